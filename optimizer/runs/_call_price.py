@@ -32,16 +32,16 @@ class CallPrice:
     @classmethod
     def of(cls, prompt: Prompt, model: str, around: TokenRange = NOTHING) -> CallPrice:
         """Estimate it from the length of the prompt and what is around it (see `tokens_around`); no model is asked."""
-        read = tokens_a_call(prompt, around)
+        read = tokens_a_call(prompt, around).middle
         price = _price(model)
-        written = tokens_of_answer(prompt).middle
-        cost = price.of(read.middle * _CALLS, written * _CALLS) if price else None
-        return cls(round(read.middle), cost)
+        if price is None:
+            return cls(round(read))
+        return cls(round(read), price.of(read * _CALLS, tokens_of_answer(prompt).middle * _CALLS))
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
         cost = self.usd_per_thousand
-        return {"tokens_a_call": self.tokens, "usd_per_thousand": None if cost is None else round(cost, 6)}
+        return {"tokens_a_call": self.tokens, "usd_per_thousand": cost and round(cost, 6)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CallPrice:
@@ -87,17 +87,19 @@ def more_line(before: CallPrice, after: CallPrice) -> str:
     >>> more_line(CallPrice(41), CallPrice(40))
     '1 fewer token per call'
     """
-    line = _more_tokens(after.tokens - before.tokens)
+    n_more = after.tokens - before.tokens
+    line = f"{counted(abs(n_more), 'fewer token' if n_more < 0 else 'more token')} per call"
+    if not n_more:
+        line = "as many tokens per call"
     if before.usd_per_thousand is None or after.usd_per_thousand is None:
         return line
-    more = after.usd_per_thousand - before.usd_per_thousand
-    return f"{line} ({abs(more):.2g} USD {'less' if more < 0 else 'more'} for a thousand)"
+    usd_more = after.usd_per_thousand - before.usd_per_thousand
+    return f"{line} ({abs(usd_more):.2g} USD {'less' if usd_more < 0 else 'more'} for a thousand)"
 
 
-def _more_tokens(n: int) -> str:
-    if n == 0:
-        return "as many tokens per call"
-    return f"{abs(n):,} {'fewer' if n < 0 else 'more'} token{'s' if abs(n) != 1 else ''} per call"
+def counted(n: int, noun: str) -> str:
+    """A number of things in words: ``1 edit``, ``2 edits``."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def _changed(before: str, after: str) -> str:

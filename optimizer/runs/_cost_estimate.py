@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -79,11 +80,10 @@ class Pace:
     @classmethod
     def of(cls, rate: AnswerRate | None, lm: LMConfig) -> Pace | None:
         """The measured pace, no faster than requests may start; None if neither is known."""
-        most = lm.requests_per_minute
-        if rate is None:
-            return cls(most) if most else None
-        measured = rate.with_places(lm.concurrency)
-        return cls(min(measured, most) if most else measured, rate.day)
+        most = lm.requests_per_minute or math.inf
+        if rate is not None:
+            return cls(min(rate.with_places(lm.concurrency), most), rate.day)
+        return cls(most) if lm.requests_per_minute else None
 
     @classmethod
     def of_several(cls, paces: Sequence[Pace | None], n_free: int = 0) -> Pace | None:
@@ -99,42 +99,26 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class CostEstimate:
-    """What a command would take.
-
-    Attributes
-    ----------
-    phases : tuple of Phase
-    price : Price or None
-        Of the model that is asked most.
-    spread : (float, float)
-        By what share the total of tokens may be lower or higher than expected: scripts and vocabularies differ.
-    trials : int
-        How many trials the phases are for; 0 for commands that don't search.
-    racing : RacingEstimate or None
-        What racing is expected to save; None if candidates don't race, or nothing is searched.
-    pace : Pace or None
-        How fast calls will be answered, if that is known.
-    candidates : int
-        How many candidates will be evaluated, not counting the original prompt.
-    """
+    """What a command would take."""
 
     phases: tuple[Phase, ...]
-    price: Price | None
+    price: Price | None  # of the model that is asked most
+    # By what share the total of tokens may be lower or higher than expected: scripts and vocabularies differ
     spread: tuple[float, float] = (0.0, 0.0)
-    trials: int = 0
-    racing: RacingEstimate | None = None
-    pace: Pace | None = None
-    candidates: int = 0
+    trials: int = 0  # how many the phases are for; 0 for commands that don't search
+    racing: RacingEstimate | None = None  # what racing is expected to save; None if no candidates race
+    pace: Pace | None = None  # how fast calls will be answered, if that is known
+    candidates: int = 0  # how many will be evaluated, not counting the original prompt
 
     @classmethod
     def of_several(cls, estimates: Sequence[CostEstimate]) -> CostEstimate:
         """What several models that are asked the same take together."""
-        first = estimates[0]
+        lower, higher = zip(*(estimate.spread for estimate in estimates), strict=True)
         return replace(
-            first,
-            phases=tuple(phase for estimate in estimates for phase in estimate.phases),
-            price=first.price if all(estimate.price for estimate in estimates) else None,
-            spread=(max(each.spread[0] for each in estimates), max(each.spread[1] for each in estimates)),
+            estimates[0],
+            phases=tuple(itertools.chain.from_iterable(estimate.phases for estimate in estimates)),
+            price=estimates[0].price if all(estimate.price for estimate in estimates) else None,
+            spread=(max(lower), max(higher)),
             pace=Pace.of_several([estimate.pace for estimate in estimates]),
         )
 
@@ -151,7 +135,9 @@ class CostEstimate:
     @property
     def cost(self) -> float | None:
         """About how many US dollars; None without a price."""
-        return sum(phase.expected.cost for phase in self.phases) if self.price else None
+        if self.price is None:
+            return None
+        return sum(phase.expected.cost for phase in self.phases)
 
     @property
     def calls_expected(self) -> int:
@@ -191,7 +177,9 @@ class CostEstimate:
     @property
     def cost_range(self) -> tuple[float, float] | None:
         """US dollars, low and high; None without a price."""
-        return self._range("cost", self.spread) if self.price else None
+        if self.price is None:
+            return None
+        return self._range("cost", self.spread)
 
     @property
     def minutes_range(self) -> tuple[float, float] | None:
@@ -206,11 +194,12 @@ class CostEstimate:
 
         The error in the tokens of a text is independent of that, so squares add up.
         """
-        spans = [[getattr(need, amount) for need in (phase.least, phase.expected, phase.most)] for phase in self.phases]
-        total = sum(expected for _, expected, _ in spans)
-        low = total - math.hypot(total * spread[0], sum(expected - least for least, expected, _ in spans))
-        high = total + math.hypot(total * spread[1], sum(most - expected for _, expected, most in spans))
-        return max(low, sum(least for least, _, _ in spans) * (1 - spread[0])), high
+        least = sum(getattr(phase.least, amount) for phase in self.phases)
+        expected = sum(getattr(phase.expected, amount) for phase in self.phases)
+        most = sum(getattr(phase.most, amount) for phase in self.phases)
+        low = expected - math.hypot(expected * spread[0], expected - least)
+        high = expected + math.hypot(expected * spread[1], most - expected)
+        return max(low, least * (1 - spread[0])), high
 
     def trials_within(self, lm: LMConfig) -> tuple[int, int] | None:
         """After how many trials a limit is reached, low and high; None if none is reached before the end."""
@@ -220,23 +209,22 @@ class CostEstimate:
             (lm.max_cost, self.cost_range or (0.0, 0.0)),
         )
         within = [
-            self._trials_for(limit / high if high else math.inf, limit / low if low else math.inf)
+            (self._trials_for(limit, high), self._trials_for(limit, low))
             for limit, (low, high) in limits
             if limit is not None and limit < high
         ]
-        return min(within) if within and self.candidates else None
+        if not self.candidates:
+            return None
+        return min(within, default=None)
 
-    def _trials_for(self, share_low: float, share_high: float) -> tuple[int, int]:
-        """From the share of the total that a limit pays for: what is not searching is paid first."""
+    def _trials_for(self, limit: float, total: float) -> int:
+        """How many trials a limit on this total pays for: what is not searching is paid first."""
         searching = sum(phase.expected.tokens for phase in self.phases if phase.what in SEARCHING) / max(1, self.tokens)
         if not searching:
-            return 1, 1
-
-        def trials(share: float) -> int:
-            of_searching = max(0.0, min(1.0, (share - 1 + searching) / searching))
-            return 1 + int(of_searching * (self.trials - 1))
-
-        return trials(share_low), trials(share_high)
+            return 1
+        share = limit / total if total else math.inf
+        of_searching = max(0.0, min(1.0, (share - 1 + searching) / searching))
+        return 1 + int(of_searching * (self.trials - 1))
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
@@ -279,9 +267,8 @@ class RacingEstimate:
     @property
     def saved(self) -> tuple[float, float, float]:
         """The share of the calls that is saved: least, expected, most."""
-        few, about, many = self.calls
-        total = max(1, self.calls_without)
-        return 1 - many / total, 1 - about / total, 1 - few / total
+        few, about, many = (n / max(1, self.calls_without) for n in self.calls)
+        return 1 - many, 1 - about, 1 - few
 
 
 def whole_grids(n_candidates: int, n_samples: int, n_wordings: int) -> Span:

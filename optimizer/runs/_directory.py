@@ -56,20 +56,14 @@ def json_object(file: Path) -> dict[str, Any]:
 
 
 class RunDirectory:
-    """A folder that holds one run.
-
-    Files appear completely or not at all: each is written next to its place and moved there.
-    """
+    """A folder that holds one run. Files appear completely or not at all: they are written next to their place."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @classmethod
     def make(cls, path: Path) -> RunDirectory:
-        """Create the folder, or use an existing one.
-
-        Raises InputError if it can't be created or written, or is a file.
-        """
+        """Create the folder, or use an existing one; raises InputError if it can't be written, or is a file."""
         if path.exists() and not path.is_dir():
             raise InputError(f"--out {path} is a file: name a folder")
         try:
@@ -81,16 +75,13 @@ class RunDirectory:
 
     @classmethod
     def open(cls, path: Path) -> RunDirectory:
-        """Open a run made earlier.
-
-        Raises InputError if there is none.
-        """
-        if not (path / MANIFEST).is_file():
-            begun = (
-                "; a run that broke off there can be started again with its command" if (path / STUDY).exists() else ""
-            )
-            raise InputError(f"{path} is no run directory: it has no {MANIFEST}{begun}")
-        return cls(path)
+        """Open a run made earlier; raises InputError if there is none."""
+        if (path / MANIFEST).is_file():
+            return cls(path)
+        missing = f"{path} is no run directory: it has no {MANIFEST}"
+        if (path / STUDY).exists():
+            missing += "; a run that broke off there can be started again with its command"
+        raise InputError(missing)
 
     @property
     def has_begun(self) -> bool:
@@ -109,18 +100,15 @@ class RunDirectory:
         return f"sqlite:///{self.path / STUDY}"
 
     def read_json(self, name: str) -> Any:
-        """Read one of the run's JSON files.
-
-        Raises InputError if it can't be read, or is damaged.
-        """
+        """Read one of the run's JSON files; raises InputError if it can't be read, or is damaged."""
         text = read_text(self.path / name)
         try:
             return parse_json(text, "it")
         except InputError as error:
-            # Trials and answers are stored elsewhere, so what is written at the end can be written again.
-            again = "; put it back, or delete it and resume with its `psopt optimize` command and --resume"
-            cure = again if name == MANIFEST else ""
-            raise InputError(f"{self.path / name} is damaged: {error}{cure}") from error
+            damage = f"{self.path / name} is damaged: {error}"
+            if name == MANIFEST:  # trials and answers are stored elsewhere, so it can be written again
+                damage += "; put it back, or delete it and resume with its `psopt optimize` command and --resume"
+            raise InputError(damage) from error
 
     def write_json(self, name: str, data: Any) -> None:
         """Write one of the run's JSON files."""
@@ -149,13 +137,14 @@ class RunDirectory:
         """
         arrays: dict[str, Any] = {"labels": np.array([*prompt.labels, NA]), **kept_arrays(splits)}
         for split, predictions in splits.items():
-            beside = {
-                "probabilities": predictions.probabilities,
-                "merits": predictions.metric_scores,
-                "same": None if predictions.same is None else predictions.same.astype(np.int16),
-                "na_kinds": kind_array(predictions) if predictions.no_labels else None,
-            }
-            arrays |= {f"{split}_{name}": array for name, array in beside.items() if array is not None}
+            if predictions.probabilities is not None:
+                arrays[f"{split}_probabilities"] = predictions.probabilities
+            if predictions.metric_scores is not None:
+                arrays[f"{split}_merits"] = predictions.metric_scores
+            if predictions.same is not None:
+                arrays[f"{split}_same"] = predictions.same.astype(np.int16)
+            if predictions.no_labels:
+                arrays[f"{split}_na_kinds"] = kind_array(predictions)
         content = io.BytesIO()
         np.savez_compressed(content, **arrays)
         self._write(f"predictions/{prompt.id}{ending}.npz", content.getvalue())
@@ -213,15 +202,15 @@ def _of_one_model(directory: RunDirectory, file: str, split: Split) -> Predictio
         answered = tuple(by_id[name] for name in ids)
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise InputError(f"{path} can't be read, or holds no answers on {split}: {cure}") from error
-    return Predictions(
-        answers,
-        answered,
-        labels,
-        probabilities,
-        metric_scores=merits,
-        answers=AnswerType.from_dict(samples.get("answers")),
-        same=None if same is None else same.astype(np.int64),
-    )
+    if same is not None:
+        same = same.astype(np.int64)
+    answer_type = AnswerType.from_dict(samples.get("answers"))
+    return Predictions(answers, answered, labels, probabilities, metric_scores=merits, answers=answer_type, same=same)
+
+
+def fields_of(prompt: Prompt) -> tuple[str, ...]:
+    """The fields that a prompt's template names; psopt's own form names none."""
+    return prompt.template.fields if prompt.template else ()
 
 
 def text_to_read(prompt: Prompt) -> str:

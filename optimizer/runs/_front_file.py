@@ -51,9 +51,9 @@ def front_file(
 
     return {
         "schema_version": SCHEMA_VERSION,
-        "prompts": [whole(candidate) for candidate in front],
-        "short": whole(shortest) if shortest else None,
-        "recommended": whole(recommended) if recommended else None,
+        "prompts": list(map(whole, front)),
+        "short": shortest and whole(shortest),
+        "recommended": recommended and whole(recommended),
     }
 
 
@@ -79,7 +79,7 @@ def named(text: str, names: Mapping[str, str]) -> str:
 
 def scores_of(candidate: Candidate) -> dict[str, Any]:
     """A candidate's scores, as run.json and front.json have them."""
-    return {"val": candidate.val.to_dict(), "test": candidate.test.to_dict() if candidate.test else None}
+    return {"val": candidate.val.to_dict(), "test": candidate.test and candidate.test.to_dict()}
 
 
 def read_entry(run: Path, which: str) -> Mapping[str, Any]:
@@ -92,9 +92,8 @@ def read_entry(run: Path, which: str) -> Mapping[str, Any]:
         raise InputError(f"{run} has no front yet: resume with `psopt resume {run}`")
     front = directory.read_json(FRONT)
     if len(which) <= _LONGEST_NAME:
-        which = {name: prompt_id for prompt_id, name in prompt_names(directory.read_json(MANIFEST)).items()}.get(
-            which, which
-        )
+        names = prompt_names(directory.read_json(MANIFEST))
+        which = next((prompt_id for prompt_id, name in names.items() if name == which), which)
     return pick_entry(front["prompts"], which, front["short"], front["recommended"])
 
 

@@ -1,4 +1,4 @@
-"""Reserving a folder for a run: for one process at a time, and so that an aborted start is in nobody's way."""
+"""Reserving a folder for a run, so that an aborted start is in nobody's way; and counting what the run spends."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ import shutil
 import socket
 import sqlite3
 import sys
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
+from io import FileIO
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from psopt.errors import InputError
+from psopt.models.chat import Usage
 from psopt.runs._directory import (
     ARTIFACTS,
     ERROR_LOG,
@@ -31,6 +34,8 @@ from psopt.runs._directory import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from psopt.models.chat import Budget
 
 
 LOCK = ".lock"
@@ -91,8 +96,8 @@ def held(path: Path, *, resume: bool = False) -> Iterator[RunDirectory]:
 
 def has_found_nothing(path: Path) -> bool:
     """Whether a folder holds nothing, or only a run without any result."""
-    manifest = _manifest(path)
-    if has_results(path / STUDY) or not (manifest is None or _is_without_result(manifest)):
+    is_a_run = (path / MANIFEST).exists()
+    if has_results(path / STUDY) or (is_a_run and not _is_without_result(json_object(path / MANIFEST))):
         return False
     return all(_is_beginning(path, file.name) or file.name in _KEPT for file in path.iterdir())
 
@@ -110,24 +115,17 @@ def _make_room(path: Path, *, resume: bool) -> None:
 
 def _check_study(path: Path) -> None:
     """Remove a study whose creation was interrupted; refuse a run with results but without their study."""
-    study = path / STUDY
-    manifest = _manifest(path)
-    if manifest is None or (manifest.get("settings") or {}).get("storage"):
+    study, manifest = path / STUDY, json_object(path / MANIFEST)
+    if not (path / MANIFEST).exists() or (manifest.get("settings") or {}).get("storage"):
         return
-    if not study.exists():
-        if not _is_without_result(manifest) or any((path / ARTIFACTS).glob("*")):
-            raise InputError(
-                f"{path} has lost its {STUDY}, which holds its trials: put it back, or start anew in another folder "
-                "(answers that were paid for are in the cache)"
-            )
-        return
-    if study_name(study) is None and not has_results(study):
-        _remove(path, _STUDY_FILES)
-
-
-def _manifest(path: Path) -> dict[str, Any] | None:
-    """The content of run.json, empty if it is not a JSON object; None if there is no file."""
-    return json_object(path / MANIFEST) if (path / MANIFEST).exists() else None
+    if study.exists():
+        if study_name(study) is None and not has_results(study):
+            _remove(path, _STUDY_FILES)
+    elif not _is_without_result(manifest) or any((path / ARTIFACTS).glob("*")):
+        raise InputError(
+            f"{path} has lost its {STUDY}, which holds its trials: put it back, or start anew in another folder "
+            "(answers that were paid for are in the cache)"
+        )
 
 
 def _is_without_result(manifest: dict[str, Any]) -> bool:
@@ -167,41 +165,33 @@ _FINISHED = "SELECT count(*) FROM trials WHERE state = 'COMPLETE'"
 
 def study_name(path: Path) -> str | None:
     """The name of the one study in a file; None if there is none, such as when its creation was interrupted."""
-    try:
-        names = _ask(path, "SELECT study_name FROM studies")
-    except sqlite3.Error:  # opening it as a study reports what is wrong
+    names = _ask(path, "SELECT study_name FROM studies") or []
+    if len(names) != 1:
         return None
-    return str(names[0]) if len(names) == 1 else None
+    return str(names[0])
 
 
 def has_results(path: Path) -> bool:
     """Whether a trial was finished; True also if that is not known, as with a file that is damaged or locked."""
-    try:
-        return _ask(path, _FINISHED) not in ([], [0])
-    except sqlite3.Error:
-        return True
+    return _ask(path, _FINISHED) not in ([], [0])
 
 
 def n_evaluated(path: Path) -> int:
     """How many trials are done; 0 if the study is elsewhere."""
-    try:
-        done = _ask(path, _FINISHED)
-    except sqlite3.Error:  # opening it as a study reports what is wrong
-        return 0
-    return int(str(done[0])) if done else 0
+    return int(sum(_ask(path, _FINISHED) or []))
 
 
-def _ask(path: Path, query: str) -> list[object]:
-    """The first column of a query's rows; no rows if there is no file, or its table does not exist yet."""
+def _ask(path: Path, query: str) -> list[Any] | None:
+    """The first column of a query's rows, none without the file or its table; None if the file can't be asked."""
     if not path.is_file():
         return []
-    with contextlib.closing(sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=rw", uri=True)) as connection:
-        try:
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=rw", uri=True)) as connection:
             return [row[0] for row in connection.execute(query)]
-        except sqlite3.OperationalError as error:
-            if "no such table" in str(error):
-                return []
-            raise
+    except sqlite3.Error as error:
+        if "no such table" in str(error):
+            return []
+        return None
 
 
 class FolderLock:
@@ -220,10 +210,7 @@ class FolderLock:
         return self._descriptor >= 0
 
     def acquire(self) -> None:
-        """Take the lock.
-
-        Raises InputError if another process has it, naming that process, or the folder can't be written.
-        """
+        """Take the lock; raises InputError if the folder can't be written, or another process has it, naming that."""
         while not self._try_to_acquire():
             pass  # the previous holder has removed the file along with the lock
 
@@ -245,11 +232,9 @@ class FolderLock:
             os.close(descriptor)
             return False
         self._descriptor = descriptor
-        holder = json.dumps(
-            {"pid": os.getpid(), "host": socket.gethostname(), "since": datetime.now(UTC).isoformat(" ", "seconds")}
-        ).encode()
+        since = datetime.now(UTC).isoformat(" ", "seconds")
         os.ftruncate(descriptor, 0)
-        os.write(descriptor, holder)
+        os.write(descriptor, json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": since}).encode())
         return True
 
     def _is_in_place(self, descriptor: int) -> bool:
@@ -276,3 +261,50 @@ def _holder_in(content: bytes) -> str:
         return f"process {holder['pid']} on {holder['host']} works on it since {holder['since']}"
     except (ValueError, KeyError, TypeError):  # it has just been taken
         return "another process has just begun to work on it"
+
+
+_SPENDING = 400  # bytes: more than the numbers take, so that each state overwrites the one before in a single write
+
+
+@contextlib.contextmanager
+def spending_kept(directory: RunDirectory, budget: Budget) -> Iterator[None]:
+    """Tell a budget what the run has spent before, and save what it spends from now on.
+
+    A request that was in flight when the process was killed counts as failed: it may have been paid for.
+    """
+    budget.earlier = _spent_before(directory.path)
+    file: FileIO | None = None
+
+    def write(usage: Usage) -> None:
+        """Save an amount; if the disk is full, the one before stays, and writing other files reports the error."""
+        nonlocal file
+        with contextlib.suppress(OSError):
+            if file is None:
+                file = FileIO(os.open(directory.path / SPENT, os.O_WRONLY | os.O_CREAT, 0o666), "w")
+            file.seek(0)  # each amount overwrites the one before
+            file.write(json.dumps(asdict(usage)).ljust(_SPENDING).encode())
+
+    budget.ledger = write
+    try:
+        yield
+    finally:
+        budget.ledger = None
+        if file is not None:
+            file.close()
+
+
+def _spent_before(path: Path) -> Usage:
+    """What earlier parts of a run have spent; for a run without the file, what its run.json says."""
+    spending = json_object(path / SPENT)
+    if spending:
+        return Usage(**{part.name: spending[part.name] for part in fields(Usage) if part.name in spending})
+    calls = json_object(path / MANIFEST).get("calls") or {}
+    return Usage(
+        made=calls.get("made", 0),
+        cached=calls.get("cached", 0),
+        failed=calls.get("failed", 0),
+        tokens_in=calls.get("tokens", 0),
+        cost=calls.get("cost_usd", 0.0),
+        reasoning=calls.get("reasoning_tokens", 0),
+        cached_in=calls.get("cached_input_tokens", 0),
+    )

@@ -12,6 +12,7 @@ from psopt.models import capabilities_of
 from psopt.models.chat import asks_in_chat, tokens_of_text, without_header_values
 from psopt.rephrasings import diversity_of
 from psopt.runs._call_price import CallPrice
+from psopt.runs._directory import fields_of
 from psopt.runs._front_file import SCHEMA_VERSION, front_entry, scores_of
 from psopt.runs._measured import answers_of
 from psopt.runs._recommendation import recommendation_lines
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from psopt.evaluation import Evaluator
+    from psopt.metrics import PairedDifference
     from psopt.models.chat import Budget
     from psopt.runs._recommendation import Recommendation
     from psopt.runs._settings import RunSettings
@@ -52,7 +54,9 @@ class Found:
     @property
     def knee_id(self) -> str | None:
         """The id of the front's knee; None where there is no front yet."""
-        return knee(self.front, self.baseline).id if self.baseline and self.front else None
+        if not self.baseline or not self.front:
+            return None
+        return knee(self.front, self.baseline).id
 
 
 def manifest(
@@ -66,71 +70,79 @@ def manifest(
 ) -> dict[str, Any]:
     """Build run.json's content. `test` is null if a run ended before the front was scored on test.
 
-    `before` is the manifest of an interrupted run: seconds are summed over the parts of a run, and earlier findings are
-    kept.
+    `before` is the manifest of an interrupted run, whose seconds are added, and whose earlier findings are kept.
     """
-    rephrasings = evaluator.rephrasings
-    info = task.info
     around = tokens_around(evaluator)
-    frame = tokens_of_text(capabilities_of(evaluator.model).frame)
+    baseline, rephrasings = found.baseline, evaluator.rephrasings
+    command = without_password(without_header_values(settings.command))
+    own_settings = {
+        **settings.to_dict(),
+        "storage": settings.storage and without_password(settings.storage),
+        "command": command,
+    }
 
     def call(candidate: Candidate) -> dict[str, Any]:
         # Only in run.json: a price may change, and front.json holds nothing that differs between equal runs.
         return CallPrice.of(candidate.prompt, settings.model, around).to_dict()
 
-    baseline, shortest = found.baseline, found.shortest
-    command = without_password(without_header_values(settings.command))
-    own_prompt = {}
-    if settings.prompt:
-        template = settings.prompt.template
-        form, fields = (template.origin.format, list(template.fields)) if template else ("psopt", [])
-        own_prompt = {"prompt_source": {"format": form, "file": settings.prompt_file, "fields": fields}}
-    if baseline is None:
-        found_then = {name: before[name] for name in FOUND if before.get(name)}
-    else:
-        found_then = _said_of(found, evaluator, settings)
+    def listed(candidate: Candidate) -> dict[str, Any]:
+        return {**front_entry(candidate, found.knee_id), "call": call(candidate)}
+
     return {
         "schema_version": SCHEMA_VERSION,
         "psopt_version": __version__,
         "command": command,
         "seed": settings.seed,
         "model": settings.model,
-        "dataset": {
-            "name": info.name,
-            "source": info.source,
-            "sha256": info.sha256,
-            "note": info.note,
-            **({"revision": info.revision} if info.revision else {}),
-            **answers_of(task),
-            **{f"n_{split}": len(getattr(task, split)) for split in ("train", "val", "test")},
-            "evaluated": {split: len(used) for split, used in evaluator.samples.items()},
-        },
+        "dataset": _dataset(task, evaluator),
         "rephrasings": {
             "search": list(rephrasings.search),
             "heldout": list(rephrasings.heldout),
             "sha256": rephrasings.sha256,
             "diversity": diversity_of(rephrasings, task.labels),
         },
-        "baseline": {"id": baseline.id, **scores_of(baseline), "call": call(baseline)} if baseline else None,
-        "front": [{**front_entry(candidate, found.knee_id), "call": call(candidate)} for candidate in found.front],
-        "short": {**front_entry(shortest, found.knee_id), "call": call(shortest)} if shortest else None,
+        "baseline": baseline and {"id": baseline.id, **scores_of(baseline), "call": call(baseline)},
+        "front": list(map(listed, found.front)),
+        "short": found.shortest and listed(found.shortest),
         "calls": {**_calls(evaluator.budget), **_models_of(evaluator)},
         "finish_reason": finish_reason,
         "seconds": round(seconds + before.get("seconds", 0.0), 3),
-        **own_prompt,
-        **({} if evaluator.answer_type.is_plain else {"answers": evaluator.answer_type.to_dict()}),
-        **({"frame_tokens": [round(frame.low, 1), round(frame.high, 1)]} if frame.high else {}),
-        "settings": {
-            **settings.to_dict(),
-            "storage": settings.storage and without_password(settings.storage),
-            "command": command,
-        },
-        **found_then,
+        **_how_asked(settings, evaluator),
+        "settings": own_settings,
+        **_findings(found, evaluator, settings, before),
     }
 
 
-def _said_of(found: Found, evaluator: Evaluator, settings: RunSettings) -> dict[str, Any]:
-    """The entries that are included only if known."""
+def _dataset(task: Task, evaluator: Evaluator) -> dict[str, Any]:
+    info = task.info
+    entry = {"name": info.name, "source": info.source, "sha256": info.sha256, "note": info.note}
+    if info.revision:
+        entry["revision"] = info.revision
+    sizes = {f"n_{split}": len(getattr(task, split)) for split in ("train", "val", "test")}
+    evaluated = {split: len(samples) for split, samples in evaluator.samples.items()}
+    return {**entry, **answers_of(task), **sizes, "evaluated": evaluated}
+
+
+def _how_asked(settings: RunSettings, evaluator: Evaluator) -> dict[str, Any]:
+    """Where the user's own prompt came from, what answers are unless single labels, and what every call adds."""
+    entries: dict[str, Any] = {}
+    if settings.prompt:
+        template = settings.prompt.template
+        form = template.origin.format if template else "psopt"
+        fields = list(fields_of(settings.prompt))
+        entries["prompt_source"] = {"format": form, "file": settings.prompt_file, "fields": fields}
+    if not evaluator.answer_type.is_plain:
+        entries["answers"] = evaluator.answer_type.to_dict()
+    frame = tokens_of_text(capabilities_of(evaluator.model).frame)
+    if frame.high:
+        entries["frame_tokens"] = [round(frame.low, 1), round(frame.high, 1)]
+    return entries
+
+
+def _findings(found: Found, evaluator: Evaluator, settings: RunSettings, before: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries that are included only if known; those of the part before, if nothing is known yet."""
+    if found.baseline is None:
+        return {name: before[name] for name in FOUND if before.get(name)}
     entries = dict(found.beside)
     if found.race:
         entries["race"] = found.race.to_dict()
@@ -140,7 +152,7 @@ def _said_of(found: Found, evaluator: Evaluator, settings: RunSettings) -> dict[
         recommended = found.recommendation.to_dict()
         sentence = recommendation_lines(recommended, evaluator.answer_type.quality_name)[0]
         entries["recommended"] = {"sentence": sentence, **recommended}
-    if found.baseline and found.shortest:
+    if found.shortest:
         limits = PromptLimits.in_search(found.baseline.prompt, evaluator, settings.search.parts)
         entries["prompt_limits"] = {"edits": limits.most_edits, "tokens": limits.most_tokens}
         if against_knee := _against_knee(evaluator, found.shortest, knee(found.front, found.baseline)):
@@ -154,12 +166,11 @@ def _against_knee(evaluator: Evaluator, shortest: Candidate, at_knee: Candidate)
         return {}
     before, after = (evaluator.predictions(candidate.prompt, "test") for candidate in (at_knee, shortest))
     differences = compare_paired(before, after)
-    parts = ("difference", "low", "high", "p_value")
-    return {
-        name: {part: float(getattr(differences[name], part)) for part in parts}
-        for name in OBJECTIVES
-        if name in differences
-    }
+    return {name: _difference(differences[name]) for name in OBJECTIVES if name in differences}
+
+
+def _difference(measured: PairedDifference) -> dict[str, float]:
+    return {part: float(getattr(measured, part)) for part in ("difference", "low", "high", "p_value")}
 
 
 def _models_of(evaluator: Evaluator) -> dict[str, Any]:
@@ -168,7 +179,9 @@ def _models_of(evaluator: Evaluator) -> dict[str, Any]:
     for each in evaluator.each:
         if asks_in_chat(each.model):
             answered.update(each.model.answered_by)
-    return {"models": dict(answered.most_common())} if len(answered) > 1 else {}
+    if len(answered) < 2:
+        return {}
+    return {"models": dict(answered.most_common())}
 
 
 def _calls(budget: Budget) -> dict[str, Any]:

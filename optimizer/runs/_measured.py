@@ -57,21 +57,19 @@ class Measured:
 
     @classmethod
     def from_dict(cls, data: Any) -> Measured:
-        """Read it back; fields that a later version has added are ignored.
-
-        Raises InputError if it names no model.
-        """
+        """Read it back, without fields that a later version has added; InputError if it names no model."""
         if not isinstance(data, dict) or not isinstance(data.get("model"), str) or not data["model"]:
             raise InputError("its part 'measured' names no model")
-        names = {part.name for part in fields(cls)}
-        return cls(**{name: value for name, value in data.items() if name in names})
+        return cls(**{part.name: data[part.name] for part in fields(cls) if part.name in data})
 
     @property
     def options(self) -> dict[str, Any]:
         """Fields of `LMConfig` with which the model is asked again as before, at the same server."""
         names = {option.name for option in fields(LMConfig)} - ONE_START
         options = {name: value for name, value in self.client.items() if name in names}
-        return {**options, "api_base": self.server} if self.server else options
+        if self.server:
+            options["api_base"] = self.server
+        return options
 
     @property
     def deciding(self) -> dict[str, Any]:
@@ -82,10 +80,8 @@ class Measured:
 
 def measured(settings: RunSettings, task: Task, evaluator: Evaluator, candidate: Candidate) -> Measured:
     """How a candidate of a run in progress was measured."""
-    rephrasings = evaluator.rephrasings
-    samples = evaluator.samples
-    n_search = len(rephrasings.search)
-    n_heldout = len(rephrasings.heldout)
+    rephrasings, samples = evaluator.rephrasings, evaluator.samples
+    n_search, n_heldout = len(rephrasings.search), len(rephrasings.heldout)
     return Measured(
         model=settings.model,
         by_name=not settings.own_model,
@@ -95,7 +91,7 @@ def measured(settings: RunSettings, task: Task, evaluator: Evaluator, candidate:
         dataset={"name": task.info.name, "sha256": task.info.sha256, **answers_of(task)},
         rephrasings={"sha256": rephrasings.sha256, "n_search": n_search, "n_heldout": n_heldout},
         val=_part("search", len(samples["val"]), n_search, candidate.val),
-        test=_part("heldout", len(samples["test"]), n_heldout, candidate.test) if candidate.test else None,
+        test=_part("heldout", len(samples["test"]), n_heldout, candidate.test),
     )
 
 
@@ -103,7 +99,9 @@ def answers_of(task: Task) -> dict[str, Any]:
     """What answers are, as it is recorded; empty for a single label."""
     if task.positions:
         return {"answers": ORDINAL, "order": list(task.order)}
-    return {"answers": task.answers} if task.spec.is_open else {}
+    if task.spec.is_open:
+        return {"answers": task.answers}
+    return {}
 
 
 def client_options(lm: LMConfig) -> dict[str, Any]:
@@ -113,50 +111,51 @@ def client_options(lm: LMConfig) -> dict[str, Any]:
     if lm.headers:
         options["headers"] = flat_options["headers"]  # only their names
     options["api_base"] = public_address(lm.api_base)
-    plain: dict[str, Any] = json.loads(json.dumps(options))
-    return plain
+    return dict(json.loads(json.dumps(options)))
 
 
-def _part(which: str, n_samples: int, n_rephrasings: int, scores: Scores) -> dict[str, Any]:
+def _part(which: str, n_samples: int, n_rephrasings: int, scores: Scores | None) -> dict[str, Any] | None:
+    if scores is None:
+        return None
     values = {name: getattr(scores, name) for name in _SCORES}
     return {"rephrasings": which, "n_samples": n_samples, "n_rephrasings": n_rephrasings, **values}
 
 
 # What stands between a provider and its model if the model is not asked by chat completions
 _OTHERS = ("completion", "embedding", "embeddings", "assistant", "realtime", "image", "moderation", "audio", "speech")
+_PROVIDERS = {"openai": "openai", "azure": "azure", "azureopenai": "azure", "ollama": "openai", "localai": "openai"}
+_BY_CHAT = {"ollama": ("chat", "completion")}  # others: chat and responses
 _SERVERS = {"ollama": "http://localhost:11434/v1", "localai": "http://localhost:8080/v1"}
+# Numbers of a configuration, and the fields of `LMConfig` that they are
+_NUMBERS = {"temperature": "temperature", "max_tokens": "max_tokens", "seed": "request_seed"}
 _SENT = ("top_p", "presence_penalty", "frequency_penalty", "stop", "reasoning_effort")
 _OF_THE_PLACE = ("apiBaseUrl", "apiHost", "apiVersion", "apiKey", "apiKeyEnvar", "organization", "passthrough")
 
 
-@dataclass(frozen=True, slots=True)
-class StatedModel:
-    """The model that a configuration states."""
-
-    measured: Measured | None  # None if psopt can't ask it
-    note: str  # why it can't, or another remark
-
-
-def stated_model(config: Node) -> StatedModel:
-    """Take the first provider of a promptfoo configuration as the model.
+def stated_model(config: Node) -> tuple[Measured | None, str]:
+    """Take the first provider of a promptfoo configuration as the model; None if psopt can't ask it, and a note on it.
 
     API keys in it are not read: they come from the environment, as for every model.
     """
     members = config.plain()
     stated = members.get("providers", members.get("targets"))
-    providers = [_parted(entry) for entry in (stated if isinstance(stated, list) else [stated]) if entry]
+    if not isinstance(stated, list):
+        stated = [stated]
+    providers = [_parted(entry) for entry in stated if entry]
     if not providers:
-        return StatedModel(None, "it has no provider")
+        return None, "it has no provider"
     name, settings = providers[0]
     address = _address(name, settings)
     if address is None:
-        return StatedModel(None, f"its provider {name:.60} is none that psopt can ask")
+        return None, f"its provider {name:.60} is none that psopt can ask"
     model, server = address
-    notes = [f"{len(providers)} providers: the first is taken"] if len(providers) > 1 else []
+    notes = []
+    if len(providers) > 1:
+        notes.append(f"{len(providers)} providers: the first is taken")
     client, left_out = _client(settings)
     if left_out:
         notes.append(f"not taken over of its config: {', '.join(left_out)}")
-    return StatedModel(Measured(model, server=server, client=client), "; ".join(notes))
+    return Measured(model, server=server, client=client), "; ".join(notes)
 
 
 def _parted(entry: Any) -> tuple[str, dict[str, Any]]:
@@ -164,35 +163,38 @@ def _parted(entry: Any) -> tuple[str, dict[str, Any]]:
     if not isinstance(entry, dict):
         return str(entry), {}
     name, options = (entry["id"], entry) if "id" in entry else next(iter(entry.items()))
-    settings = options.get("config") if isinstance(options, dict) else None
-    return str(name), settings if isinstance(settings, dict) else {}
+    return str(name), _object(_object(options).get("config"))
+
+
+def _object(value: Any) -> dict[str, Any]:
+    """A value if it is an object; anything else holds nothing."""
+    return value if isinstance(value, dict) else {}
 
 
 def _address(name: str, settings: Mapping[str, Any]) -> tuple[str, str | None] | None:
     """The model as ``--model`` takes it, and its server; None if psopt can't ask it."""
     kind, *parts = name.split(":")
-    if parts and parts[0] in (("chat", "completion") if kind == "ollama" else ("chat", "responses")):
+    if parts and parts[0] in _BY_CHAT.get(kind, ("chat", "responses")):
         parts = parts[1:]
-    host = settings.get("apiHost")
-    base = settings.get("apiBaseUrl") or (f"https://{host}" if host else _SERVERS.get(kind))
-    is_unknown = kind not in ("openai", "azure", "azureopenai", *_SERVERS) or not parts or parts[0] in _OTHERS
+    base = settings.get("apiBaseUrl")
+    if not base and settings.get("apiHost"):
+        base = f"https://{settings['apiHost']}"
+    base = base or _SERVERS.get(kind)
+    is_unknown = kind not in _PROVIDERS or not parts or parts[0] in _OTHERS
     if is_unknown or "{{" in name or "{{" in str(base):
         return None
-    return f"{'azure' if kind.startswith('azure') else 'openai'}/{':'.join(parts)}", str(base) if base else None
+    return f"{_PROVIDERS[kind]}/{':'.join(parts)}", base and str(base)
 
 
 def _client(settings: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Fields of `LMConfig`, and the settings that have no counterpart."""
     client: dict[str, Any] = {}
-    for theirs, ours in (("temperature", "temperature"), ("max_tokens", "max_tokens"), ("seed", "request_seed")):
+    for theirs, ours in _NUMBERS.items():
         if isinstance(settings.get(theirs), (int, float)) and not isinstance(settings[theirs], bool):
             client[ours] = settings[theirs]
     if settings.get("apiVersion"):
         client["api_version"] = str(settings["apiVersion"])
-    passed = settings.get("passthrough")
-    body = {name: settings[name] for name in _SENT if name in settings}
-    body |= passed if isinstance(passed, dict) else {}
+    body = {name: settings[name] for name in _SENT if name in settings} | _object(settings.get("passthrough"))
     if body:
         client["extra_body"] = body
-    handled_names = {*_SENT, *_OF_THE_PLACE, "temperature", "max_tokens", "seed"}
-    return client, [name for name in settings if name not in handled_names]
+    return client, [name for name in settings if name not in (*_SENT, *_OF_THE_PLACE, *_NUMBERS)]

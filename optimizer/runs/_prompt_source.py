@@ -13,7 +13,7 @@ from psopt.answers import reader_for
 from psopt.errors import InputError
 from psopt.models.chat import read_response_format
 from psopt.rephrasings import read_file
-from psopt.runs._directory import MANIFEST, REPHRASINGS, RunDirectory
+from psopt.runs._directory import MANIFEST, REPHRASINGS, RunDirectory, fields_of
 from psopt.runs._front_file import picked_prompt
 from psopt.runs._measured import Measured, stated_model
 from psopt.runs._settings import RunSettings
@@ -65,13 +65,10 @@ class PromptSource:
     @property
     def named(self) -> str:
         """What `psopt.templates.read_template` reads."""
-        return str(self.path) if self.text is None else self.text
+        return self.text or str(self.path)
 
     def with_labels(self) -> Prompt:
-        """The prompt, if it knows its labels.
-
-        Raises InputError if it is a text or messages, which don't know them.
-        """
+        """The prompt, if it knows its labels; raises InputError if it is a text or messages, which don't know them."""
         if self.prompt is None:
             raise InputError(
                 f"prompt {self.path} is no JSON of psopt's: to classify, the labels must be known; give a prompt's "
@@ -80,14 +77,14 @@ class PromptSource:
         return with_prompt_options(self.prompt, self.options, str(self.path))
 
     def for_task(self, task: Task) -> Prompt:
-        """Return the prompt for a task.
-
-        Raises InputError if it is for other labels, names fields that the data don't have, or can't be read.
-        """
+        """Return the prompt for a task; see `read_for`."""
         return self.read_for(task).prompt
 
     def read_for(self, task: Task) -> TaskPrompt:
-        """Return the prompt for a task, and notes on how it was read; raises like `for_task`."""
+        """Return the prompt for a task, and notes on how it was read.
+
+        Raises InputError if it is for other labels, names fields that the data don't have, or can't be read.
+        """
         if self.prompt is not None:
             check_fits(self.prompt, task, str(self.path))
             return TaskPrompt(with_prompt_options(self.prompt, self.options, str(self.path)))
@@ -99,26 +96,31 @@ class PromptSource:
             prompt_format=self.options.format,
             answer=self.options.answer,
         )
-        description = read.description if read.template else _description(read.description)
+        description = read.description
+        if read.template is None:
+            description = _description(description)
         prompt = Prompt(description, task.labels, task.noun, template=read.template, asks=task.spec.form)
         return TaskPrompt(with_prompt_options(prompt, self.options, str(self.path)), read.notes)
 
     def fields_named(self, columns: Sequence[str]) -> tuple[str, ...]:
         """The names in braces: those that are columns of the data are its inputs."""
-        if self.prompt is not None:
-            return self.prompt.template.fields if self.prompt.template else ()
-        return named_fields(self.named, self.options.format, columns)
+        if self.prompt is None:
+            return named_fields(self.named, self.options.format, columns)
+        return fields_of(self.prompt)
 
     @cached_property
     def settings(self) -> RunSettings | None:
         """The settings of the run that the file is in."""
-        return RunSettings.from_dict(RunDirectory.open(self.run).read_json(MANIFEST)["settings"]) if self.run else None
+        if self.run is None:
+            return None
+        return RunSettings.from_dict(RunDirectory.open(self.run).read_json(MANIFEST)["settings"])
 
     @cached_property
     def rephrasings(self) -> RephrasingSet | None:
         """The rephrasings of the run that the file is in."""
-        file = self.run / REPHRASINGS if self.run else None
-        return read_file(file) if file and file.exists() else None
+        if self.run is None or not (self.run / REPHRASINGS).exists():
+            return None
+        return read_file(self.run / REPHRASINGS)
 
     @property
     def task(self) -> Task | None:
@@ -133,9 +135,11 @@ class PromptSource:
     @cached_property
     def _task_or_reason(self) -> tuple[Task | None, str | None]:
         try:
-            return (self.settings.load_task() if self.settings else None), None
+            if self.settings is not None:
+                return self.settings.load_task(), None
         except InputError as error:
             return None, str(error)
+        return None, None
 
 
 def inputs_named(sources: Sequence[PromptSource], dataset: str, task_file: str | None = None) -> tuple[str, ...]:
@@ -147,7 +151,7 @@ def inputs_named(sources: Sequence[PromptSource], dataset: str, task_file: str |
     if not sources:
         return ()
     columns = columns_of(dataset, task_file=task_file)
-    named = {name for source in sources for name in source.fields_named(columns)}
+    named = set[str]().union(*(source.fields_named(columns) for source in sources))
     if named == {"text"} or ("text" in named and "text" not in columns):
         return ()
     inputs = tuple(column for column in columns if column in named)
@@ -156,8 +160,8 @@ def inputs_named(sources: Sequence[PromptSource], dataset: str, task_file: str |
 
 def _description(text: str) -> str:
     """A plain text as the description of a task, with its line breaks."""
-    lines = [line.rstrip() for line in text.strip().splitlines()]
-    return "\n".join(lines) if len(lines) > 1 else " ".join(text.split())
+    lines = text.strip().splitlines()
+    return "\n".join(map(str.rstrip, lines)) if len(lines) > 1 else " ".join(text.split())
 
 
 def check_fits(prompt: Prompt, task: Task, source: str = "") -> None:
@@ -171,9 +175,8 @@ def check_fits(prompt: Prompt, task: Task, source: str = "") -> None:
     if set(prompt.labels) != set(task.labels):
         own = ", ".join(prompt.labels)
         raise InputError(f"{named} is for the labels {own}; the data have {', '.join(task.labels)}")
-    fields = prompt.template.fields if prompt.template else ()
     columns = dict.fromkeys((*task.fields, "text"))
-    for name in fields:
+    for name in fields_of(prompt):
         if name not in columns:
             raise InputError(
                 f"{named} names the field {name}, and the data have no such column; columns: {', '.join(columns)}"
@@ -203,10 +206,7 @@ def with_prompt_options(prompt: Prompt, options: PromptOptions, source: str = "t
 
 
 def _schema_in(path: str | Path) -> str:
-    """Read a file with a JSON schema, as requests hold it.
-
-    Raises InputError if it can't be read, or holds no schema.
-    """
+    """Read a file with a JSON schema, as requests hold it."""
     text = read_text(Path(path), f"--response-format {path}")
     try:
         return read_response_format(text)
@@ -215,6 +215,7 @@ def _schema_in(path: str | Path) -> str:
 
 
 _NO_NAME = re.compile(r"[\n{]")
+_IN_MEMORY = Path("in memory")
 
 
 def read_source(
@@ -233,9 +234,10 @@ def read_source(
     if isinstance(path, Prompt):
         return PromptSource(Path("prompt"), path, options=options)
     if not isinstance(path, (str, Path)):
-        return _in_memory(json.dumps(list(path), ensure_ascii=False, indent=2), options)
+        path = json.dumps(list(path), ensure_ascii=False, indent=2)
+        return PromptSource(_IN_MEMORY, None, options=options, text=PromptText(path))
     if isinstance(path, str) and is_prompt_text(path):
-        return _in_memory(path, options)
+        return PromptSource(_IN_MEMORY, None, options=options, text=PromptText(path))
     if Path(path).is_dir():
         path = picked_prompt(Path(path))
     if detect_format(str(path), options.format) == "psopt":
@@ -246,29 +248,28 @@ def read_source(
 
 def of_configuration(source: PromptSource, path: str | Path) -> PromptSource:
     """Return a prompt with the model that a promptfoo configuration states, if no other is known."""
-    config = promptfoo_config(path) if source.measured is None and source.model_file is None else None
-    if config is None:
+    if source.measured is not None or source.model_file is not None:
         return source
-    stated = stated_model(config)
-    return replace(source, measured=stated.measured, model_note=stated.note, model_file=Path(path))
+    if config := promptfoo_config(path):
+        measured, note = stated_model(config)
+        source = replace(source, measured=measured, model_note=note, model_file=Path(path))
+    return source
 
 
 def prompts_in(path: str, *, every: bool = False) -> list[str]:
     """Name the first prompt of a promptfoo configuration, or `every` one of them; none for another file."""
     config = promptfoo_config(path)
-    n_prompts = len(prompt_entries(config)) if config is not None else 0
-    if every and n_prompts > 1:
-        return [f"{path}#{number}" for number in range(1, n_prompts + 1)]
-    return [path] if n_prompts else []
+    if config is None:
+        return []
+    numbered = [f"{path}#{number}" for number, _ in enumerate(prompt_entries(config), 1)]
+    if every and len(numbered) > 1:
+        return numbered
+    return [path] if numbered else []
 
 
 def is_prompt_text(prompt: str) -> bool:
     """Return whether a string is a prompt's text rather than a file name: it has a line break or a brace."""
     return _NO_NAME.search(prompt) is not None
-
-
-def _in_memory(text: str, options: PromptOptions) -> PromptSource:
-    return PromptSource(Path("in memory"), None, options=options, text=PromptText(text))
 
 
 def _own_prompt(path: Path, options: PromptOptions) -> PromptSource:
@@ -284,10 +285,7 @@ def _own_prompt(path: Path, options: PromptOptions) -> PromptSource:
 
 
 def _check_no_run_text(path: Path) -> None:
-    """Refuse the text file of a run's prompt: it shows what is sent, while its JSON holds the parts.
-
-    Raises InputError.
-    """
+    """Refuse the text file of a run's prompt: it shows what is sent, while its JSON holds the parts."""
     whole = path.with_suffix(".json")
     if path.suffix != ".json" and whole.is_file() and _run_of(path):
         raise InputError(f"prompt {path} is a run's prompt as it is shown, and no template: give {whole}")
@@ -298,5 +296,8 @@ def _run_of(path: Path) -> Path | None:
     parent = path.parent
     if parent.resolve().name != "prompts":
         return None
-    run = parent.parent if parent.name == "prompts" else parent.resolve().parent
-    return run if (run / MANIFEST).is_file() else None
+    if parent.name != "prompts":
+        parent = parent.resolve()
+    if not (parent.parent / MANIFEST).is_file():
+        return None
+    return parent.parent

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.answers import AnswerType
 from psopt.evaluation import measure_names
-from psopt.runs._call_price import CallPrice, more_line
+from psopt.runs._call_price import CallPrice, counted, more_line
 from psopt.search.gating import F1_ALONE
 
 if TYPE_CHECKING:
@@ -79,10 +79,7 @@ def recommendation_lines(data: Mapping[str, Any], quality: str = "F1") -> list[s
 
 
 def verdict_lines(data: Mapping[str, Any], quality: str = "F1") -> list[str]:
-    """Describe the verdict of run.json's `recommended`, why, and which classes have lost.
-
-    `quality` is the name of what takes the place of F1 (`AnswerType.quality_name`).
-    """
+    """Describe the verdict of run.json's `recommended`, why, and which classes have lost; `quality` replaces F1."""
     tests = data["tests"]
     lines = [_sentence(data, tests, quality)]
     if tests and data.get("reason"):
@@ -95,9 +92,8 @@ def verdict_lines(data: Mapping[str, Any], quality: str = "F1") -> list[str]:
 def look_lines(data: Mapping[str, Any]) -> list[str]:
     """Describe which test scores the gate has looked at, and how often."""
     lines = []
-    tests = data["tests"]
-    if tests:
-        names = ", ".join(["the original prompt", *(test["id"] for test in tests)])
+    if data["tests"]:
+        names = ", ".join(["the original prompt", *(test["id"] for test in data["tests"])])
         lines.append(
             f"The gate has looked at the test scores of {names}, so the chosen prompt's scores are slightly optimistic."
         )
@@ -110,8 +106,10 @@ def _sentence(data: Mapping[str, Any], tests: list[Mapping[str, Any]], quality: 
     recommended_test = next((test for test in tests if test["id"] == data["id"]), None)
     if recommended_test is not None:
         return _of_chosen(data, recommended_test, quality)
+    if not tests and data["reason"] == NOTHING_COMPARED:
+        return f"{NOTHING_COMPARED}."
     if not tests:
-        return f"{data['reason']}." if data["reason"] == NOTHING_COMPARED else f"Keep yours: {data['reason']}."
+        return f"Keep yours: {data['reason']}."
     best = nearest_to_pass(tests)
     if best["lost"]:
         return f"Keep yours. The best found is wrong on what is pinned: {', '.join(best['lost'])}."
@@ -136,39 +134,48 @@ def _of_chosen(data: Mapping[str, Any], test: Mapping[str, Any], quality: str) -
     if call := data.get("call"):
         before, after = (CallPrice.from_dict(call[when]) for when in ("before", "after"))
         differences = f"{differences}, {more_line(before, after)}"
-    total = f"{quality} - S" if test.get("consistency") is None else f"{quality} - S + C"
     is_f1_alone = tuple(test.get("decisive", ())) == F1_ALONE
     if data["mode"] == "off":
         return f"Not tested (--gate off): {test['id']} is the knee as val has it; on test {differences}."
+    why = f"{quality} is higher"
     if data["mode"] == "likely":
-        why = f"{quality} is higher" if is_f1_alone else f"{quality} is no lower and {total} is higher"
+        if not is_f1_alone:
+            total = f"{quality} - S" if test.get("consistency") is None else f"{quality} - S + C"
+            why = f"{quality} is no lower and {total} is higher"
         return (
             f"Likely better: {test['id']}, {differences}. {why} {_BY_ESTIMATE}: "
             "no test stands behind it (--gate likely)."
         )
-    if is_f1_alone:
-        return f"Use prompt {test['id']}: {differences}. Tested at {100 * data['alpha']:g} %: {quality} is higher."
-    with_each = " with every model" if test.get("of_models") else ""
-    return (
-        f"Use prompt {test['id']}: {differences}. Tested at {100 * data['alpha']:g} %: {quality} is not lower by "
-        f"{100 * data['margin']:g} and S not higher by 1{with_each}, and at least one of them is better."
-    )
+    if not is_f1_alone:
+        with_each = " with every model" if test.get("of_models") else ""
+        why = (
+            f"{quality} is not lower by {100 * data['margin']:g} and S not higher by 1{with_each}, "
+            "and at least one of them is better"
+        )
+    return f"Use prompt {test['id']}: {differences}. Tested at {100 * data['alpha']:g} %: {why}."
 
 
 def losses_line(tests: Sequence[Mapping[str, Any]], chosen: str) -> str:
     """Which classes are worse on test, and macro-F1 if it is, with the recommended prompt or else the best found."""
-    shown = next((test for test in tests if test["id"] == chosen), nearest_to_pass(tests) if tests else {})
-    parts = [
-        f"{loss['label']} {100 * loss['before']:.1f} -> {100 * loss['after']:.1f} "
-        f"({loss['n']} sample{'s' if loss['n'] > 1 else ''}{', surely' if loss['is_sure'] else ''})"
-        for loss in shown.get("losses", ())
-    ]
+    if not tests:
+        return ""
+    shown = next((test for test in tests if test["id"] == chosen), nearest_to_pass(tests))
+    parts = list(map(_loss, shown.get("losses", ())))
     if len(parts) > _MOST_LOSSES:
         parts[_MOST_LOSSES:] = [f"and {len(parts) - _MOST_LOSSES} more"]
     macro = shown.get("macro_f1")
     if macro and macro[1] < macro[0]:
-        parts.append(f"macro-F1 {100 * macro[0]:.1f} -> {100 * macro[1]:.1f}")
-    return f"Worse with {shown['id']} on test: {', '.join(parts)}." if parts else ""
+        parts.append(f"macro-F1 {_percent(macro[0])} -> {_percent(macro[1])}")
+    if not parts:
+        return ""
+    return f"Worse with {shown['id']} on test: {', '.join(parts)}."
+
+
+def _loss(loss: Mapping[str, Any]) -> str:
+    support = counted(loss["n"], "sample")
+    if loss["is_sure"]:
+        support += ", surely"
+    return f"{loss['label']} {_percent(loss['before'])} -> {_percent(loss['after'])} ({support})"
 
 
 def differences_line(test: Mapping[str, Any], quality: str = "F1") -> str:
@@ -210,15 +217,18 @@ def _of_models(manifest: Mapping[str, Any]) -> list[str]:
     if not baseline.get("val", {}).get("per_model"):
         return []
     entries = {entry["id"]: entry for entry in (*manifest["front"], manifest.get("short") or baseline)}
-    knee = next((entry for entry in manifest["front"] if entry["knee"]), baseline)
+    picked_entry = next((entry for entry in manifest["front"] if entry["knee"]), baseline)
     recommended = (manifest.get("recommended") or {}).get("id")
-    picked_entry = knee if recommended in {None, baseline["id"]} else entries.get(recommended, knee)
+    if recommended != baseline["id"]:
+        picked_entry = entries.get(recommended, picked_entry)
     split = "test" if baseline["test"] and picked_entry["test"] else "val"
     lines = [
         f"{name}: {_changes(before, picked_entry[split]['per_model'][name], quality_name(manifest))}"
         for name, before in baseline[split]["per_model"].items()
     ]
-    of = "the original prompt" if picked_entry["id"] == baseline["id"] else f"original -> {picked_entry['id']}"
+    of = f"original -> {picked_entry['id']}"
+    if picked_entry["id"] == baseline["id"]:
+        of = "the original prompt"
     return [f"With each model on {split}, {of}. {'. '.join(lines)}."]
 
 
@@ -228,23 +238,24 @@ def _calibration(manifest: Mapping[str, Any]) -> list[str]:
     if not alone:
         return []
     split = "test" if alone["test"] else "val"
-    before, after = manifest["baseline"][split], alone[split]
-    line = f"Calibration alone, on {split}: {_changes(before, after, quality_name(manifest))}"
+    after = alone[split]
+    line = f"Calibration alone, on {split}: {_changes(manifest['baseline'][split], after, quality_name(manifest))}"
     name = manifest["recommended"]["id"]
-    recommended = next((of for of in manifest["front"] if of["id"] == name), None)
+    recommended: Mapping[str, Any] = next((entry for entry in manifest["front"] if entry["id"] == name), {})
     has_no_edits = name in {alone["id"], manifest["baseline"]["id"]}
-    if recommended is None or has_no_edits or not recommended.get(split):
+    if has_no_edits or not recommended.get(split):
         return [f"{line}."]
     return [f"{line}; the edits of {name} on top: {_changes(after, recommended[split], quality_name(manifest))}."]
 
 
 def _changes(before: Mapping[str, Any], after: Mapping[str, Any], quality: str) -> str:
-    pairs = [(name, before.get(key), after.get(key)) for key, name in measure_names(quality).items()]
-    return ", ".join(
-        f"{name} {100 * was:.1f}" + ("" if before is after or before == after else f" -> {100 * now:.1f}")
-        for name, was, now in pairs
-        if was is not None and now is not None
-    )
+    parts = []
+    for key, name in measure_names(quality).items():
+        was, now = before.get(key), after.get(key)
+        if was is not None and now is not None:
+            change = _percent(was) if before == after else f"{_percent(was)} -> {_percent(now)}"
+            parts.append(f"{name} {change}")
+    return ", ".join(parts)
 
 
 def _other_wordings(manifest: Mapping[str, Any]) -> list[str]:
@@ -254,16 +265,13 @@ def _other_wordings(manifest: Mapping[str, Any]) -> list[str]:
         return []
     names = measure_names(quality_name(manifest))
     where = f"Under {measured['n_wordings']} wordings of {measured['source']}, on test"
-    own = measured["own_sensitivity"]
-    if not measured["differences"]:  # the baseline is kept, and nothing was nominated
-        scores = measured["baseline"]
-        parts = [f"{name} {_percent(scores[key])}" for key, name in names.items() if scores.get(key) is not None]
-        return [f"{where}: {', '.join(parts)}; S under psopt's own held-out ones {_percent(own['before'])}."]
-    parts = [f"{names[key]} {_difference(of)}" for key, of in measured["differences"].items()]
-    return [
-        f"{where}, original prompt -> {measured['id']}: {', '.join(parts)}; S under psopt's own held-out ones "
-        f"{_percent(own['before'])} -> {_percent(own['after'])}."
-    ]
+    scores = _changes(measured["baseline"], measured["baseline"], quality_name(manifest))
+    own = _percent(measured["own_sensitivity"]["before"])
+    if measured["differences"]:  # otherwise the baseline is kept, and nothing was nominated
+        where += f", original prompt -> {measured['id']}"
+        scores = ", ".join(f"{names[key]} {_difference(of)}" for key, of in measured["differences"].items())
+        own += f" -> {_percent(measured['own_sensitivity']['after'])}"
+    return [f"{where}: {scores}; S under psopt's own held-out ones {own}."]
 
 
 def _percent(share: float) -> str:
@@ -276,11 +284,9 @@ def _planted(manifest: Mapping[str, Any]) -> list[str]:
     if not planted:
         return []
     notes = "note" if planted["n_notes"] == 1 else f"{planted['n_notes']} notes"
-    shares = {name: f"{100 * planted[name]:.0f} %" for name in ("original", "recommended")}
-    return [
-        f"Phrases of its {notes}, planted in {planted['n_texts']} texts of other classes, flip {shares['recommended']} "
-        f"of its answers; of the original prompt's {shares['original']}."
-    ]
+    own, edited = (f"{100 * planted[prompt]:.0f} %" for prompt in ("original", "recommended"))
+    where = f"planted in {planted['n_texts']} texts of other classes"
+    return [f"Phrases of its {notes}, {where}, flip {edited} of its answers; of the original prompt's {own}."]
 
 
 def _probe(manifest: Mapping[str, Any]) -> list[str]:
@@ -288,7 +294,9 @@ def _probe(manifest: Mapping[str, Any]) -> list[str]:
     probe = manifest.get("probe")
     if not probe:
         return []
-    recommended = probe.get("recommended")
-    scores = _changes(probe["original"], recommended or probe["original"], quality_name(manifest))
-    changed = f", {probe['n_changed']} answered otherwise under some wording" if recommended else ""
-    return [f"On the {probe['n_texts']} texts of {probe['file']}: {scores}{changed}."]
+    recommended = probe.get("recommended") or probe["original"]
+    line = f"On the {probe['n_texts']} texts of {probe['file']}: "
+    line += _changes(probe["original"], recommended, quality_name(manifest))
+    if "recommended" in probe:
+        line += f", {probe['n_changed']} answered otherwise under some wording"
+    return [f"{line}."]

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from psopt.evaluation import Evaluator, Predictions, Split
+    from psopt.evaluation import Evaluator, Predictions
     from psopt.runs._measured import Measured
     from psopt.search import Candidate, Search, TrainDiagnoses
     from psopt.search.racing import StoppedCandidate
@@ -67,10 +67,7 @@ class RunRecorder:
             self.before = self.directory.read_json(MANIFEST)
 
     def check_same(self) -> None:
-        """Refuse to resume a run that was about something else.
-
-        Raises InputError, naming what differs.
-        """
+        """Refuse to resume a run that was about something else; raises InputError, naming what differs."""
         if not self.before:
             return
         before = self.before
@@ -85,11 +82,7 @@ class RunRecorder:
             ),
             "psopt's version": (before["psopt_version"], __version__),
         }
-        changed = [
-            f"{subject} (was {_abbreviated(was)}, is {_abbreviated(now)})"
-            for subject, (was, now) in pairs.items()
-            if was != now
-        ]
+        changed = [_change(name, *pair) for name, pair in pairs.items() if pair[0] != pair[1]]
         if changed:
             raise InputError(
                 f"{self.directory.path} cannot be resumed, since this has changed: {', '.join(changed)}; "
@@ -107,7 +100,7 @@ class RunRecorder:
         return f"give --resume with --dataset {replace(HubName.read(dataset), revision=commit)}, "
 
     def save_broken_off(self, search: Search | None, error: BaseException) -> None:
-        """Record a run that an error has ended; for an error that is not one of ours, its traceback too.
+        """Record a run that an error has ended, with the traceback of an error that is not one of ours.
 
         What can't be written, as on a full disk, is left out: the study has every trial, and the error is what counts.
         """
@@ -142,8 +135,8 @@ class RunRecorder:
             content["plan"] = plan
         self.directory.write_json(MANIFEST, content)
         if found.front:
-            prompt = found.recommendation.prompt if found.recommendation else None
-            front = front_file(found.front, found.knee_id, found.shortest, prompt, self._measured)
+            recommended = found.recommendation.prompt if found.recommendation else None
+            front = front_file(found.front, found.knee_id, found.shortest, recommended, self._measured)
             self.directory.write_json(FRONT, front)
         if found.shortest:
             self._tested = found
@@ -157,33 +150,29 @@ class RunRecorder:
 
     def save_proposals(self, search: Search) -> None:
         """Write every proposed edit, every refused draft and every held-back sample, and the reasons."""
-        earlier = self.directory.path / PROPOSALS
         refused: list[dict[str, Any]] = []
-        with contextlib.suppress(InputError):  # a damaged file is overwritten
-            refused = self.directory.read_json(PROPOSALS)["refused"] if earlier.exists() else []
-        drafting = search.problem.proposer
-        refused += [asdict(draft) for draft in drafting.refused] if drafting else []
-        held_back = self._held_back(search)
+        with contextlib.suppress(InputError):  # there is none yet; a damaged file is overwritten
+            refused = self.directory.read_json(PROPOSALS)["refused"]
+        if search.problem.proposer:
+            refused += [asdict(draft) for draft in search.problem.proposer.refused]
         content = {
             "schema_version": 1,
             "edits": [edit.to_dict() for edit in search.state.pool],
             "refused": refused,
-            "held_back": [{"sample": name, "reason": why} for name, why in held_back.items()],
+            "held_back": [{"sample": name, "reason": why} for name, why in self._held_back(search).items()],
         }
         self.directory.write_json(PROPOSALS, content)
 
     def _held_back(self, search: Search) -> dict[str, str]:
         """The train samples that may not be shown as examples, found once; the user is told if that is most of them."""
         if self._not_shown is None:
-            samples = self.evaluator.samples["train"]
-            checks = ProposalChecks.of(
-                self.task, search.problem.baseline_prompt, search.problem.options.parts.hold_back
-            )
+            samples, problem = self.evaluator.samples["train"], search.problem
+            checks = ProposalChecks.of(self.task, problem.baseline_prompt, problem.options.parts.hold_back)
             self._not_shown = checks.held_back(samples)
             if len(self._not_shown) > len(samples) / 2:
                 counts = Counter(self._not_shown.values()).most_common()
                 reasons = ", ".join(f"{why} ({n})" for why, n in counts)
-                search.problem.observer.phase(
+                problem.observer.phase(
                     f"{len(self._not_shown)} of {len(samples)} train samples may be no example: {reasons} "
                     f"({PROPOSALS}; hold_back lifts that)"
                 )
@@ -200,8 +189,9 @@ class RunRecorder:
         """Write all these prompts, their predictions, and what was weak, and still is under the one shown."""
         for candidate in {candidate.id: candidate for candidate in (baseline, *front, *others)}.values():
             self.directory.write_prompt(candidate.prompt, self._measured(candidate))
-            splits: tuple[Split, ...] = ("val", "test") if candidate.test else ("val",)
-            predictions = {str(split): self.evaluator.predictions(candidate.prompt, split) for split in splits}
+            predictions: dict[str, Predictions] = {"val": self.evaluator.predictions(candidate.prompt, "val")}
+            if candidate.test:
+                predictions["test"] = self.evaluator.predictions(candidate.prompt, "test")
             self.directory.write_predictions(candidate.prompt, predictions)
             for place in range(len(self.evaluator.others)):
                 of_other = {split: of_all.others[place] for split, of_all in predictions.items()}
@@ -229,15 +219,24 @@ class RunRecorder:
         if not (self.directory.path / CONTRIBUTIONS).exists():
             return None
         contributions: dict[str, Any] = self.directory.read_json(CONTRIBUTIONS)
-        return contributions if contributions["prompt"] == chosen.id and contributions.get("most", 0) >= most else None
+        if contributions["prompt"] != chosen.id or contributions.get("most", 0) < most:
+            return None
+        return contributions
 
     def save_for_report(self, search: Search, contributions: dict[str, Any]) -> None:
         """Write what else the report shows: the samples, every prompt tried, and what the chosen one's edits add."""
-        samples = self.evaluator.samples
-        splits = {split: [_as_kept(sample) for sample in samples[split]] for split in ("val", "test")}
+        content: dict[str, Any] = {"schema_version": 1, "labels": list(self.task.labels)}
         answers = AnswerType.of(self.task)
-        ordered = {} if answers.is_plain else {"answers": answers.to_dict()}
-        self.directory.write_json(SAMPLES, {"schema_version": 1, "labels": list(self.task.labels), **ordered, **splits})
+        if not answers.is_plain:
+            content["answers"] = answers.to_dict()
+        for split in ("val", "test"):
+            content[split] = list(map(_as_kept, self.evaluator.samples[split]))
+        self.directory.write_json(SAMPLES, content)
+        self.directory.write_json(TRIALS, self._trials(search))
+        self.directory.write_json(CONTRIBUTIONS, contributions)
+
+    @staticmethod
+    def _trials(search: Search) -> dict[str, Any]:
         trials = [
             {
                 "trial": candidate.trial,
@@ -250,33 +249,32 @@ class RunRecorder:
             }
             for candidate in search.candidates
         ]
-        raced = [_raced(stopped) for stopped in search.stopped]
-        content = {"schema_version": 1, "trials": trials, **({"raced": raced} if raced else {})}
-        self.directory.write_json(TRIALS, content)
-        self.directory.write_json(CONTRIBUTIONS, contributions)
+        content: dict[str, Any] = {"schema_version": 1, "trials": trials}
+        if search.stopped:
+            content["raced"] = [_raced(stopped) for stopped in search.stopped]
+        return content
 
     def _weak_spots(self, baseline: Candidate, pick: Candidate, diagnoses: TrainDiagnoses) -> dict[str, Any]:
         """What was unstable under the original prompt on train, and how every train sample does under the chosen one.
 
-        If diagnoses are partial, the number of answers is given for each sample. If a limit does not pay for the
-        latter, or even the former, it is left empty.
+        If diagnoses are partial, the number of answers is given too. What a limit does not pay for is left empty.
         """
-        diagnosis = Diagnosis({"sensitivity": ()}, ())
-        content: dict[str, Any] = {"schema_version": 1, "prompt": pick.id, "before": diagnosis.to_dict(), "after": {}}
+        unknown = Diagnosis({"sensitivity": ()}, ()).to_dict()
+        content: dict[str, Any] = {"schema_version": 1, "prompt": pick.id, "before": unknown, "after": {}}
         try:
             before = diagnoses.predictions(baseline.prompt)
             content["before"] = diagnose_predictions(before, labelled=self.task.train).to_dict()
             after = diagnoses.predictions(pick.prompt)
         except BudgetReachedError:
             return content
-        fares = zip(after.samples, after.n_right, after.sensitivities, strict=True)
-        content["after"] = {sample.id: {"right": int(n), "sensitivity": float(s)} for sample, n, s in fares}
-        if diagnoses.is_partial or self.evaluator.others:
-            for sample, n_asked in zip(after.samples, after.asked.sum(axis=1), strict=True):
-                content["after"][sample.id]["of"] = int(n_asked)
+        n_asked = after.asked.sum(axis=1)
+        for sample, n_right, s, of in zip(after.samples, after.n_right, after.sensitivities, n_asked, strict=True):
+            content["after"][sample.id] = {"right": int(n_right), "sensitivity": float(s)}
+            if diagnoses.is_partial or self.evaluator.others:
+                content["after"][sample.id]["of"] = int(of)
         if diagnoses.is_partial:
-            of = len(self.evaluator.samples["train"])
-            content["diagnosed"] = {"before": len(before.samples), "after": len(after.samples), "of": of}
+            n_all = len(self.evaluator.samples["train"])
+            content["diagnosed"] = {"before": len(before.samples), "after": len(after.samples), "of": n_all}
         return content
 
 
@@ -296,7 +294,9 @@ def _reason(error: BaseException) -> str:
     """The finish_reason of a run that an error has ended."""
     if isinstance(error, BudgetReachedError):
         return "budget"
-    return "failed" if isinstance(error, Exception) else "interrupted"
+    if isinstance(error, Exception):
+        return "failed"
+    return "interrupted"
 
 
 def _may_quote(settings: Mapping[str, Any]) -> str:
@@ -306,20 +306,18 @@ def _may_quote(settings: Mapping[str, Any]) -> str:
 
 def _answers(dataset: Mapping[str, Any]) -> str:
     """The kind of answers, from run.json's `dataset`: ``label``, ``ordinal`` or ``ordinal: low < high``."""
-    order = " < ".join(dataset.get("order", ()))
-    return f"{dataset.get('answers', 'label')}{f': {order}' if order else ''}"
+    parts = [dataset.get("answers", "label"), " < ".join(dataset.get("order", ()))]
+    return ": ".join(filter(None, parts))
 
 
-def _abbreviated(value: str) -> str:
-    """A digest, shortened for people to compare."""
-    return value[:12] if len(value) == 64 else value
+def _change(subject: str, was: str, now: str) -> str:
+    """What has changed, with digests shortened for people to compare."""
+    was, now = (value[:12] if len(value) == 64 else value for value in (was, now))
+    return f"{subject} (was {was}, is {now})"
 
 
 def check_same_prompt(run: Path, settings: RunSettings) -> None:
-    """Refuse to resume a run with another prompt than it has begun with: everything is measured against that one.
-
-    Raises InputError, naming both.
-    """
+    """Refuse to resume a run with another prompt than it has begun with; raises InputError, naming both."""
     if not (run / MANIFEST).exists():
         return
     before = RunSettings.from_dict(RunDirectory.open(run).read_json(MANIFEST)["settings"])

@@ -14,6 +14,7 @@ from psopt.evaluation import OBJECTIVES, measure_names, read_data, scores_from_d
 from psopt.notebooks import card, data_frame, folded, line, table
 from psopt.runs._call_price import CallPrice
 from psopt.runs._directory import FRONT, MANIFEST, STUDY, RunDirectory
+from psopt.runs._front_file import scores_of
 from psopt.runs._holding import study_name
 from psopt.runs._recommendation import Recommendation, recommendation_lines
 from psopt.runs._settings import RunSettings
@@ -79,16 +80,22 @@ class Run:
 
     def __repr__(self) -> str:
         """Its folder and its recommendation: all its findings would fill screens."""
-        prompt_name = "the original prompt" if self.recommended.id == self.baseline.id else self.recommended.id
-        return f"<Run {str(self.path)!r}: {len(self.front)} prompts on the front, recommended {prompt_name}>"
+        recommended = self.recommended.id
+        if recommended == self.baseline.id:
+            recommended = "the original prompt"
+        return f"<Run {str(self.path)!r}: {len(self.front)} prompts on the front, recommended {recommended}>"
 
     def _repr_html_(self) -> str:
         """The recommendation, the front with its scores, and the recommended prompt, as notebooks show them."""
-        recommendation = self.recommendation
-        verdict = recommendation_lines(recommendation.to_dict(), self._quality) if recommendation else []
-        rows = [_row(candidate, self._role(candidate)) for candidate in self._candidates]
-        measures = [f"{split} {name}" for split in ("val", "test") for name in measure_names(self._quality).values()]
-        prompt = self.recommended.prompt
+        quality, prompt = self.baseline.val.quality_name, self.recommended.prompt
+        verdict = []
+        if self.recommendation:
+            verdict = recommendation_lines(self.recommendation.to_dict(), quality)
+        listed = (self.baseline, *self.front, self.recommended, self.short)
+        each_once = {candidate.id: candidate for candidate in listed}.values()
+        names = measure_names(quality).values()
+        measures = *(f"val {name}" for name in names), *(f"test {name}" for name in names)
+        rows = [_row(candidate, self._role(candidate)) for candidate in each_once]
         return card(
             repr(self)[1:-1],
             *map(line, verdict),
@@ -104,11 +111,7 @@ class Run:
 
     def evaluated_trials(self) -> list[dict[str, Any]]:
         """Return the study's candidates that were evaluated completely, as trials.json lists them."""
-        names = self.study.metric_names or ()
-        rows = [_trial_row(trial, names, ()) for trial in self.study.get_trials(deepcopy=False)]
-        columns = ("trial", "id", "edits", "f1", "sensitivity", "consistency", "feasible")
-        whole = [row for row in rows if row["state"] == "complete" and not row["raced"]]
-        return [{name: row.get(name) for name in columns} for row in whole]
+        return [_as_listed(row) for row in self._trial_rows() if row["state"] == "complete" and not row["raced"]]
 
     def to_frame(self, *, seed_prompt: bool = False) -> pd.DataFrame:
         """Return a pandas DataFrame with one row per prompt of the front, by descending F1 on val.
@@ -128,9 +131,10 @@ class Run:
         MissingExtraError
             If pandas is not installed.
         """
-        beside = [self.baseline] if seed_prompt and self.baseline.id not in {of.id for of in self.front} else []
-        rows = [_candidate_row(of, self._role(of)) for of in (*beside, *self.front)]
-        return data_frame(rows, "run.to_frame()")
+        listed = [*self.front]
+        if seed_prompt and self.baseline.id not in {candidate.id for candidate in listed}:
+            listed.insert(0, self.baseline)
+        return data_frame([_candidate_row(candidate, self._role(candidate)) for candidate in listed], "run.to_frame()")
 
     def trials_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame with one row per trial of the study.
@@ -145,20 +149,12 @@ class Run:
         MissingExtraError
             If pandas is not installed.
         """
+        return data_frame(self._trial_rows(), "run.trials_frame()")
+
+    def _trial_rows(self) -> list[dict[str, Any]]:
         on_front = {candidate.id for candidate in self.front}
         names = self.study.metric_names or ()
-        rows = [_trial_row(trial, names, on_front) for trial in self.study.get_trials(deepcopy=False)]
-        return data_frame(rows, "run.trials_frame()")
-
-    @property
-    def _quality(self) -> str:
-        return self.baseline.val.quality_name
-
-    @property
-    def _candidates(self) -> tuple[Candidate, ...]:
-        """The original prompt, the front, the recommended and the short prompt; each once."""
-        listed = (self.baseline, *self.front, self.recommended, self.short)
-        return tuple({candidate.id: candidate for candidate in listed}.values())
+        return [_trial_row(trial, names, on_front) for trial in self.study.get_trials(deepcopy=False)]
 
     def _role(self, candidate: Candidate) -> str:
         roles = {
@@ -185,58 +181,63 @@ class Run:
 
 def _row(candidate: Candidate, role: str) -> tuple[str | float | None, ...]:
     """A prompt's row of the table."""
-    of_splits = [candidate.val, candidate.test]
-    measures = ("f1", "sensitivity", "consistency")
-    scores = [getattr(of, measure) if of else None for of in of_splits for measure in measures]
-    return (candidate.id, role, len(candidate.edits), candidate.length["tokens"], *scores)
+    val, test = ([getattr(scores, name, None) for name in OBJECTIVES] for scores in (candidate.val, candidate.test))
+    return (candidate.id, role, len(candidate.edits), candidate.length["tokens"], *val, *test)
 
 
 def _candidate_row(candidate: Candidate, role: str) -> dict[str, Any]:
     """One prompt: what it adds, how long it is, and its scores on val and test with their intervals."""
-    of_splits = {
-        split: scores_and_bounds(scores.to_dict() if scores else None)
-        for split, scores in (("val", candidate.val), ("test", candidate.test))
-    }
-    return {
+    row: dict[str, Any] = {
         "id": candidate.id,
         "role": role,
         "trial": candidate.trial,
         "n_edits": len(candidate.edits),
         "edits": [str(edit) for edit in candidate.edits],
         "tokens": candidate.length["tokens"],
-        **{f"{split}_{name}": value for split, values in of_splits.items() for name, value in values.items()},
     }
+    for split, scores in scores_of(candidate).items():
+        row |= {f"{split}_{name}": value for name, value in scores_and_bounds(scores).items()}
+    return row
 
 
 def _trial_row(trial: FrozenTrial, metric_names: Collection[str], front: Collection[str]) -> dict[str, Any]:
     """One trial: its values on val, or what its race has estimated, and what it took."""
     attributes = trial.user_attrs
-    edits = attributes.get("edits")
-    is_whole = trial.state == optuna.trial.TrialState.COMPLETE
-    values = dict(zip(metric_names, trial.values, strict=True)) if trial.values else {}
-    return {
+    is_complete = trial.state == optuna.trial.TrialState.COMPLETE
+    values = dict(zip(metric_names, trial.values or (), strict=False))  # a trial that is not complete has none
+    row = {
         "trial": trial.number,
         "state": trial.state.name.lower(),
         "id": attributes.get("prompt_id"),
         **{name: values.get(name) for name in OBJECTIVES},
         "na_rate": attributes.get("na_rate"),
-        "feasible": "infeasible" not in attributes if is_whole and "raced" not in attributes else None,
-        "on_front": attributes.get("prompt_id") in front and is_whole,
-        "n_edits": None if edits is None else len(edits),
-        "edits": edits,
+        "feasible": None,
+        "on_front": attributes.get("prompt_id") in front and is_complete,
+        "n_edits": None,
+        "edits": attributes.get("edits"),
         "raced": attributes.get("raced"),
         "note": next((attributes[name] for name in _NOTES if name in attributes), None),
         **{name: attributes.get(name) for name in ("calls", "tokens", "cost_usd", "seconds")},
         "started": trial.datetime_start,
     }
+    if is_complete and "raced" not in attributes:
+        row["feasible"] = "infeasible" not in attributes
+    if "edits" in attributes:
+        row["n_edits"] = len(attributes["edits"])
+    return row
+
+
+def _as_listed(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: row[name] for name in ("trial", "id", "edits", *OBJECTIVES, "feasible")}
 
 
 def scores_and_bounds(scores: Mapping[str, Any] | None) -> dict[str, float | None]:
     """The measures that run.json has, each with its interval: ``f1``, ``f1_low``, ``f1_high``; None where unknown."""
+    scores = scores or {}
     values: dict[str, float | None] = {}
     for measure in _MEASURES:
-        low, high = (scores or {}).get("ci", {}).get(measure, (None, None))
-        values |= {measure: (scores or {}).get(measure), f"{measure}_low": low, f"{measure}_high": high}
+        low, high = scores.get("ci", {}).get(measure, (None, None))
+        values |= {measure: scores.get(measure), f"{measure}_low": low, f"{measure}_high": high}
     return values
 
 
@@ -245,13 +246,14 @@ def read_run(path: str | Path, storage: str | None = None) -> Run:
     directory = RunDirectory.open(Path(path))
     manifest = directory.read_json(MANIFEST)
     with _damage_named(directory.path / MANIFEST):
-        return _run_of(directory, manifest, RunSettings.from_dict(manifest["settings"]), storage)
-
-
-def _run_of(directory: RunDirectory, manifest: Mapping[str, Any], settings: RunSettings, storage: str | None) -> Run:
-    study = _study_of(directory, settings, storage)
-    if not manifest.get("baseline") or not manifest.get("front"):
+        settings = RunSettings.from_dict(manifest["settings"])
+        study = _study_of(directory, settings, storage)
+        if manifest.get("baseline") and manifest.get("front"):
+            return _from_files(directory, manifest, study)
         return _from_study(directory, manifest, settings, study)
+
+
+def _from_files(directory: RunDirectory, manifest: Mapping[str, Any], study: StoredStudy) -> Run:
     front = directory.read_json(FRONT)
     with _damage_named(directory.path / FRONT):
         orders = example_orders(study)
@@ -291,14 +293,13 @@ def _from_study(directory: RunDirectory, manifest: Mapping[str, Any], settings: 
 
 def _candidate(entry: Mapping[str, Any], orders: Mapping[int, str], prompt: Prompt | None = None) -> Candidate:
     """A candidate as run.json and front.json keep it."""
-    prompt = prompt or Prompt.from_dict(entry["prompt"])
-    trial = entry.get("trial", 0)
+    trial, test = entry.get("trial", 0), entry.get("test")
     return Candidate(
         trial=trial,
-        prompt=prompt,
+        prompt=prompt or Prompt.from_dict(entry["prompt"]),
         edits=tuple(Edit.from_dict(edit) for edit in entry.get("edits", ())),
         val=scores_from_dict(entry["val"]),
-        test=scores_from_dict(entry["test"]) if entry.get("test") else None,
+        test=scores_from_dict(test) if test else None,
         order=orders.get(trial, ORDERS[0]),
     )
 

@@ -87,13 +87,18 @@ class SearchBasis:
         If a model writes the rephrasings, the evaluator has rule-made ones in their place.
         """
         model, baseline = evaluator.model, settings.baseline(task)
-        without_races = replace(settings, search=replace(settings.search, race="off"))  # several models don't race
 
         def grid(split: Split) -> Grid:
             prompts, texts = evaluator.rephrased(baseline, split), evaluator.texts(split)
             return Grid.of(model, prompts, texts, ignoring_cache=ignoring_cache)
 
-        return cls(
+        def of_other(other: Evaluator) -> SearchBasis:
+            without_races = replace(settings, search=replace(settings.search, race="off"))  # several models don't race
+            grows_alike = asks_in_chat(other.model) == asks_in_chat(model)
+            shared = growth if grows_alike else None
+            return cls.of(task, without_races, other, ignoring_cache=ignoring_cache, growth=shared)
+
+        basis = cls(
             task,
             baseline,
             {split: grid(split) for split in _SPLITS},
@@ -103,20 +108,13 @@ class SearchBasis:
             price_of(model.name),
             races(settings.search.race, evaluator),
             _pace(evaluator, settings.lm),
-            PRIOR_TEXTS if calibrates(model) and model.can_measure else 0,
-            model.n_labelled if calibrates(model) else 0,
-            model.name if settings.models[1:] else "",
-            tuple(
-                cls.of(
-                    task,
-                    without_races,
-                    other_evaluator,
-                    ignoring_cache=ignoring_cache,
-                    growth=growth if asks_in_chat(other_evaluator.model) == asks_in_chat(model) else None,
-                )
-                for other_evaluator in evaluator.others
-            ),
+            others=tuple(map(of_other, evaluator.others)),
         )
+        if calibrates(model):
+            basis = replace(basis, prior_texts=PRIOR_TEXTS * model.can_measure, labelled_texts=model.n_labelled)
+        if settings.models[1:]:
+            basis = replace(basis, model=model.name)
+        return basis
 
     def sized(self, sizes: Sizes) -> SearchBasis:
         """The same for other numbers of samples and wordings, with nothing in the cache."""
@@ -129,10 +127,7 @@ class SearchBasis:
         return replace(self, grids=grids, shapes=shapes, others=tuple(basis.sized(sizes) for basis in self.others))
 
     def estimate(self, settings: RunSettings, n_done: int = 0) -> CostEstimate:
-        """Count what a run that has scored `n_done` candidates already would still ask.
-
-        Samples and wordings are those of the basis, not of the settings.
-        """
+        """Count what a run that has scored `n_done` candidates would still ask, on the basis's samples and wordings."""
         own = self._of_one_model(settings, n_done)
         if not self.others:
             return own
@@ -142,18 +137,15 @@ class SearchBasis:
 
     def _of_one_model(self, settings: RunSettings, n_done: int) -> CostEstimate:
         n_more = max(0, settings.search.trials - max(1, n_done))
+        grid = self.grids["val"]
         racing = None
         if n_more and self.races:
-            calls = self.grids["val"].calls
-            least, middle, most = (round(calls * n) for n in self._candidate_grids(n_more))
-            racing = RacingEstimate(calls * n_more, (least, middle, most))
+            least, middle, most = (round(grid.calls * n) for n in self._candidate_grids(n_more))
+            racing = RacingEstimate(grid.calls * n_more, (least, middle, most))
         answering = [replace(phase, model=self.model) for phase in self._answering(settings, n_done, n_more)]
-        phases = (
-            *self._written_before(settings),
-            *answering,
-            *judging_phases(self.task, answering, self.shapes["val"][1], self.single_price),
-        )
-        spread = self.grids["val"].spread(self.price)
+        judging = judging_phases(self.task, answering, self.shapes["val"][1], self.single_price)
+        phases = (*self._written_before(settings), *answering, *judging)
+        spread = grid.spread(self.price)
         return CostEstimate(phases, self.price, spread, settings.search.trials, racing, self.pace, n_more)
 
     def _written_before(self, settings: RunSettings) -> list[Phase]:
@@ -170,8 +162,10 @@ class SearchBasis:
         trials = settings.search.trials
         rounds = min(settings.search.rounds, n_more)
         front = Span(*(min(size, trials - 1) for size in _FRONT))
-        n_wordings = self.shapes["train"][1]
-        diagnosed = min(1.0, DIAGNOSED_WORDINGS / n_wordings) if self.races else 1.0  # of train's grid
+        diagnosed, why_candidates = 1.0, "one a trial"  # the share of train's grid
+        if self.races:
+            diagnosed = min(1.0, DIAGNOSED_WORDINGS / self.shapes["train"][1])
+            why_candidates = f"{n_more}; those that are clearly beaten are cut short"
         phases = []
         if not n_done:
             phases.append(Phase.of(BASELINE, self.grids["val"], self.price))
@@ -182,9 +176,8 @@ class SearchBasis:
             why = "one a round, none where the best prompt stays the same"
             phases.append(self._of_unknown_prompts(DIAGNOSES, "train", further, why))
         if n_more:
-            why = f"{n_more}; those that are clearly beaten are cut short" if self.races else "one a trial"
-            times = self._candidate_grids(n_more)
-            phases.append(self._of_unknown_prompts(CANDIDATES, "val", times, why, _growth_of_candidates(trials)))
+            times, growth = self._candidate_grids(n_more), _growth_of_candidates(trials)
+            phases.append(self._of_unknown_prompts(CANDIDATES, "val", times, why_candidates, growth))
         phases.append(Phase.of(BASELINE_TEST, self.grids["test"], self.price))
         why = f"once for each prompt of the front: {front.expected} are counted here"
         phases.append(self._of_unknown_prompts(FRONT_TEST, "test", front, why))
@@ -199,7 +192,9 @@ class SearchBasis:
 
     def _candidate_grids(self, n_more: int) -> Span:
         """How many whole grids the candidates amount to."""
-        return whole_grids(n_more, *self.shapes["val"]) if self.races else Span(n_more, n_more, n_more)
+        if not self.races:
+            return Span(n_more, n_more, n_more)
+        return whole_grids(n_more, *self.shapes["val"])
 
     def _first_diagnosis(self, share: float) -> Phase:
         grid = self.grids["train"]
@@ -213,28 +208,22 @@ class SearchBasis:
     ) -> Phase:
         """A phase whose prompts are not known: there are `times` of them, each with a `share` of all edits."""
         grid, growth = self.grids[split], self.growth
-
-        def error(of_share: float, of_growth: float) -> float:
-            """By what share the growth may be wrong: how long all edits are, and what share of them a prompt holds, err
-            independently.
-            """
-            if not share.expected or not growth.middle:
-                return 0.0
-            return math.hypot(of_share / share.expected - 1, of_growth / growth.middle - 1)
-
         by = growth.middle * share.expected
-        least = grid.grown(by * max(0.0, 1 - error(share.least, growth.low))).need(self.price, times.least)
+        too_low = too_high = 0.0  # by what share the growth may be wrong
+        if by:  # how long all edits are, and what share of them a prompt holds, err independently
+            too_low = math.hypot(share.least / share.expected - 1, growth.low / growth.middle - 1)
+            too_high = math.hypot(share.most / share.expected - 1, growth.high / growth.middle - 1)
+        least = grid.grown(by * max(0.0, 1 - too_low)).need(self.price, times.least)
         mean = grid.grown(by).need(self.price, times.expected)
-        most = grid.grown(by * (1 + error(share.most, growth.high))).need(self.price, times.most)
+        most = grid.grown(by * (1 + too_high)).need(self.price, times.most)
         return Phase(phase_name, least, mean, most, why)
 
     def _priors(self, n_more: int, front: Span) -> Phase:
-        """What measuring label priors takes: under each wording of val that a candidate is asked under, then of test.
-
-        Candidates that are stopped are asked under two wordings; in the least case, all of them are.
-        """
-        n_val, n_test = self.shapes["val"][1], self.shapes["test"][1]
-        n_least = min(n_val, _WORDINGS_OF_STOPPED) if self.races else n_val
+        """What measuring label priors takes, under each wording of val that a candidate is asked under, and of test."""
+        n_least = n_val = self.shapes["val"][1]
+        n_test = self.shapes["test"][1]
+        if self.races:
+            n_least = min(n_val, _WORDINGS_OF_STOPPED)
         least, expected, most = (
             Need(self.labelled_texts + self.prior_texts * (n_more * wordings + n_test * int(n_tested)))
             for wordings, n_tested in zip((n_least, (n_least + n_val) // 2, n_val), front, strict=True)
@@ -243,9 +232,9 @@ class SearchBasis:
 
 
 def _growth_of_candidates(trials: int) -> Span:
-    if trials < _FEW_TRIALS:
-        return _GROWTH_UNSHORTENED
-    return _GROWTH if trials >= _MANY_TRIALS else _GROWTH_OF_FEW
+    if trials >= _MANY_TRIALS:
+        return _GROWTH
+    return _GROWTH_OF_FEW if trials >= _FEW_TRIALS else _GROWTH_UNSHORTENED
 
 
 def _pace(evaluator: Evaluator, lm: LMConfig) -> Pace | None:
@@ -257,11 +246,5 @@ def _pace(evaluator: Evaluator, lm: LMConfig) -> Pace | None:
 def _growth(task: Task, settings: RunSettings, baseline: Prompt, evaluator: Evaluator) -> TokenRange:
     if not asks_in_chat(evaluator.model):
         return TokenRange()
-    return tokens_of_all_edits(
-        task,
-        baseline,
-        evaluator.rephrasings,
-        evaluator.samples["train"],
-        settings.search.parts,
-        drafted=settings.writer is not None,
-    )
+    drafted, train = settings.writer is not None, evaluator.samples["train"]
+    return tokens_of_all_edits(task, baseline, evaluator.rephrasings, train, settings.search.parts, drafted=drafted)

@@ -90,9 +90,11 @@ class RunSettings(RunOptions):
     @property
     def writer(self) -> str | None:
         """The model that drafts edits in addition to the rules, the first that can; None if there is none."""
+        if self.proposer == "rules":
+            return None
         if self.proposer is None and not (self.own_model or self.program):
             return next(filter(can_write, self.models), None)
-        return None if self.proposer == "rules" else self.proposer
+        return self.proposer
 
     def load_task(self) -> Task:
         """Load the run's data (see `load_data`)."""
@@ -101,17 +103,16 @@ class RunSettings(RunOptions):
     def baseline(self, task: Task) -> Prompt:
         """The prompt that the run starts from: the user's own, otherwise the original prompt of the strategy."""
         prompt = self.prompt or seed_prompt(task, self.strategy, seed=self.seed)
-        return apply_edits(prompt, [CALIBRATE]) if self.lm.calibration == "batch" else prompt
+        if self.lm.calibration == "batch":
+            prompt = apply_edits(prompt, [CALIBRATE])
+        return prompt
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Read the settings back from run.json, which keeps the options of all groups side by side.
-
-        Raises InputError if they hold something that this version does not know.
-        """
+        """Read the settings back from run.json; raises InputError if this version does not know all that they hold."""
         try:
-            prompt = data.get("prompt")
-            return of_flat(cls, {**data, "prompt": Prompt.from_dict(prompt) if prompt else None}, nested=_NESTED)
+            prompt = data.get("prompt") or None
+            return of_flat(cls, {**data, "prompt": prompt and Prompt.from_dict(prompt)}, nested=_NESTED)
         except (InputError, TypeError, AttributeError) as error:
             raise InputError(
                 f"the run's settings can't be read: {error}; they are damaged, or of a later version of psopt"
@@ -119,11 +120,11 @@ class RunSettings(RunOptions):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as run.json and a shared study keep them: side by side, without the values of headers."""
-        flat_settings = flat(self, nested=_NESTED)
-        own_prompt = {"prompt": self.prompt.to_dict()} if self.prompt else {}
-        if not self.prompt:
-            del flat_settings["prompt"], flat_settings["prompt_file"]
-        return {**flat_settings, "command": without_header_values(self.command), **own_prompt}
+        settings = flat(self, nested=_NESTED) | {"command": without_header_values(self.command)}
+        if self.prompt:
+            return settings | {"prompt": self.prompt.to_dict()}
+        del settings["prompt"], settings["prompt_file"]
+        return settings
 
 
 def load_data(data: DataOptions, seed: int, *, require_labels: bool = True) -> Task:
@@ -131,11 +132,12 @@ def load_data(data: DataOptions, seed: int, *, require_labels: bool = True) -> T
 
     Raises DataError if the data can't be used; for files that are gone, it says where they were.
     """
-    is_file = bool(Path(data.dataset).suffix) and not is_hub_name(data.dataset)
     options = asdict(data)
     folder = options.pop("folder")
-    for name in ("task_file", "test_file", *(["dataset"] if is_file else [])):
+    for name in ("task_file", "test_file"):
         options[name] = _located(options[name], folder)
+    if Path(data.dataset).suffix and not is_hub_name(data.dataset):
+        options["dataset"] = _located(data.dataset, folder)
     return load_task(**options, seed=seed, require_labels=require_labels)
 
 

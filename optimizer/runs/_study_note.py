@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from psopt.evaluation import measure_names, objective_values, objectives_of
+from psopt.runs._call_price import counted
 from psopt.runs._directory import REPORT
 from psopt.runs._recommendation import recommendation_lines
 from psopt.search import choose_trial, show_note
@@ -45,28 +46,29 @@ class StudyNote:
     def end(self, study: StoredStudy, run: Run) -> None:
         """Describe the result, and how to export it."""
         recommended, start = run.recommended, run.baseline
-        is_kept = recommended.id == start.id
-        head = f"## Recommended: trial {recommended.trial}{', the original prompt' if is_kept else ''}"
-        verdict = run.recommendation.to_dict() if run.recommendation else None
-        sentences = recommendation_lines(verdict, self._quality) if verdict else []
-        knee = run.pick("knee")
+        take = f"    psopt export {shell_line([self.folder])}"
+        ways = [take, f"{take} --format json"]
+        candidate, name = recommended, f"trial {recommended.trial}"
+        head = f"## Recommended: {name}"
+        if recommended.id == start.id:
+            candidate = run.pick("knee")
+            head, name = f"{head}, the original prompt", f"trial {candidate.trial} (knee)"
         rows = {"original prompt, val": start.val, "original prompt, test": start.test}
-        candidate = knee if is_kept else recommended
         if candidate.id != start.id:
-            name = f"trial {candidate.trial}{' (knee)' if is_kept else ''}"
             rows |= {f"{name}, val": candidate.val, f"{name}, test": candidate.test}
-        folder = shell_line([self.folder])
-        take = f"psopt export {folder}"
-        look = (
-            [f"    {take} --pick knee --diff   # what was found, to look at"] if is_kept and knee.id != start.id else []
-        )
+            if candidate is not recommended:
+                ways.append(f"{take} --pick knee --diff   # what was found, to look at")
         lines = [
-            f"Prompt `{recommended.id}`, {_count(len(recommended.edits), 'edit')}. {_WAYS_TO_END[run.finish_reason]}",
-            *(escaped_markdown(sentence) for sentence in sentences[:1]),
+            f"Prompt `{recommended.id}`, {counted(len(recommended.edits), 'edit')}. {_WAYS_TO_END[run.finish_reason]}"
+        ]
+        if run.recommendation:
+            sentence = recommendation_lines(run.recommendation.to_dict(), self._quality)[0]
+            lines.append(escaped_markdown(sentence))
+        lines += [
             self._scores({name: scores for name, scores in rows.items() if scores is not None}),
             "Test samples and their wordings were unseen by the search; the objectives of trials are those on val.",
             "## Take it",
-            "\n".join([f"    {take}", f"    {take} --format json", *look]),
+            "\n".join(ways),
             f"Report: `{self.folder / REPORT}`",
         ]
         show_note(study, self._text(head, lines))
@@ -75,12 +77,14 @@ class StudyNote:
     def show_best(self, search: Search) -> None:
         """Show which prompt is the best so far."""
         best, start = search.state.best, search.state.baseline
-        estimated = "" if best in search.candidates else ", by estimates: it was asked about a part of val"
+        about = f"Prompt `{best.id}`, {counted(len(best.edits), 'edit')}"
+        if best not in search.candidates:
+            about += ", by estimates: it was asked about a part of val"
         rows: dict[str, Objectives] = {"original prompt, val": start.val}
         if best.id != start.id:
             rows[f"trial {best.trial}, val"] = best.val
         lines = [
-            f"Prompt `{best.id}`, {_count(len(best.edits), 'edit')}{estimated}.",
+            f"{about}.",
             self._scores(rows),
             "What is recommended is decided at the end, on test samples that the search does not see.",
             *self._how_to_go_on(),
@@ -95,13 +99,14 @@ class StudyNote:
 
     def _text(self, head: str, lines: list[str]) -> str:
         task, samples = self.task, self.evaluator.samples
-        labels = f"{_count(len(task.labels), 'label')}; " if task.labels else ""
-        split_sizes = ", ".join(f"{len(samples[split])} {split}" for split in ("train", "val", "test"))
+        sizes = ", ".join(f"{len(samples[split])} {split}" for split in ("train", "val", "test"))
+        if task.labels:
+            sizes = f"{counted(len(task.labels), 'label')}; {sizes}"
         ways = objectives_of(self.evaluator.answer_type)
         n_wordings = len(self.evaluator.rephrasings.search)
         objectives = ", ".join(f"{measure_names(self._quality)[name]} {_UP[way]}" for name, way in ways.items())
         about = {
-            "data": f"{task.name} ({task.info.source}): {labels}{split_sizes} samples asked about",
+            "data": f"{task.name} ({task.info.source}): {sizes} samples asked about",
             "model": self.settings.model,
             "objectives": f"{objectives}, on val, under {n_wordings} wordings of the same task",
             "run": str(self.folder),
@@ -128,7 +133,3 @@ class StudyNote:
     @property
     def _quality(self) -> str:
         return self.evaluator.answer_type.quality_name
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -45,14 +45,13 @@ def rephrasing_phases(
     if not options.is_written:
         return []
     passages = passages_of(prompt)
-    length = max(1.0, sum(tokens_of_text(text).middle for text in passages) / len(passages))
+    length = max(1.0, _mean_tokens(passages))
     n_texts *= len(passages)
     why = "more where texts are refused"
-    own_price = price_of(options.rephraser or "") or price
-    phases = [_written(_REPHRASED, n_texts, length * (N_SHOWN + 3), (0.5, 1, 2), why, own_price)]
+    phases = [_written(_REPHRASED, n_texts, length * (N_SHOWN + 3), (0.5, 1, 2), options.rephraser, price, why)]
     if options.judge is not None:
-        judging = price_of(options.judge) or price
-        phases.append(_written("rephrasings, judged", n_texts, length * 3 + 80, (0.8, 1, 1.6), why, judging))
+        judged = "rephrasings, judged"
+        phases.append(_written(judged, n_texts, length * 3 + 80, (0.8, 1, 1.6), options.judge, price, why))
     return phases
 
 
@@ -60,9 +59,8 @@ def text_phases(texts: Sequence[str], n_times: int, options: RephrasingOptions, 
     """What writing `n_times` paraphrases of each text takes; what is read besides a text is as long as the text."""
     if n_times < 1:
         return []
-    length = sum(tokens_of_text(text).middle for text in texts) / len(texts)
-    own_price = price_of(options.rephraser or "") or price
-    return [_written(_PARAPHRASED, n_times * len(texts), 3 * length + 60, (0.8, 1, 1.5), "", own_price)]
+    tokens = 3 * _mean_tokens(texts) + 60
+    return [_written(_PARAPHRASED, n_times * len(texts), tokens, (0.8, 1, 1.5), options.rephraser, price)]
 
 
 def drafting_phases(task: Task, proposer: str | None, rounds: int, price: Price | None) -> list[Phase]:
@@ -71,9 +69,8 @@ def drafting_phases(task: Task, proposer: str | None, rounds: int, price: Price 
         return []
     n_drafts = round(_ASKED_AGAIN * rounds * (1 + MOST_SLICES + min(MOST_SLICES, len(task.labels))))
     few, middle, many = _TOKENS_OF_A_DRAFT
-    span = (few / middle / rounds / 2 if rounds else 0.0, 1, many / middle)
-    why = "fewer where fewer groups are weak"
-    return [_written(_DRAFTED, n_drafts, middle, span, why, price_of(proposer) or price)]
+    span = (few / middle / max(1, rounds) / 2, 1, many / middle)
+    return [_written(_DRAFTED, n_drafts, middle, span, proposer, price, "fewer where fewer groups are weak")]
 
 
 def judging_phases(task: Task, answering: Sequence[Phase], n_wordings: int, price: Price | None) -> list[Phase]:
@@ -85,33 +82,42 @@ def judging_phases(task: Task, answering: Sequence[Phase], n_wordings: int, pric
     least = sum(phase.least.calls for phase in answering) / max(1, n_answers)
     most = sum(phase.most.calls for phase in answering) / max(1, n_answers)
     samples = (task.val or task.train)[:_SAMPLES_READ]
-    text = sum(tokens_of_text(sample.text).middle for sample in samples) / max(1, len(samples))
-    answer = sum(tokens_of_text(str(sample.label)).middle for sample in samples) / max(1, len(samples))
-    tokens = text + 2 * answer + _TOKENS_OF_A_QUESTION
+    answer = _mean_tokens([str(sample.label) for sample in samples])
+    tokens = _mean_tokens([sample.text for sample in samples]) + 2 * answer + _TOKENS_OF_A_QUESTION
     phases = []
     if spec.equivalence.kind == JUDGE and n_wordings > 1:
         pairs = _CLASSES_TRIED * (n_wordings - 1) / n_wordings  # per answer
         span = (_RATED[0] * least, 1, max(1.0, most * n_wordings / 2 / _CLASSES_TRIED))
         calls = round(_COMPARISONS * pairs * n_answers)
-        own_price = price_of(spec.equivalence.name) or price
-        phases.append(_written("answers, compared", calls, tokens, span, "more where they differ", own_price))
+        judge, why = spec.equivalence.name, "more where they differ"
+        phases.append(_written("answers, compared", calls, tokens, span, judge, price, why))
     if spec.rating.kind == JUDGE:
         span = (_RATED[0] * least, _RATED[1], max(_RATED[1], _RATED[2] * most))
-        own_price = price_of(spec.rating.name) or price
-        why = "fewer where they are equal"
-        phases.append(_written("answers, rated", _RATINGS * n_answers, tokens, span, why, own_price))
+        judge, why = spec.rating.name, "fewer where they are equal"
+        phases.append(_written("answers, rated", _RATINGS * n_answers, tokens, span, judge, price, why))
     return phases
 
 
+def _mean_tokens(texts: Sequence[str]) -> float:
+    return sum(tokens_of_text(text).middle for text in texts) / max(1, len(texts))
+
+
 def _written(
-    phase_name: str, calls: int, tokens: float, span: tuple[float, float, float], why: str, price: Price | None
+    phase_name: str,
+    calls: int,
+    tokens: float,
+    span: tuple[float, float, float],
+    model: str | None,
+    price: Price | None,
+    why: str = "",
 ) -> Phase:
-    """A phase in which a model writes; a tenth of the tokens are its own."""
+    """A phase in which a model writes, at this price unless its own is known; a tenth of the tokens are its own."""
+    price = price_of(model or "") or price
 
     def need(times: float) -> Need:
         total = calls * tokens * times
         cost = price.of(0.9 * total, 0.1 * total) if price else 0.0
         return Need(round(calls * times), round(total), cost)
 
-    least, expected, most = (need(times) for times in span)
+    least, expected, most = map(need, span)
     return Phase(phase_name, least, expected, most, why)

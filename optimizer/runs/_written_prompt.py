@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError
-from psopt.runs._directory import MANIFEST
+from psopt.runs._directory import MANIFEST, fields_of
 from psopt.search_spaces import (
     Prompt,
     filled_template,
@@ -46,16 +46,16 @@ class WrittenPrompt:
 
 
 def write_prompt(prompt: Prompt, form: str = "own", measured: Mapping[str, Any] | None = None) -> WrittenPrompt:
-    """Write a prompt in a form; psopt's JSON includes how it was measured.
-
-    Raises UnknownNameError if there is no such form.
-    """
+    """Write a prompt in a form; psopt's JSON includes how it was measured. UnknownNameError for another form."""
     if form not in _FORMS:
         raise UnknownNameError("form of a prompt", form, _FORMS)
     if form == "own" and prompt.template is not None:
         return _as_it_came(prompt, measured)
     if form == "json":
-        return _as_json({**prompt.to_dict(), **({"measured": measured} if measured else {})}, "psopt")
+        data = prompt.to_dict()
+        if measured:
+            data["measured"] = measured
+        return _as_json(data, "psopt")
     if form == "openai":
         return _as_json(open_messages(prompt), "openai")
     if form == "promptfoo":
@@ -80,16 +80,15 @@ def _as_json(data: Any, file_format: str) -> WrittenPrompt:
 
 
 def read_baseline(directory: RunDirectory, prompt: Prompt) -> Prompt:
-    """Return the prompt that the run of `prompt` has started from.
-
-    If the run has not written it, it is taken from the run's settings, or is the prompt without its additions.
-    """
+    """Return the prompt that the run of `prompt` has started from: as it is kept, else `prompt` without additions."""
     manifest = directory.read_json(MANIFEST)
     baseline = manifest.get("baseline")
     if baseline and (directory.path / "prompts" / f"{baseline['id']}.json").is_file():
         return Prompt.from_dict(directory.read_json(f"prompts/{baseline['id']}.json"))
     record = manifest["settings"].get("prompt")
-    return Prompt.from_dict(record) if record else without_additions(prompt)
+    if record:
+        return Prompt.from_dict(record)
+    return without_additions(prompt)
 
 
 def difference(baseline: Prompt, prompt: Prompt, form: str, old_name: str) -> str:
@@ -98,8 +97,7 @@ def difference(baseline: Prompt, prompt: Prompt, form: str, old_name: str) -> st
     Files are compared as they are written, except messages in JSON, each of which is a single line: they are compared
     as they are shown.
     """
-    old = write_prompt(baseline, form)
-    new = write_prompt(prompt, form)
+    old, new = write_prompt(baseline, form), write_prompt(prompt, form)
     texts = (old.text, new.text)
     if new.suffix == ".json" and new.format != "psopt" and prompt.template is not None:
         texts = (f"{render_shown(baseline)}\n", f"{render_shown(prompt)}\n")
@@ -107,18 +105,17 @@ def difference(baseline: Prompt, prompt: Prompt, form: str, old_name: str) -> st
 
 
 def configuration_of(settings: Mapping[str, Any]) -> Path:
-    """The promptfoo configuration that a run got its data or its prompt from.
-
-    Raises InputError if there was none, or it is no longer there.
-    """
-    stated = [Path(str(settings.get(name) or "").partition("#")[0]) for name in ("dataset", "prompt_file")]
-    named = [path for path in stated if path.suffix.lower() in (".yaml", ".yml", ".json")]
-    folder = Path(settings.get("folder") or "")
-    for place in [place for path in named for place in (folder / path, path)]:
-        if promptfoo_config(place) is not None:
-            return place
-    gone = f": {named[0]} is not there, or has no prompts" if named else ""
-    raise InputError(f"the run did not start from a promptfoo configuration{gone}; name one with --into FILE")
+    """The promptfoo configuration that a run got its data or its prompt from; InputError if there is none any more."""
+    folder, missing = Path(settings.get("folder") or ""), ""
+    for name in ("dataset", "prompt_file"):
+        path = Path(str(settings.get(name) or "").partition("#")[0])
+        if path.suffix.lower() not in (".yaml", ".yml", ".json"):
+            continue
+        for place in (folder / path, path):
+            if promptfoo_config(place) is not None:
+                return place
+        missing = missing or f": {path} is not there, or has no prompts"
+    raise InputError(f"the run did not start from a promptfoo configuration{missing}; name one with --into FILE")
 
 
 def read_back(prompt: Prompt, written: WrittenPrompt, fields: Sequence[str]) -> Prompt:
@@ -133,7 +130,7 @@ def read_back(prompt: Prompt, written: WrittenPrompt, fields: Sequence[str]) -> 
     if prompt.template is None and written.format == "text":
         written = write_prompt(prompt, "openai")
     own = prompt.template
-    inputs = [name for name in own.fields if name in fields] if own else []
+    inputs = [name for name in fields_of(prompt) if name in fields]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"prompt{written.suffix}"
         file.write_bytes(written.text.encode("utf-8"))
@@ -149,6 +146,4 @@ def read_back(prompt: Prompt, written: WrittenPrompt, fields: Sequence[str]) -> 
 
 def asks_the_same(prompt: Prompt, other: Prompt, texts: Sequence[str]) -> bool:
     """Whether two prompts send the same for these texts, and read answers in the same way."""
-    if prompt.answer != other.answer:
-        return False
-    return all(render(prompt, text) == render(other, text) for text in texts)
+    return prompt.answer == other.answer and all(render(prompt, text) == render(other, text) for text in texts)

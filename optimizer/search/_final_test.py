@@ -28,9 +28,8 @@ def scoring_order(
     each defined objective, the shortest prompt, and the rest of the front by descending F1.
     """
     best = [_best_in(place, front) for place in range(len(baseline.val.gains))]
-    short = [shortest] if shortest else []
-    order: list[R | Candidate] = [baseline, *nominated, knee(front, baseline), *best, *short, *front]
-    return list({candidate.id: candidate for candidate in order}.values())
+    order: list[R | Candidate | None] = [baseline, *nominated, knee(front, baseline), *best, shortest, *front]
+    return list({candidate.id: candidate for candidate in order if candidate}.values())
 
 
 def _best_in(objective: int, front: Sequence[R]) -> R:
@@ -41,13 +40,8 @@ def _best_in(objective: int, front: Sequence[R]) -> R:
 def score_on_test(search: Search, order: Sequence[Candidate]) -> tuple[dict[str, Candidate], list[Candidate]]:
     """Score candidates on val and test with intervals, in this order, as far as the budget allows.
 
-    Raises BudgetReachedError if the budget does not cover the original prompt.
-
-    Returns
-    -------
-    scored : dict of id to Candidate
-    unpaid : list of Candidate
-        Those whose test the budget no longer covered; a shorter one later in the order may still have been scored.
+    Returns those that were scored, by id, and those whose test the budget no longer covered; a shorter one later in the
+    order may still have been scored. Raises BudgetReachedError if the budget does not cover the original prompt.
     """
     scored: dict[str, Candidate] = {}
     unpaid: list[Candidate] = []
@@ -75,32 +69,32 @@ def nominees(state: SearchState) -> tuple[Candidate, ...]:
     if not state.front:
         return ()
     best, shortest = knee(state.front, state.baseline), state.shortest
-    lost = best.val.gains[:2] - shortest.val.gains[:2]
-    order = (shortest, best) if (lost <= GATE_MARGIN).all() else (best, shortest)
+    order = [shortest, best]
+    if (best.val.gains[:2] - shortest.val.gains[:2] > GATE_MARGIN).any():
+        order.reverse()
     return tuple({candidate.id: candidate for candidate in order if candidate.id != state.baseline.id}.values())
 
 
 def size_lines(candidates: Mapping[str, Candidate]) -> list[str]:
     """Give N and Q of val and test, and C without self-pairs if their N differ, for candidates by name."""
     first = next(iter(candidates.values()))
-    splits = {name: scores for name, scores in (("val", first.val), ("test", first.test)) if scores is not None}
-    sizes = [f"{name} {scores.n_samples} samples x {scores.n_rephrasings} wordings" for name, scores in splits.items()]
+    sizes = f"val {_size(first.val)}"
+    if first.test:
+        sizes += f", test {_size(first.test)}"
     measured = "S is" if first.val.consistency is None else "S and C are"
-    lines = [f"{measured} of {', '.join(sizes)}. {intervals_note(next(reversed(splits.values())))}."]
-    if len({scores.n_samples for scores in splits.values()}) > 1 and first.val.consistency is not None:
-        lines.append(_comparable(candidates))
+    lines = [f"{measured} of {sizes}. {intervals_note(first.test or first.val)}."]
+    if first.test and first.test.n_samples != first.val.n_samples and first.val.consistency is not None:
+        # With the pairs of a sample with itself, C is higher the fewer samples there are.
+        parts = [f"{name} {_percent(of.val)} on val, {_percent(of.test)} on test" for name, of in candidates.items()]
+        lines.append(f"C without each sample's pair with itself, comparable between these: {'; '.join(parts)}.")
     return lines
 
 
-def _comparable(candidates: Mapping[str, Candidate]) -> str:
-    """C without the pairs of a sample with itself: with them, C is higher the fewer samples there are."""
-    parts = []
-    for name, candidate in candidates.items():
-        val, test = (_percent(scores) for scores in (candidate.val, candidate.test))
-        parts.append(f"{name} {val} on val, {test} on test")
-    return f"C without each sample's pair with itself, comparable between these: {'; '.join(parts)}."
+def _size(scores: Scores) -> str:
+    return f"{scores.n_samples} samples x {scores.n_rephrasings} wordings"
 
 
 def _percent(scores: Scores | None) -> str:
-    value = None if scores is None else scores.consistency_no_self_pairs
-    return "–" if value is None else f"{100 * value:.1f}"
+    if scores is None or scores.consistency_no_self_pairs is None:
+        return "–"
+    return f"{100 * scores.consistency_no_self_pairs:.1f}"

@@ -92,14 +92,9 @@ def pareto_front(candidates: Sequence[R], least_f1: float) -> tuple[R, ...]:
     is left out: the middle of a scale is close to everything, so S = 0 and C = 1 prove nothing. So is one that gives
     nearly everything one label with hardly more F1 than a constant answer, or guesses (see `why_worthless`).
     """
-    unique: dict[tuple[float, ...], R] = {}
-    in_order = sorted(
-        feasible_of(candidates, least_f1),
-        key=lambda candidate: (len(candidate.edits), candidate.trial),
-    )
-    for candidate in in_order:
-        unique.setdefault(tuple(candidate.val.gains), candidate)
-    rivals = list(unique.values())
+    feasible = feasible_of(candidates, least_f1)
+    feasible.sort(key=lambda candidate: (len(candidate.edits), candidate.trial), reverse=True)
+    rivals = list({tuple(candidate.val.gains): candidate for candidate in feasible}.values())  # the last of equal ones
     front = [candidate for candidate in rivals if not any(_dominates(rival, candidate) for rival in rivals)]
     return tuple(sorted(front, key=lambda candidate: (-candidate.val.f1, candidate.val.sensitivity, candidate.trial)))
 
@@ -127,7 +122,9 @@ def knee(front: Sequence[R], baseline: Candidate) -> R:
     compared = gains[:, :2] if baseline.val.is_one_answer else gains
     distances = np.linalg.norm(UTOPIA[: compared.shape[-1]] - compared, axis=-1)
     is_no_worse = (gains[:, :2] >= start[:2] - GATE_MARGIN).all(axis=-1)
-    return front[int(np.argmin(np.where(is_no_worse, distances, np.inf) if is_no_worse.any() else distances))]
+    if is_no_worse.any():
+        distances = np.where(is_no_worse, distances, np.inf)
+    return front[int(np.argmin(distances))]
 
 
 def _dominates(rival: Tried, candidate: Tried) -> bool:
@@ -154,33 +151,37 @@ _HOW = "say for instance 'max F1 with S <= .05' or 'min tokens with F1 >= .7 and
 
 
 def _best_by_query(text: str, items: Sequence[T], value: Callable[[T, str], float]) -> T:
-    """Choose the item that satisfies a query best; of equal ones the first.
-
-    Raises InputError if the query can't be understood, or no item is within its bounds: it names the bound that
-    excludes all items, and the nearest value.
-    """
+    """Choose the item that satisfies a query best; of equal ones the first."""
     query = _QUERY.fullmatch(text)
     if not query:
         raise InputError(f"{text!r} can't be understood: {_HOW}")
     measure = _MEASURES[query[2].lower()]
-    bounds = []
-    for part in re.split(r"\s+and\s+|,", query[3], flags=re.IGNORECASE) if query[3] else ():
-        bound = _BOUND.fullmatch(part)
-        if not bound:
-            raise InputError(f"{part.strip()!r} in {text!r} can't be understood: {_HOW}")
-        bounds.append((_MEASURES[bound[1].lower()], bound[2], float(bound[3]) / (100 if bound[4] else 1)))
+    bounds = _bounds(text, query[3]) if query[3] else []
     for name in (measure, *(of for of, _, _ in bounds)):
         if any(math.isnan(value(item, name)) for item in items):
             raise InputError(f"{name} is not defined for these answers, which have no classes: ask for F1 or S")
     eligible = list(items)
     for of, sign, limit in bounds:
-        values = [value(item, of) for item in eligible]
-        eligible = [item for item, of_item in zip(eligible, values, strict=True) if _OPERATORS[sign](of_item, limit)]
-        if not eligible:
-            nearest = min(values) if sign.startswith("<") else max(values)
+        within = [item for item in eligible if _OPERATORS[sign](value(item, of), limit)]
+        if not within:
+            nearest = min((value(item, of) for item in eligible), key=lambda number: abs(number - limit))
             raise InputError(f"no prompt of the front has {of} {sign} {limit:g} on val: the nearest has {nearest:.4g}")
+        eligible = within
     best = max if query[1].lower() == "max" else min
     return best(eligible, key=lambda item: value(item, measure))
+
+
+def _bounds(text: str, conditions: str) -> list[tuple[str, str, float]]:
+    """The conditions of a query: each measure, its operator and its limit."""
+    bounds = []
+    for part in re.split(r"\s+and\s+|,", conditions, flags=re.IGNORECASE):
+        bound = _BOUND.fullmatch(part)
+        if not bound:
+            raise InputError(f"{part.strip()!r} in {text!r} can't be understood: {_HOW}")
+        measure, sign, number, percent = bound.groups()
+        limit = float(number) / 100 if percent else float(number)
+        bounds.append((_MEASURES[measure.lower()], sign, limit))
+    return bounds
 
 
 def pick_one(
@@ -195,36 +196,28 @@ def pick_one(
 ) -> T:
     """Pick a prompt of a front, or `shortest` or `recommended`, which need not be on it.
 
-    Raises UnknownNameError if `which` names none of these. Raises InputError if a query can't be understood, or no
-    prompt satisfies it.
-
-    Parameters
-    ----------
-    which : str
-        ``knee``, ``recommended`` or ``short`` (the knee if there is none), an objective's name, an id or its beginning,
-        or a query such as ``max F1 with S <= .05``.
-    knee, prompt_id, value : callables
-        Return the knee, a prompt's id, and a prompt's measure on val.
+    `which` is ``knee``, ``recommended`` or ``short`` (the knee if there is none), an objective's name, an id or its
+    beginning, or a query such as ``max F1 with S <= .05``. `value` returns a prompt's measure on val. Raises
+    UnknownNameError if `which` names none of these, InputError if a query can't be understood, or no prompt satisfies
+    it.
     """
-    everyone = front if shortest is None else [*front, shortest]
+    everyone = [prompt for prompt in (*front, shortest) if prompt is not None]
     if " " in which.strip():
         return _best_by_query(which, everyone, value)
     by_name = {"short": shortest, "recommended": recommended, "knee": None}
     if which in by_name:
         return by_name[which] or knee()
     if which in OBJECTIVES:
-        sign = 1 if OBJECTIVES[which] == "maximize" else -1
+        best = max if OBJECTIVES[which] == "maximize" else min
         candidates = [prompt for prompt in front if not math.isnan(value(prompt, which))]
         if not candidates:
             raise InputError(f"{which} is not defined for these answers: pick by f1 or sensitivity")
-        return max(candidates, key=lambda prompt: sign * value(prompt, which))
-    by_id = {prompt_id(prompt): prompt for prompt in (*everyone, *([recommended] if recommended else []))}
-    named = (
-        [prompt for name, prompt in by_id.items() if name.startswith(which)] if len(which) >= _LEAST_OF_AN_ID else []
-    )
-    if len(named) != 1:
+        return best(candidates, key=lambda prompt: value(prompt, which))
+    by_id = {prompt_id(prompt): prompt for prompt in (*everyone, recommended) if prompt is not None}
+    matching = [name for name in by_id if name.startswith(which)]
+    if len(which) < _LEAST_OF_AN_ID or len(matching) != 1:
         raise UnknownNameError("prompt of the front", which, ["recommended", "knee", *OBJECTIVES, *by_id])
-    return named[0]
+    return by_id[matching[0]]
 
 
 def pick(
@@ -247,5 +240,5 @@ def pick(
 
 
 def _measured(candidate: Candidate, measure: str) -> float:
-    value = candidate.length["tokens"] if measure == "tokens" else getattr(candidate.val, measure)
+    value = candidate.length.get(measure, getattr(candidate.val, measure, None))
     return math.nan if value is None else float(value)

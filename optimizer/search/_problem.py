@@ -80,17 +80,14 @@ class SearchProblem:
 
     def can_read(self, prompt: Prompt) -> bool:
         """Whether every model can read a prompt completely, even with the longest texts and the longest rephrasing."""
-        worded = prompt.described_as(max(self._descriptions, key=len))
+        rephrasings = self.evaluator.rephrasings
+        worded = prompt.described_as(max([*rephrasings.on("train")[0], *rephrasings.on("test")[0]], key=len))
         models = [evaluator.model for evaluator in self.evaluator.each]
         return all(model.can_read(worded, self._longest_texts) for model in models if can(model, "has_longest"))
 
     @cached_property
-    def _descriptions(self) -> list[str]:
-        return [text for split in ("train", "test") for text in self.evaluator.rephrasings.on(split)[0]]
-
-    @cached_property
     def _longest_texts(self) -> list[str]:
-        texts = [text for split in ("train", "val", "test") for text in self.evaluator.texts(split)]
+        texts = (*self.evaluator.texts("train"), *self.evaluator.texts("val"), *self.evaluator.texts("test"))
         return sorted(texts, key=len)[-_LONGEST_TEXTS:]
 
     @cached_property

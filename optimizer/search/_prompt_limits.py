@@ -46,10 +46,7 @@ class PromptLimits:
 
     @classmethod
     def of(cls, baseline: Prompt, around: TokenRange, restriction: SearchRestriction) -> PromptLimits:
-        """Take the limits that the user has set, otherwise 25 edits.
-
-        Raises InputError if the user's limit does not even allow the baseline.
-        """
+        """Take the limits that the user has set, otherwise 25 edits; InputError if they don't allow the baseline."""
         most_tokens, most_edits = restriction.max_prompt_tokens, restriction.max_prompt_edits
         if most_tokens is not None and most_tokens < (of_baseline := _tokens(baseline, around)):
             raise InputError(
@@ -82,7 +79,7 @@ class PromptLimits:
         others = {edit for edit in edits if edit.kind not in {"calibration", "definition", "example"}}
         # definitions by rule are short phrases on one line; a model's are sentences, to be reviewed one by one
         definitions = [edit for edit in edits if edit.kind == "definition"]
-        defined = {(edit.label, edit.step, edit.text if edit.is_drafted else "") for edit in definitions}
+        defined = {(edit.label, edit.step, edit.is_drafted and edit.text) for edit in definitions}
         examples = [edit for edit in edits if edit.kind == "example"]
         shown = {(edit.label, edit.step) for edit in examples}
         n_shown = min(len(shown), max(0, len(examples) - self.examples_allowed))
@@ -123,10 +120,7 @@ def tokens_of_all_edits(
 ) -> TokenRange:
     """Estimate by how many tokens all edits of a first round lengthen the original prompt; no model is asked.
 
-    Parameters
-    ----------
-    drafted : bool
-        Whether a model drafts edits too.
+    `drafted` says whether a model drafts edits too.
     """
     if task.spec.is_open:
         return _tokens_of_open_edits(train)
@@ -139,8 +133,10 @@ def tokens_of_all_edits(
         edits = allowed_edits(propose_edits(task, prompt, predictions, seen), parts)
         longest = apply_edits(prompt, first_parameters(edits, SearchOptions().most_edits))
         grown.append(tokens_of_text(render_fixed(longest)))
-    most = min(MOST_SLICES, len(task.labels)) if drafted else 0
-    drafts = TokenRange(_DRAFT.low * most, _DRAFT.high * (most + MOST_SLICES if drafted else 0))
+    drafts = TokenRange()
+    if drafted:
+        most = min(MOST_SLICES, len(task.labels))
+        drafts = TokenRange(_DRAFT.low * most, _DRAFT.high * (most + MOST_SLICES))
     low = min(tokens.low for tokens in grown) - before.low
     high = max(tokens.high for tokens in grown) - before.high
     return TokenRange(max(0.0, low), max(0.0, high)) + drafts

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 from psopt.errors import InputError
 from psopt.models import capabilities_of
 from psopt.models.chat import Need, TokenRange, asks_in_chat, most_tokens_in, tokens_of_query
@@ -17,6 +16,7 @@ from psopt.search_spaces import KINDS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
     from psopt.evaluation import Evaluator, Split
     from psopt.search._search import Search
@@ -54,37 +54,26 @@ class PromptNeed:
         """
         model = evaluator.model
         if not asks_in_chat(model):
-            answered = evaluator.partial_answers(prompt, split).is_answered
-            unasked = np.ones_like(answered) if ignoring_cache else ~answered
-            wanted = unasked if cells is None else unasked & cells
-            n_new = int(wanted.sum()) if ignoring_cache else evaluator.n_unkept(prompt, split, wanted)
+            unasked = ~evaluator.partial_answers(prompt, split).is_answered
+            if cells is not None:
+                unasked &= cells
+            n_new = unasked.size if ignoring_cache else evaluator.n_unkept(prompt, split, unasked)
             return cls(n_new + evaluator.prior_calls(prompt, split), TokenRange(), 0, 0.0)
-        all_queries = model.queries(evaluator.rephrased(prompt, split), evaluator.texts(split), cells)
-        queries = all_queries if ignoring_cache else model.engine.missing(all_queries)
-        expected = TokenRange()
-        for query in queries:
-            expected += tokens_of_query(query)
-        largest = max(queries, key=most_tokens_in, default=None)
-        most = model.engine.most(largest) if largest else Need()
-        return cls(len(queries), expected, most.tokens, most.cost)
+        queries = model.queries(evaluator.rephrased(prompt, split), evaluator.texts(split), cells)
+        if not ignoring_cache:
+            queries = model.engine.missing(queries)
+        most = Need()
+        if queries:
+            most = model.engine.most(max(queries, key=most_tokens_in))
+        return cls(len(queries), sum(map(tokens_of_query, queries), TokenRange()), most.tokens, most.cost)
 
 
 class Reserve:
     """Holds back what scoring on test will take, from the limits of the process that does the scoring.
 
     It is renewed before each evaluation, since the front and its prompts grow: the candidate about to be evaluated may
-    be the one that is recommended. Only this process's own limits count: other workers of a study have their own.
-
-    With several models, each has a reserve of its own, and their sum is held back.
-
-    Parameters
-    ----------
-    n_left_out : int
-        How many single edits of the knee are left out at the end, in addition to each kind of edit.
-    n_other_wordings : int
-        Under how many wordings of another source the original and the recommended prompt are tested.
-    n_probes : int
-        How many of the user's own texts these two prompts answer in addition to the data.
+    be the one that is recommended. Only this process's own limits count: other workers of a study have their own. With
+    several models, each has a reserve of its own, and their sum is held back.
     """
 
     def __init__(self, evaluator: Evaluator, n_left_out: int = 0, n_other_wordings: int = 0, n_probes: int = 0) -> None:
@@ -120,18 +109,18 @@ class Reserve:
         return sum([model.least(prompt, splits) for model in self._models], Need())
 
 
+@dataclass
 class _ModelReserve:
     """What one model still has to be asked at the end; the amount that may be held back is shared among `n_models`."""
 
-    def __init__(
-        self, evaluator: Evaluator, n_left_out: int, n_other_wordings: int, n_probes: int, n_models: int
-    ) -> None:
-        self._evaluator = evaluator
-        self._n_left_out = n_left_out
-        self._n_other_wordings = n_other_wordings
-        self._n_probes = n_probes
-        self._n_models = n_models
-        self._needs: dict[tuple[str, Split, bool], PromptNeed] = {}
+    _evaluator: Evaluator
+    _n_left_out: int  # single edits of the knee that are left out at the end, in addition to each kind of edit
+    # Under how many wordings of another source the original and the recommended prompt are tested, and how many of the
+    # user's own texts they answer
+    _n_other_wordings: int
+    _n_probes: int
+    _n_models: int
+    _needs: dict[tuple[str, Split, bool], PromptNeed] = field(default_factory=dict)
 
     def least(self, prompt: Prompt, splits: Sequence[Split]) -> Need:
         needs = [self._of(prompt, split) for split in splits]
@@ -145,28 +134,34 @@ class _ModelReserve:
         to complete one prompt's grid on val: otherwise it could only recommend the baseline.
         """
         baseline = search.problem.baseline_prompt
-        is_new = split == "val" and prompt.id != baseline.id
-        coming = [self._of(prompt, "test")] if is_new else []
-        order = scoring_order(search.state.baseline, search.state.leaders) if search.candidates else []
-        leading = [candidate.prompt for candidate in order if candidate.id != baseline.id]
+        leading: list[Prompt] = []
+        knee_prompt = None
+        if search.candidates:
+            order = scoring_order(search.state.baseline, search.state.leaders)
+            leading = [candidate.prompt for candidate in order if candidate.id != baseline.id]
+            knee_prompt = knee(search.state.leaders, search.state.baseline).prompt
         front = [self._of(leader, "test") for leader in leading]
+        coming = []
+        if split == "val" and prompt.id != baseline.id:
+            coming.append(self._of(prompt, "test"))
         # A calibrated prompt takes more answers; local models count no tokens, so only the calls show that.
         dearest = max([*front[:1], *coming], key=lambda need: (need.expected.high, need.calls), default=None)
-        must = [self._of(baseline, "test"), *([dearest] if dearest else [])]
+        must = [self._of(baseline, "test")]
+        if dearest:
+            must.append(dearest)
         # The nominees are the knee, and the shortest, which is not known yet and no longer than the knee. A single
         # prompt is both.
         if len({prompt.id, *(leader.id for leader in leading)} - {baseline.id}) > 1:
             must += front[:1]
         both = tuple(must[:2])
         must += [self._under_other_wordings(need) for need in both]
-        wanted = [need for need in [*front, *coming] if need is not dearest]
-        knee_prompt = knee(search.state.leaders, search.state.baseline).prompt if order else None
-        if knee_prompt:
-            wanted.insert(0, self._of_train(search, knee_prompt))  # for the report's "after"
+        wanted = [self._on_probes(need) for need in both]
         if not search.is_completing:
             must += [self._rest_on_val(leader) for leader in leading[:1]]
-            wanted = [*(self._rest_on_val(leader) for leader in leading[1:]), *wanted]
-        wanted = [*(self._on_probes(need) for need in both), *wanted]
+            wanted += [self._rest_on_val(leader) for leader in leading[1:]]
+        if knee_prompt:
+            wanted.append(self._of_train(search, knee_prompt))  # for the report's "after"
+        wanted += [need for need in [*front, *coming] if need is not dearest]
         held = sum([self._priced(need) for need in must], Need())
         for need in wanted:
             with_it = held + self._priced(need)
@@ -191,10 +186,7 @@ class _ModelReserve:
         return replace(part, calls=left + evaluator.prior_calls(prompt, "val"))
 
     def _under_other_wordings(self, need: PromptNeed) -> PromptNeed:
-        """What a prompt takes under wordings of another source, estimated from what test takes under its own.
-
-        If it is calibrated, this includes measuring its prior under each wording.
-        """
+        """What a prompt takes under other wordings, judging by its test; if it is calibrated, with a prior for each."""
         n_samples, n_own = self._test_shape
         return self._part(need, self._n_other_wordings * max(n_samples, math.ceil(need.calls / n_own)))
 
@@ -243,26 +235,20 @@ class _ModelReserve:
 def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False, effort: str = "") -> None:
     """Refuse limits that are too low to score even the original prompt on val and test.
 
-    Cached answers cost nothing. Tokens are estimated at their maximum, so a limit that passes here is enough.
-
-    Raises InputError, naming the limit and the smallest value that works.
-
-    Parameters
-    ----------
-    prompt : Prompt
-        The original prompt.
-    has_val : bool
-        Whether val has been answered in an earlier part of the run.
-    effort : str
-        The name of the effort whose number of calls is the limit; empty if the user has set the limit.
+    Raises InputError, naming the limit and the smallest value that works. Cached answers cost nothing. Tokens are
+    estimated at their maximum, so a limit that passes here is enough. `has_val` says whether val was answered in an
+    earlier part of the run; `effort` names the effort whose number of calls is the limit, if the user has set none.
     """
     reserve = Reserve(evaluator)
     if not reserve.is_needed:
         return
     budget = evaluator.budget
-    least = budget.spent + reserve.least(prompt, ("test",) if has_val else ("val", "test"))
+    splits: tuple[Split, ...] = ("val", "test")
+    purpose = "the original prompt on val and the final test"
+    if has_val:
+        splits, purpose = ("test",), "the original prompt's final test"
+    least = budget.spent + reserve.least(prompt, splits)
     of_it = f", of which {budget.spent.calls:,} calls are made" if budget.spent.calls else ""
-    purpose = "the original prompt's final test" if has_val else "the original prompt on val and the final test"
     limits = [
         ("--max-calls", budget.max_calls, least.calls, f"{least.calls}"),
         ("--max-tokens-total", budget.max_tokens, least.tokens, f"{rounded_up(least.tokens):.0f}"),

@@ -154,10 +154,7 @@ class TrainDiagnoses:
         self._diagnosed: list[str] = []
 
     def predictions(self, prompt: Prompt) -> Predictions:
-        """Return the predictions that a prompt's diagnosis is based on; nothing is asked twice.
-
-        The answers of several models are pooled, to find what one of them gets wrong and what they disagree on.
-        """
+        """Return what a prompt's diagnosis is based on, pooled over several models; nothing is asked twice."""
         if not self.is_partial:
             return pooled(self._evaluator.predictions(prompt, "train"))
         self._evaluator.answers(prompt, "train", self.cells)

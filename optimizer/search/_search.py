@@ -35,16 +35,9 @@ _TRIES_FOR_A_NEW_CANDIDATE = 50  # if this many draws and neighbours are all kno
 class Search:
     """A search in an Optuna study. All that it knows is read back from the study, so it continues where the study ends.
 
-    Raises InputError if racing is requested explicitly, and what is compared does not allow it.
-
-    Parameters
-    ----------
-    worker : str
-        A name that no other worker of the study has; empty if no other worker may join.
-    most_own : int, optional
-        Stop after this process has evaluated this many candidates.
-    on_new_best : callable, optional
-        Called when a new candidate becomes the best so far.
+    `worker` is a name that no other worker of the study has; empty if no other worker may join. It stops after this
+    process has evaluated `most_own` candidates, and calls `on_new_best` when a new candidate becomes the best. Raises
+    InputError if racing is requested explicitly, and what is compared does not allow it.
     """
 
     def __init__(
@@ -69,9 +62,9 @@ class Search:
         self.history = History(study, problem, self._races)  # what the study holds
         self.state = SearchState(problem, self.history, self._races)  # what follows from that
         self.diagnoses = TrainDiagnoses(evaluator, options.seed, is_partial=are_run and not problem.task.spec.is_open)
-        self.coordinator = (
-            SharedCoordinator(study, worker, options.trials, problem.observer.phase) if worker else Coordinator(study)
-        )
+        self.coordinator = Coordinator(study)
+        if worker:
+            self.coordinator = SharedCoordinator(study, worker, options.trials, problem.observer.phase)
         self._trials = CandidateTrials(study, self.state)
         self._queue = CandidateQueue(study, self.state, worker)
         rounds = RoundsOfEdits(self.diagnoses, self.coordinator)
@@ -140,11 +133,11 @@ class Search:
             self.history.refresh_pool()  # a queued trial may hold edits that were added since
             edits, order = suggest_edits(trial, self.state.pool, self.problem.orders)
             prompt = apply_edits(self.problem.baseline_prompt, edits, order)
-            unfit = objection(self.state, edits)
-            twin = self.history.find(prompt.id)
-            reason = unfit or (f"duplicate of trial {twin.trial}" if twin else None)
-            reason = reason or self.coordinator.claim(trial.number, prompt.id)
-            if reason is None:
+            unfit = reason = objection(self.state, edits)
+            if twin := self.history.find(prompt.id):
+                reason = unfit or f"duplicate of trial {twin.trial}"
+            reason = reason or self.coordinator.claim(trial.number, prompt.id) or ""
+            if not reason:
                 self._evaluate(Draw(trial, prompt, edits, order))
                 return True
         drop_trial(self.study, trial, reason)
@@ -152,7 +145,8 @@ class Search:
         if self._is_complete() or reason == TOTAL_REACHED:
             self.coordinator.wait()
             return True
-        self._queue.put_untried(in_place_of(self.state, edits) if unfit else self._queue.neighbour(edits), order)
+        substitute = in_place_of(self.state, edits) if unfit else self._queue.neighbour(edits)
+        self._queue.put_untried(substitute, order)
         return False
 
     def _evaluate(self, draw: Draw) -> None:

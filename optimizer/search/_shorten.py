@@ -8,6 +8,7 @@ The one-standard-error rule is that of Breiman et al. (1984), here on paired dif
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from psopt.evaluation import compare_paired, objective_gains, objective_values
 from psopt.search_spaces import apply_edits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from psopt.evaluation import Evaluator, Predictions
     from psopt.metrics import PairedDifference
@@ -56,8 +57,8 @@ def edit_worths(candidates: Sequence[Tried], pool: Sequence[Edit]) -> dict[str, 
 
     A merged edit counts as those that it merges.
     """
-    parameters = tuple(dict.fromkeys(name for edit in pool for name in edit.stands_for))
-    held = [{name for edit in candidate.edits for name in edit.stands_for} for candidate in candidates]
+    parameters = _parameters_in(pool)
+    held = [_parameters_in(candidate.edits) for candidate in candidates]
     x = np.array([[parameter in names for parameter in parameters] for names in held], dtype=float)
     x -= x.mean(axis=0)
     y = np.array([candidate.val.gains.sum() for candidate in candidates])
@@ -65,6 +66,11 @@ def edit_worths(candidates: Sequence[Tried], pool: Sequence[Edit]) -> dict[str, 
     solved = np.linalg.solve(x.T @ x + _RIDGE * np.eye(len(parameters)), x.T @ y)
     worth = dict(zip(parameters, solved.tolist(), strict=True))
     return {edit.parameter_name: sum(worth[part] for part in edit.stands_for) for edit in pool}
+
+
+def _parameters_in(edits: Iterable[Edit]) -> list[str]:
+    """The parameters that edits stand for, each once."""
+    return list(dict.fromkeys(itertools.chain.from_iterable(edit.stands_for for edit in edits)))
 
 
 def is_as_good(candidate: Candidate, knee: Candidate, on_val: Callable[[Candidate], Predictions]) -> bool:
@@ -78,14 +84,6 @@ def is_as_good(candidate: Candidate, knee: Candidate, on_val: Callable[[Candidat
     differences = compare_paired(on_val(knee), on_val(candidate))
     # a single sample gives no standard error: then any loss counts
     return all(loss <= (differences[name].standard_error or 0.0) for name, loss in losses.items())
-
-
-_KINDS = {
-    "note": "all notes",
-    "definition": "all definitions",
-    "example": "all examples",
-    "calibration": "calibration",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,23 +111,16 @@ def leave_one_out(
 ) -> list[Contribution]:
     """Leave out each kind of edit, then one by one the edits that the trials so far rate highest; evaluate on val.
 
-    The kinds come first, then the single edits, those with the largest loss first.
-
-    Parameters
-    ----------
-    candidates, pool
-        What the worth of an edit is estimated from (see `edit_worths`), which costs no calls.
-    most : int
-        The most single edits to leave out (bundles are left out together); 0 leaves out nothing, not even kinds. Each
-        prompt costs val x Q answers, unless it was evaluated before.
+    The kinds come first, then at most `most` single edits (bundles are left out together), those with the largest loss
+    first; with 0, nothing is left out. Each prompt costs val x Q answers, unless it was evaluated before.
     """
     if not chosen.edits or most < 1:
         return []
     by_parameter: dict[str, list[Edit]] = {}
-    kinds: dict[str, list[Edit]] = {}
+    by_kind: dict[str, list[Edit]] = {}
     for edit in chosen.edits:
         by_parameter.setdefault(edit.parameter_name, []).append(edit)
-        kinds.setdefault(edit.kind, []).append(edit)
+        by_kind.setdefault(edit.kind, []).append(edit)
     worth = edit_worths(candidates, pool)
     most_worthy = sorted(by_parameter, key=lambda parameter: (-worth[parameter], parameter))[:most]
     whole = evaluator.predictions(chosen.prompt, "val")
@@ -139,18 +130,26 @@ def leave_one_out(
         part = evaluator.predictions(apply_edits(seed_prompt, edits_left, chosen.order), "val")
         return Contribution(description, tuple(edit.id for edit in edits), compare_paired(whole, part))
 
-    several = kinds if len(by_parameter) > 1 else {}
-    of_kinds = [leave_out(_KINDS[kind], edits) for kind, edits in several.items()]
+    of_kinds = []
+    if len(by_parameter) > 1:
+        of_kinds = [leave_out(_all_of(kind), edits) for kind, edits in by_kind.items()]
     of_edits = [leave_out(_words(by_parameter[name]), by_parameter[name]) for name in most_worthy]
     return of_kinds + sorted(of_edits, key=_lost, reverse=True)
+
+
+def _all_of(kind: str) -> str:
+    return kind if kind == "calibration" else f"all {kind}s"
 
 
 def _lost(contribution: Contribution) -> float:
     """The loss summed over all objectives."""
     without = contribution.without
-    of_consistency = without["consistency"].difference if "consistency" in without else 0.0
-    return without["sensitivity"].difference - without["f1"].difference - of_consistency
+    lost = without["sensitivity"].difference - without["f1"].difference
+    if "consistency" in without:
+        lost -= without["consistency"].difference
+    return lost
 
 
 def _words(edits: Sequence[Edit]) -> str:
-    return str(edits[0]) if len(edits) == 1 else f"{edits[0].bundle or edits[0].kind} ({len(edits)} {edits[0].kind}s)"
+    first = edits[0]
+    return str(first) if len(edits) == 1 else f"{first.bundle or first.kind} ({len(edits)} {first.kind}s)"

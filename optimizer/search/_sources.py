@@ -7,6 +7,7 @@ limited the tokens per call, nothing above that is tried.
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -36,8 +37,9 @@ class Choice(NamedTuple):
     @classmethod
     def like(cls, candidate: Tried, edits: tuple[Edit, ...], problem: SearchProblem) -> Choice:
         """A choice of these edits, with its examples in the order of another candidate's."""
-        has_order = len(problem.orders) > 1 and candidate.prompt.examples
-        return cls(edits, candidate.order if has_order else None)
+        if len(problem.orders) > 1 and candidate.prompt.examples:
+            return cls(edits, candidate.order)
+        return cls(edits)
 
 
 def first_candidates(coordinator: Coordinator, state: SearchState) -> list[Choice]:
@@ -59,10 +61,7 @@ def shorter_versions(state: SearchState) -> list[Choice]:
 
 
 def _base(state: SearchState) -> Tried:
-    """The prompt to shorten: the shortest that is as good as the best.
-
-    Both are first asked about all samples: on a part of them, many prompts look as good.
-    """
+    """The prompt to shorten: the shortest that is as good as the best, once both were asked about all samples."""
     while True:
         best = state.best
         pair = (best, shortest(state.standing, best, state.is_as_good))
@@ -79,11 +78,14 @@ def _merged(state: SearchState, candidate: Tried) -> tuple[Edit, ...]:
         return candidate.edits
 
     def replaced(edits: tuple[Edit, ...], merged: list[Edit]) -> tuple[Edit, ...]:
-        allowed = merged if problem.no_verbatim is None else problem.no_verbatim.allowed(merged)
-        return replace_merged(edits, allowed)
+        if problem.no_verbatim is not None:
+            merged = problem.no_verbatim.allowed(merged)
+        return replace_merged(edits, merged)
 
-    merged = replaced(candidate.edits, merged_notes(candidate.edits, task.labels, task.noun))
-    return merged if problem.proposer is None else replaced(merged, problem.proposer.merge(task, merged))
+    edits = replaced(candidate.edits, merged_notes(candidate.edits, task.labels, task.noun))
+    if problem.proposer is not None:
+        edits = replaced(edits, problem.proposer.merge(task, edits))
+    return edits
 
 
 TOO_LARGE = "larger than --max-prompt-tokens allows: the best of its edits are tried in its place"
@@ -108,31 +110,27 @@ def objection(state: SearchState, edits: Sequence[Edit]) -> str:
     """Return why other edits are tried in place of a draw; empty for a draw that may be tried."""
     if not state.history.candidates:
         return ""
-    if _needs_calibration(state, edits):
-        return UNCALIBRATED
-    if state.problem.limits.most_tokens is not None and not _allows(state, edits):
-        return TOO_LARGE
-    return "" if _reads(state, edits) else TOO_LONG
+    return UNCALIBRATED if _needs_calibration(state, edits) else _excess(state, edits)
 
 
 def in_place_of(state: SearchState, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
     """Return the edits to try for a draw: the draw's own, with calibration if that is needed, as far as they fit."""
     if objection(state, edits) == UNCALIBRATED:
         edits = (CALIBRATE, *edits)
-    return best_within(state, edits, _may_be_tried) if objection(state, edits) else edits
+    if not objection(state, edits):
+        return edits
+    return best_within(state, edits, lambda state, edits: not _excess(state, edits))
 
 
 def _allows(state: SearchState, edits: Sequence[Edit]) -> bool:
     return state.problem.limits.allow(apply_edits(state.problem.baseline_prompt, edits), edits)
 
 
-def _reads(state: SearchState, edits: Sequence[Edit]) -> bool:
-    return state.problem.can_read(apply_edits(state.problem.baseline_prompt, edits))
-
-
-def _may_be_tried(state: SearchState, edits: Sequence[Edit]) -> bool:
-    """Only the user's token limit, and what models can read, bound what is tried; 25 edits bound recommendations."""
-    return (state.problem.limits.most_tokens is None or _allows(state, edits)) and _reads(state, edits)
+def _excess(state: SearchState, edits: Sequence[Edit]) -> str:
+    """The user's token limit, and what models can read, bound what is tried; 25 edits bound recommendations alone."""
+    if state.problem.limits.most_tokens is not None and not _allows(state, edits):
+        return TOO_LARGE
+    return "" if state.problem.can_read(apply_edits(state.problem.baseline_prompt, edits)) else TOO_LONG
 
 
 def best_within(
@@ -199,15 +197,15 @@ class CandidateQueue:
         self._state = state
         self._history = state.history
         self._worker = worker
-        seed = state.problem.options.seed
-        self._rng = np.random.default_rng([seed, *worker.encode()] if worker else seed)
+        self._rng = np.random.default_rng([state.problem.options.seed, *worker.encode()])
 
     def put(self, choices: Sequence[Choice]) -> None:
         """Queue candidates; edits that the pool lacks are written to the study first, as one more round."""
-        pool_ids = {edit.id for edit in self._history.pool}
-        new = {edit.id: edit for choice in choices for edit in choice.edits if edit.id not in pool_ids}
-        if new:
-            self._history.add_edits(new.values(), self._worker)
+        edits = {edit.id: edit for edit in itertools.chain.from_iterable(choice.edits for choice in choices)}
+        for edit in self._history.pool:
+            edits.pop(edit.id, None)
+        if edits:
+            self._history.add_edits(edits.values(), self._worker)
         for choice in choices:
             self._enqueue(choice.edits, choice.order)
 
@@ -224,15 +222,14 @@ class CandidateQueue:
 
     def neighbour(self, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
         """Return edits that differ from these by one or two, as far as they fit."""
-        searched = self._history.pool
-        names = list(dict.fromkeys(edit.parameter_name for edit in searched))
+        names = list(dict.fromkeys(edit.parameter_name for edit in self._history.pool))
         if not names:
             return edits
         active_names = parameter_names(edits)
         n_flips = int(self._rng.integers(1, 1 + min(_MOST_FLIPS, len(names))))
         for index in self._rng.choice(len(names), size=n_flips, replace=False):
             active_names ^= {names[int(index)]}
-        near = tuple(edit for edit in searched if edit.parameter_name in active_names)
+        near = tuple(edit for edit in self._history.pool if edit.parameter_name in active_names)
         return in_place_of(self._state, near)
 
 

@@ -159,10 +159,7 @@ class History:
 
 
 class SearchState:
-    """What follows from the history of a search, computed on demand; it changes nothing.
-
-    Without races all whole grids are known, and `leaders` are the front.
-    """
+    """What follows from the history of a search, computed on demand; without races, `leaders` are the front."""
 
     def __init__(self, problem: SearchProblem, history: History, races: CandidateRaces) -> None:
         self.problem = problem
@@ -228,7 +225,9 @@ class SearchState:
     @property
     def leaders(self) -> tuple[Tried, ...]:
         """The Pareto front of all that may still be recommended: held ones count by their estimates."""
-        return pareto_front(self.fitting, self.least_f1) if self.history.candidates else ()
+        if not self.history.candidates:
+            return ()
+        return pareto_front(self.fitting, self.least_f1)
 
     @property
     def best(self) -> Tried:
@@ -241,8 +240,8 @@ class SearchState:
         Larger ones are often better, but can't be recommended, so the best one that can be must be known completely. No
         prompt loses to one that gives nearly always the same answer, since its S and C mean nothing.
         """
-        rivals = [rival for rival in self.standing if not rival.val.is_hollow]
-        return self._within(rivals) if self.fits(prompt, edits) else rivals
+        opponents = self.fitting if self.fits(prompt, edits) else self.standing
+        return [rival for rival in opponents if not rival.val.is_hollow]
 
     def _within(self, prompts: Sequence[R]) -> list[R]:
         return [prompt for prompt in prompts if self.fits(prompt.prompt, prompt.edits)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any, get_args
 
 import optuna
@@ -45,9 +46,7 @@ def open_study(
     resume: bool = False,
     tell: Callable[[str], None] | None = None,
 ) -> StoredStudy:
-    """Create a study, or load one to resume it; `tell` is called about outages of its storage.
-
-    Its objectives are those that `answers` define.
+    """Create a study with the objectives of `answers`, or load one to resume it; `tell` is called about outages.
 
     Raises InputError if the storage can't be opened, or already holds a study of this name and `resume` is False.
     """
@@ -58,9 +57,8 @@ def open_study(
                 storage=storage, study_name=name, directions=list(objectives.values()), load_if_exists=resume
             )
         except optuna.exceptions.DuplicatedStudyError as error:
-            raise InputError(
-                f"the storage already holds a study {name!r}: add --resume, or --study-name NEW"
-            ) from error
+            exists = f"the storage already holds a study {name!r}: add --resume, or --study-name NEW"
+            raise InputError(exists) from error
         study.set_metric_names(list(objectives))
         return StoredStudy(name, storage, make_sampler(sampler, seed), policy)
 
@@ -88,9 +86,8 @@ _NSGA2_POPULATION = 12  # three generations in 40 trials
 def make_sampler(name: SamplerName, seed: int) -> optuna.samplers.BaseSampler:
     """Make the sampler of this name; ``gp`` needs the extra ``local`` (torch)."""
     if name == "tpe":
-        return optuna.samplers.TPESampler(
-            multivariate=True, group=True, n_startup_trials=_TPE_STARTUP_TRIALS, seed=seed
-        )
+        n_random = _TPE_STARTUP_TRIALS
+        return optuna.samplers.TPESampler(multivariate=True, group=True, n_startup_trials=n_random, seed=seed)
     if name == "nsga2":
         return optuna.samplers.NSGAIISampler(population_size=_NSGA2_POPULATION, seed=seed)
     if name == "gp":
@@ -105,10 +102,10 @@ def show_note(study: StoredStudy, text: str) -> None:
     """Write the study's note, in Markdown; what people have added to it stays, below a line."""
     from optuna_dashboard import get_note, save_note
 
-    before = get_note(study) or ""
-    _, line, theirs = before.partition(_THEIRS)
-    their_text = theirs.strip() if line else before.strip()  # without the line, people wrote all of it
-    save_note(study, f"{text.rstrip()}\n\n{_THEIRS}\n" + (f"\n{their_text}\n" if their_text else ""))
+    # without the line, people wrote all of it
+    theirs = (get_note(study) or "").split(_THEIRS, 1)[-1].strip()
+    parts = [text.rstrip(), _THEIRS, theirs]
+    save_note(study, "\n\n".join(filter(None, parts)) + "\n")
 
 
 def choose_trial(study: StoredStudy, number: int) -> None:
@@ -117,22 +114,16 @@ def choose_trial(study: StoredStudy, number: int) -> None:
 
 
 def chosen_trial(storage: optuna.storages.BaseStorage, study_id: int) -> int | None:
-    """Return the number of the trial that is to be used; None in a study without trials.
-
-    Raises KeyError if the storage has no such study.
-    """
-    number = storage.get_study_system_attrs(study_id).get(CHOSEN)
-    return None if number is None else int(number)
+    """Return the number of the trial that is to be used; None without trials. KeyError if there is no such study."""
+    number: int | None = storage.get_study_system_attrs(study_id).get(CHOSEN)
+    return number
 
 
 _CONSTANT = "always answers "  # the beginning of a trial's attribute ``constant``
 
 
 def read_study(url: str, name: str) -> StoredStudy:
-    """Load a study to look at it; nothing is written to it.
-
-    Raises InputError if there is none, or its storage can't be opened.
-    """
+    """Load a study to look at it, without writing to it; InputError if there is none, or it can't be opened."""
     with storage_at(url) as (storage, policy):
         try:
             storage.get_study_id_from_name(name)
@@ -162,20 +153,22 @@ def candidates_in(study: StoredStudy) -> list[Candidate]:
         return []
     baseline = Prompt.from_dict(baseline_data)
     trials = [trial for trial in study.trials_in(TrialState.COMPLETE) if RACED not in trial.user_attrs]
-    pool = [CALIBRATE, *(edit for edits in read_rounds(stored_edits(study)) for edit in edits)]
+    pool = [CALIBRATE, *itertools.chain.from_iterable(read_rounds(stored_edits(study)))]
     candidates = []
     for trial in trials:
         edits, order = chosen_edits(trial.params, pool)
         prompt = apply_edits(baseline, edits, order)
         if prompt.id == trial.user_attrs.get(PROMPT_ID):  # otherwise one of its edits is not stored yet
             candidates.append(Candidate(trial.number, prompt, edits, _scores(study, trial), order=order))
-    return candidates if any(candidate.id == baseline.id for candidate in candidates) else []
+    if all(candidate.id != baseline.id for candidate in candidates):
+        return []
+    return candidates
 
 
 def _scores(study: optuna.Study, trial: FrozenTrial) -> Scores:
     values: dict[str, Any] = dict(zip(study.metric_names or (), trial.values, strict=True))
     attributes = trial.user_attrs
-    constant = attributes.get("constant")
+    constant = attributes.get("constant") or None
     return Scores(
         f1=values["f1"],
         macro_f1=None,
@@ -184,6 +177,6 @@ def _scores(study: optuna.Study, trial: FrozenTrial) -> Scores:
         na_rate=attributes["na_rate"],
         per_class={label: ClassScores(**scores) for label, scores in attributes["per_class"].items()},
         ci={},
-        constant=constant.removeprefix(_CONSTANT) if constant else None,
+        constant=constant and constant.removeprefix(_CONSTANT),
         shares=AnswerShares(**attributes["shares"]) if "shares" in attributes else None,
     )

@@ -67,8 +67,8 @@ class CandidateTrials:
     def evaluate(self, draw: Draw) -> Tried | None:
         """Evaluate a trial's candidate; None if the trial fails, or others have finished it.
 
-        Raises Exception: any error, after failing the trial. But refused answers, which may be the candidate's own
-        fault, at first only fail its trial.
+        Errors are raised after failing the trial. But refused answers, which may be the candidate's own fault, at first
+        only fail its trial.
         """
         try:
             candidate = self._outcome(draw)
@@ -91,29 +91,28 @@ class CandidateTrials:
         result = self._races.run(draw.prompt, rivals, is_shortening=self._state.is_shortening)
         if result.rung is None or self._races.is_whole(result.rung):
             return self._complete(draw, meter, is_audited=result.is_audited)
-        reason = result.stop.reason if result.stop else HELD
         scores = self._races.estimates(draw.prompt, result.rung)
         stopped = StoppedCandidate(
-            draw.trial.number, draw.prompt, draw.edits, scores, result.rung, reason, order=draw.order
+            draw.trial.number, draw.prompt, draw.edits, scores, result.rung, HELD, order=draw.order
         )
         if result.is_audited:
-            is_wrong = self._would_stand(stopped, rivals)
-            stopped = replace(stopped, audit=WRONG, reason=HELD) if is_wrong else replace(stopped, audit=RIGHT)
+            stopped = replace(stopped, audit=self._audit(stopped, rivals))
+        if result.stop and stopped.audit != WRONG:
+            stopped = replace(stopped, reason=result.stop.reason)
         return self._stop(draw.trial, stopped, self._violation(stopped, result), meter)
 
     def _complete(self, draw: Draw, meter: EffortMeter, *, is_audited: bool = False) -> Candidate | None:
-        """Score a trial's prompt and record the result; None if others took this worker for dead and failed the trial.
-
-        An audited candidate would have stopped: that would have been wrong if it belongs on the front.
-        """
+        """Score a trial's prompt and record it; None if others took this worker for dead and failed the trial."""
         trial = draw.trial
         predictions = self._problem.evaluator.predictions(draw.prompt, "val")
         candidate = Candidate(trial.number, draw.prompt, draw.edits, score(predictions), order=draw.order)
         effort = meter.read()
         others = self._state.history.candidates
         if is_audited:
-            candidate = replace(candidate, audit=WRONG if self._would_stand(candidate, others) else RIGHT)
-        baseline = self._state.baseline if others else candidate
+            candidate = replace(candidate, audit=self._audit(candidate, others))
+        baseline = candidate
+        if others:
+            baseline = self._state.baseline
         least_f1 = baseline.val.f1 - self._problem.options.parts.margin
         with finished_by_others(self._study, trial.number) as finished:
             record_trial(trial, candidate, baseline, predictions, effort, self._problem.artifacts)
@@ -129,10 +128,7 @@ class CandidateTrials:
     def _stop(
         self, trial: optuna.Trial, stopped: StoppedCandidate, violation: float, meter: EffortMeter
     ) -> StoppedCandidate | None:
-        """Finish a trial with estimates, and with the answers so far; None if others finished it before.
-
-        `violation` is how far it is from being worth its whole grid; a held candidate may be reported as feasible.
-        """
+        """Finish a trial with estimates, and with the answers so far; None if others finished it before."""
         with finished_by_others(self._study, trial.number) as finished:
             record_stopped(trial, stopped, meter.read())
             answers = self._problem.evaluator.partial_answers(stopped.prompt, "val")
@@ -146,10 +142,10 @@ class CandidateTrials:
         # With an explicit state, a value that is not a number is an error; without it, Optuna just fails the trial.
         self._study.tell(trial, values, state=TrialState.COMPLETE, skip_if_finished=True)
 
-    def _would_stand(self, candidate: Tried, others: Sequence[Tried]) -> bool:
-        """Whether a candidate belongs on the front of others."""
+    def _audit(self, candidate: Tried, others: Sequence[Tried]) -> str:
+        """Whether stopping a candidate would have been right: it would not if it belongs on the front of others."""
         front = pareto_front([*others, candidate], self._state.least_f1)
-        return any(member is candidate for member in front)
+        return WRONG if any(member is candidate for member in front) else RIGHT
 
     def _violation(self, stopped: StoppedCandidate, result: RaceResult) -> float:
         """How far a candidate is from being worth its whole grid: 0 or less is feasible, which held ones may be."""
@@ -160,20 +156,18 @@ class CandidateTrials:
 
     def _may_go_on_after(self, error: BaseException) -> bool:
         """Whether an error may be the candidate's fault: examples of its own that a server refuses, for instance."""
-        is_after_the_baseline = bool(self._state.history.candidates)
-        return (
-            isinstance(error, AnswersMissingError) and is_after_the_baseline and self._failed_in_a_row < _MOST_FAILURES
-        )
+        may_be_its_own = isinstance(error, AnswersMissingError) and self._state.history.candidates
+        return bool(may_be_its_own) and self._failed_in_a_row < _MOST_FAILURES
 
     def _give_up(self, trial: optuna.Trial, error: BaseException, *, try_again: bool) -> None:
         """Fail a trial and, unless that is the candidate's fault, queue it for when the search is resumed.
 
         If the storage is unreachable too, that is left to the resumed search.
         """
+        reason = f"{type(error).__name__}: {error}"[:_LONGEST_REASON]
         with self._study.retry_policy.suspended():
             with contextlib.suppress(*OUTAGES):
-                reason = f"{type(error).__name__}: {error}"[:_LONGEST_REASON]
                 _finish(self._study, trial, TrialState.FAIL, FAILED, reason)
-            if try_again and trial.params:
-                with contextlib.suppress(*OUTAGES):
+            with contextlib.suppress(*OUTAGES):
+                if try_again and trial.params:
                     self._study.enqueue_trial(trial.params)

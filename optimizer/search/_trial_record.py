@@ -16,6 +16,8 @@ from psopt.search_spaces import render_instructions, render_shown
 from psopt.text import escaped_markdown, fenced
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from psopt.evaluation import ModelScores, Predictions, Scores
     from psopt.models.chat import Budget
     from psopt.search._front import Candidate, Tried
@@ -84,10 +86,7 @@ def _set(trial: optuna.Trial, candidate: Tried, attributes: dict[str, Any]) -> N
 
 
 def note(candidate: Candidate, baseline: Candidate, predictions: Predictions) -> str:
-    """Describe in Markdown what a prompt is, what it adds to the original prompt, and where it is weak.
-
-    All text from data is escaped or fenced: it may look like Markdown or HTML.
-    """
+    """Describe a prompt, what it adds, and where it is weak, in Markdown; all text from data is escaped or fenced."""
     parts = [f"# Prompt {candidate.id}", _scores(candidate, baseline, predictions.answers.quality_name)]
     if candidate.val.constant is not None:
         parts.append(
@@ -108,8 +107,13 @@ def _scores(candidate: Candidate, baseline: Candidate, quality: str) -> str:
     shown |= {f"this, {escaped_markdown(name)}": scores for name, scores in candidate.val.per_model.items()}
     for name, val in shown.items():
         cells = (val.f1, val.sensitivity, val.consistency, val.na_rate)
-        rows.append(f"| {name} | {' | '.join('–' if cell is None else f'{cell:.3f}' for cell in cells)} |")
+        rows.append(f"| {name} | {_cells(cells)} |")
     return "\n".join(rows)
+
+
+def _cells(values: Iterable[float | None]) -> str:
+    """Cells of a table; a dash is what is not defined."""
+    return " | ".join("–" if value is None else f"{value:.3f}" for value in values)
 
 
 def _classes(candidate: Candidate, baseline: Candidate) -> str:
@@ -117,8 +121,7 @@ def _classes(candidate: Candidate, baseline: Candidate) -> str:
     for label, scores in candidate.val.per_class.items():
         before = baseline.val.per_class[label]
         values = (scores.f1, before.f1, scores.sensitivity, before.sensitivity, scores.consistency)
-        cells = ["–" if value is None else f"{value:.3f}" for value in values]
-        rows.append(f"| {escaped_markdown(label)} | {scores.n} | {' | '.join(cells)} |")
+        rows.append(f"| {escaped_markdown(label)} | {scores.n} | {_cells(values)} |")
     return "\n".join(rows)
 
 
@@ -143,10 +146,7 @@ def _keep_answers(trial: optuna.Trial, candidate: Candidate, predictions: Predic
     store = optuna.artifacts.FileSystemArtifactStore(str(artifacts))
     with tempfile.TemporaryDirectory() as folder:
         answers = Path(folder) / f"{candidate.id}-val.npz"
-        arrays: dict[str, Any] = {
-            **kept_arrays({"val": predictions}),
-            "labels": np.array(predictions.class_names),
-        }
+        arrays: dict[str, Any] = {**kept_arrays({"val": predictions}), "labels": np.array(predictions.class_names)}
         if predictions.probabilities is not None:
             arrays["val_probabilities"] = predictions.probabilities
         np.savez_compressed(answers, **arrays)

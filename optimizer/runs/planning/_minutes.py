@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from psopt.runs._call_price import counted
 from psopt.runs.planning._plan import Limits
 
 if TYPE_CHECKING:
@@ -59,7 +60,10 @@ def shorter_line(least: CostEstimate, per_minute: float, effort: str | None = No
     if not Limits(calls=within).pay(least, with_room=True):
         smallest = Limits(calls=0).least_for(least).calls or 0
         return f"the smallest run takes about {_duration_of_run(smallest, per_minute)}: --max-calls {smallest}"
-    return f"within five minutes: --max-calls {within}{' and no --effort' if effort == 'full' else ''}"
+    line = f"within five minutes: --max-calls {within}"
+    if effort == "full":
+        line += " and no --effort"
+    return line
 
 
 def duration(few: float, many: float) -> str:
@@ -70,11 +74,9 @@ def duration(few: float, many: float) -> str:
     """
     if many <= 1:  # below that, the exact number makes no difference
         return "a minute"
-    unit, size = ("hours", 60) if many >= _HOURS else ("minutes", 1)
+    unit, size = ("hour", 60) if many >= _HOURS else ("minute", 1)
     low, high = max(1, round(few / size)), max(1, round(many / size))
-    if low == high:
-        return f"{low} {unit if low > 1 else unit.removesuffix('s')}"
-    return f"{low} to {high} {unit}"
+    return counted(low, unit) if low == high else f"{low} to {high} {unit}s"
 
 
 def rate_in_words(per_minute: float) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from psopt.models.chat import LMConfig
-    from psopt.runs._cost_estimate import CostEstimate
+    from psopt.runs._cost_estimate import CostEstimate, Phase
     from psopt.runs._search_estimate import SearchBasis
     from psopt.settings import Effort, SizeOptions
 
@@ -64,18 +64,17 @@ class Limits:
     def pay(self, estimate: CostEstimate, *, with_room: bool = False) -> bool:
         """Whether they allow what is expected, on request with room for more."""
         share = _PLANNED_SHARE if with_room else 1.0
-        return all(limit is None or amount <= share * limit for amount, limit in self._beside(estimate))
+        return all(amount <= share * getattr(self, name) for name, amount in self._limited_in(estimate).items())
 
     def least_for(self, estimate: CostEstimate) -> Limits:
         """Return what these limits would have to be to pay for an estimate."""
-        beside = self._beside(estimate)
-        calls, tokens, cost = (None if limit is None else amount / _PLANNED_SHARE for amount, limit in beside)
-        return Limits(None if calls is None else round(calls), None if tokens is None else round(tokens), cost)
+        least: dict[str, Any] = {name: n / _PLANNED_SHARE for name, n in self._limited_in(estimate).items()}
+        return Limits(**{name: n if name == "cost" else round(n) for name, n in least.items()})
 
-    def _beside(self, estimate: CostEstimate) -> tuple[tuple[float, float | None], ...]:
-        """Each expected amount, with its limit."""
-        amounts = estimate.calls, estimate.tokens, estimate.cost or 0.0
-        return tuple(zip(amounts, (self.calls, self.tokens, self.cost), strict=True))
+    def _limited_in(self, estimate: CostEstimate) -> dict[str, float]:
+        """The expected amounts of what is limited."""
+        amounts = {"calls": estimate.calls, "tokens": estimate.tokens, "cost": estimate.cost or 0.0}
+        return {name: amount for name, amount in amounts.items() if getattr(self, name) is not None}
 
     def __str__(self) -> str:
         """Return them in words: ``5,000 calls, 2 USD``."""
@@ -97,18 +96,16 @@ class Plan:
     @property
     def line(self) -> str:
         """The plan, in one line."""
-        sizes = self.sizes
+        sizes, calls = self.sizes, self.estimate.calls
         effort = "as the limits allow" if self.effort == BY_LIMITS else f"effort {self.effort}"
-        ends_early = self.limits.calls is not None and self.limits.calls < self.estimate.calls
-        most = f", {'stopped at' if ends_early else 'at most'} {self.limits}" if self.limits != Limits() else ""
-        most = most.removesuffix(" calls")
-        line = (
-            f"{effort}: about {self.estimate.calls:,} calls{most}: {sizes.trials} trials on {sizes.val} x "
-            f"{sizes.rephrasings}, test on {sizes.test} x {sizes.heldout}"
-        )
-        if self.effort == "full" or self.full_calls <= self.estimate.calls:
-            return line
-        return f"{line}; --effort full asks about {self.full_calls:,}"
+        line = f"{effort}: about {calls:,} calls"
+        if self.limits != Limits():
+            ends_early = self.limits.calls is not None and self.limits.calls < calls
+            line += f", {'stopped at' if ends_early else 'at most'} {self.limits}".removesuffix(" calls")
+        line += f": {sizes.trials} trials on {sizes.val} x {sizes.rephrasings}, test on {sizes.test} x {sizes.heldout}"
+        if self.effort != "full" and self.full_calls > calls:
+            line += f"; --effort full asks about {self.full_calls:,}"
+        return line
 
     def applied_to(self, settings: RunSettings) -> RunSettings:
         """Return the settings of a run that follows it: to resume the run, they are enough without the plan."""
@@ -122,15 +119,6 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data, as run.json keeps it."""
-        phases = [
-            {
-                "what": phase.what,
-                "calls": phase.calls,
-                "tokens": phase.expected.tokens,
-                "cost_usd": phase.expected.cost,
-            }
-            for phase in self.estimate.phases
-        ]
         return {
             "effort": self.effort,
             "sizes": asdict(self.sizes),
@@ -138,9 +126,14 @@ class Plan:
             "calls": self.estimate.calls,
             "tokens": self.estimate.tokens,
             "cost_usd": self.estimate.cost,
-            "phases": phases,
+            "phases": list(map(_as_planned, self.estimate.phases)),
             "warnings": list(self.warnings),
         }
+
+
+def _as_planned(phase: Phase) -> dict[str, Any]:
+    need = phase.expected
+    return {"what": phase.what, "calls": phase.calls, "tokens": need.tokens, "cost_usd": need.cost}
 
 
 _OF_RUN = {
@@ -162,10 +155,7 @@ def sized(settings: RunSettings, sizes: Mapping[str, int | None]) -> RunSettings
 
 
 def run_settings(run: RunOptions, sizes: SizeOptions, **facts: Any) -> RunSettings:
-    """The settings of a run as asked for, with the full size where none is set.
-
-    `facts` are the fields of `RunSettings` that are not options: the prompt, the command line.
-    """
+    """The settings of a run as asked for, full sizes where none is set; `facts` are the fields that are no options."""
     settings = RunSettings(**{each.name: getattr(run, each.name) for each in fields(RunOptions)}, **facts)
     user_sizes = asked_sizes(sizes)
     # S depends on the number of wordings: if only the search's is set, test has as many. A file's number is fixed.
@@ -232,14 +222,13 @@ class Planner:
 def limits_of(effort: str, user: Limits) -> tuple[Limits, Limits]:
     """Return the limits to plan for, and those that the run has: the effort's calls, if the user sets none."""
     planned = user.within(effort)
-    return planned, planned if user == Limits() and effort in EFFORT_CALLS else user
+    if user == Limits():
+        return planned, planned
+    return planned, user
 
 
 def resumed_from(manifest: Mapping[str, Any], settings: RunSettings, asked: SizeOptions) -> RunSettings:
-    """Return the settings with which a run is resumed: what is not set again stays as in its run.json.
-
-    Raises InputError if another effort is asked for.
-    """
+    """A resumed run's settings: what is not set again stays as in its run.json; InputError for another effort."""
     before = RunSettings.from_dict(manifest["settings"])
     if asked.effort not in {None, before.effort}:
         raise InputError(
@@ -253,9 +242,9 @@ def resumed_from(manifest: Mapping[str, Any], settings: RunSettings, asked: Size
     limits = Limits.of_user(settings.lm)
     if before.limited_by == "plan" and limits == Limits.of_user(before.lm):
         return replace(settings, limited_by="plan")
-    if before.limited_by != "effort" or limits != Limits():
-        return settings
-    return replace(settings, limited_by="effort", lm=replace(settings.lm, max_calls=before.lm.max_calls))
+    if before.limited_by == "effort" and limits == Limits():
+        return replace(settings, limited_by="effort", lm=replace(settings.lm, max_calls=before.lm.max_calls))
+    return settings
 
 
 def with_changed_limits(settings: RunSettings, changes: Mapping[str, Any]) -> RunSettings:
@@ -263,7 +252,8 @@ def with_changed_limits(settings: RunSettings, changes: Mapping[str, Any]) -> Ru
 
     They replace the effort's, and count as the user's: a run that reaches them has not ended as planned.
     """
-    if any(changes.get(name) is not None for name in ("max_calls", "max_tokens_total", "max_cost")):
-        lm = settings.lm if settings.limited_by != "effort" else replace(settings.lm, max_calls=None)
-        return replace(settings, limited_by="user", lm=lm)
-    return settings
+    if all(changes.get(name) is None for name in ("max_calls", "max_tokens_total", "max_cost")):
+        return settings
+    if settings.limited_by == "effort":
+        settings = replace(settings, lm=replace(settings.lm, max_calls=None))
+    return replace(settings, limited_by="user")

@@ -84,8 +84,7 @@ def _spreads(baseline: Predictions, nominee: Predictions) -> dict[str, Differenc
 
 def _passes(test: NomineeTest, spreads: dict[str, DifferenceSpread], margin: float, n_samples: int) -> bool:
     def sees(measure: str, difference: float, level: float) -> bool:
-        is_thin = test.f1.is_thin if measure == "f1" else test.sensitivity.is_thin
-        if is_thin and difference * n_samples < -math.log(level):
+        if getattr(test, measure).is_thin and difference * n_samples < -math.log(level):
             return False  # enough unseen samples could speak against it: the rule of three
         return difference >= spreads[measure].smallest_difference(n_samples, level)
 

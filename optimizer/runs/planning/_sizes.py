@@ -36,11 +36,13 @@ class Sizes:
 def asked_sizes(options: SizeOptions) -> dict[str, int]:
     """The sizes that the user has set, by name in `Sizes`; `samples` is train's too, unless that has its own."""
     sizes = {
-        "train": options.samples if options.train_samples is None else options.train_samples,
+        "train": options.samples,
         "val": options.samples,
         "test": options.test_samples,
         **{name: getattr(options, name) for name in ("rephrasings", "heldout", "trials", "rounds")},
     }
+    if options.train_samples is not None:
+        sizes["train"] = options.train_samples
     return {name: size for name, size in sizes.items() if size is not None}
 
 
@@ -77,28 +79,23 @@ interval grew from 13 to 17 points. With minilm's five prompts, 360 answers, 82,
 With 100 answers, as in the smallest runs, two are best: of five knees of SmolLM2 69 % passed with 50 x 2 answers, and
 56, 54, 50 and 41 % with 33 x 3, 25 x 4, 20 x 5 and 16 x 6 (beside the calibrated original prompt).
 """
+_NOTHING = Sizes(train=0, val=0, test=0, rephrasings=0, heldout=0, trials=0, rounds=0)  # before the first step
 _STEPS = 40  # between two stations: about one trial each
 N_STEPS = _STEPS * (len(_STATIONS) - 1)
 """How many steps there are from the smallest sizes to `FULL`."""
 
 
 def path(asked: Mapping[str, int], available: Mapping[str, int]) -> tuple[Sizes, ...]:
-    """The sizes from the smallest useful ones to `FULL`, step by step, with the user's own in their place.
+    """The sizes from the smallest useful ones to `FULL`, step by step, with the user's own (`asked`) in their place.
 
     The answers per prompt grow by a constant factor from step to step, and wordings now and then, so that as many
-    answers then come from fewer samples. Neither answers (samples x wordings) nor trials ever decrease.
-
-    Parameters
-    ----------
-    asked : mapping of size to number
-        The user's sizes, as `asked_sizes` returns them.
-    available : mapping of size to number
-        The most available: samples of a split, wordings of a file.
+    answers then come from fewer samples. Neither answers (samples x wordings) nor trials ever decrease. `available`
+    holds the most available: samples of a split, wordings of a file.
     """
-    steps: list[Sizes] = []
+    steps = [_NOTHING]
     for number in range(N_STEPS):
-        steps.append(_sizes_at(number, asked, available, steps[-1] if steps else None))
-    return (*steps, full_sizes(asked, available))
+        steps.append(_sizes_at(number, asked, available, steps[-1]))
+    return (*steps[1:], full_sizes(asked, available))
 
 
 def full_sizes(asked: Mapping[str, int], available: Mapping[str, int]) -> Sizes:
@@ -108,18 +105,19 @@ def full_sizes(asked: Mapping[str, int], available: Mapping[str, int]) -> Sizes:
     return replace(FULL, **{**wordings, **asked}).at_most(available)
 
 
-def _sizes_at(number: int, user_sizes: Mapping[str, int], available: Mapping[str, int], before: Sizes | None) -> Sizes:
+def _sizes_at(number: int, user_sizes: Mapping[str, int], available: Mapping[str, int], before: Sizes) -> Sizes:
     station, part = divmod(number, _STEPS)
     low = _STATIONS[station]
     high = _STATIONS[station + 1]
 
     def between(name: str, most: int = 10**9) -> float:
         least, last = min(getattr(low, name), most), min(getattr(high, name), most)
-        return float(least * (last / least) ** (part / _STEPS)) + 1e-9 if least else 0.0
+        return float(least * (last / max(1, least)) ** (part / _STEPS)) + 1e-9
 
     def wordings(name: str, n_more: int = 0) -> int:
-        n = round(between("wordings"))
-        planned = min(n + n_more, getattr(FULL, name)) if n > _STATIONS[0].wordings else n
+        planned = round(between("wordings"))
+        if planned > _STATIONS[0].wordings:
+            planned = min(planned + n_more, getattr(FULL, name))
         return user_sizes.get(name) or min(user_sizes.get("rephrasings", planned), available.get(name, 10**9))
 
     def samples(split: str, n_wordings: int, answers_before: int) -> int:
@@ -132,8 +130,8 @@ def _sizes_at(number: int, user_sizes: Mapping[str, int], available: Mapping[str
     rephrasings, heldout = wordings("rephrasings"), wordings("heldout", _MORE_HELDOUT)
     return Sizes(
         train=min(user_sizes.get("train", int(between("train"))), available["train"]),
-        val=samples("val", rephrasings, before.val * before.rephrasings if before else 0),
-        test=samples("test", heldout, before.test * before.heldout if before else 0),
+        val=samples("val", rephrasings, before.val * before.rephrasings),
+        test=samples("test", heldout, before.test * before.heldout),
         rephrasings=rephrasings,
         heldout=heldout,
         trials=user_sizes.get("trials", int(between("trials"))),
