@@ -134,15 +134,12 @@ def export(
         if verify:
             raise InputError("--verify compares with the run's answers, and it has none without these edits")
         edits = _without(edits, without)
-        rebuilt = apply_edits(baseline, edits)
-        examples = tuple(example for example in prompt.examples if example in rebuilt.examples)  # in their order
+        fewer = apply_edits(baseline, edits)
+        examples = tuple(example for example in prompt.examples if example in fewer.examples)  # in their order
         # A label prior belongs to one prompt: it is measured again where this one is used.
-        parts: dict[str, Any] = {
-            "definitions": rebuilt.definitions,
-            "notes": rebuilt.notes,
-            "calibration": rebuilt.calibration,
-        }
-        prompt = replace(prompt, examples=examples, **parts)
+        prompt = replace(
+            prompt, definitions=fewer.definitions, notes=fewer.notes, examples=examples, calibration=fewer.calibration
+        )
         prompt_id = prompt.id
     settings = directory.read_json(MANIFEST)["settings"]
     if into is not None:

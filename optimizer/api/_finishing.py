@@ -70,7 +70,7 @@ def finish(
     if evaluator.answer_type.is_plain and evaluator.rephrasings.search[1:]:
         beside["kept_if_steady"] = {"id": best.id, **_kept_if_steady(evaluator, best)}
     most = settings.leave_one_out
-    if most is None:  # if asked for, it has a reserve
+    if most is None:  # nobody asked for it, so nothing is held back for it
         is_free = not stopped and all(capabilities_of(each.model).is_free for each in evaluator.each)
         most = _LEFT_OUT if is_free else 0
     contributions = recorder.earlier_contributions(best, most) or _contributions(best, search, most)

@@ -103,8 +103,7 @@ class SizeChoice:
         return effort_for(self.asked.effort, self.settings.lm, is_free=is_free)
 
     def _evaluator(self, settings: RunSettings) -> Evaluator:
-        options = settings.rephrasing.by_rule()
-        return frozen_evaluator(self.task, settings, options, self.models, self.answering)
+        return frozen_evaluator(self.task, settings, settings.rephrasing.by_rule(), self.models, self.answering)
 
     def _planner(self, limits: Limits) -> Planner:
         """Count what a call takes on a part of the task, from which all sizes are calculated."""

@@ -24,9 +24,7 @@ class SearchBar(Observer):
 
     def __init__(self, bar: ProgressBar | None) -> None:
         self._bar = bar
-        self._name = ""
-        self._phase = ""
-        self._best = ""
+        self._name = self._phase = self._best = ""
         self._best_f1, self._best_s = 0.0, 1.0
         self._done, self._total = 0, 0
 
