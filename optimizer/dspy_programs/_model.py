@@ -164,7 +164,7 @@ class ProgramModel:
         """The metric's score of each answer (see `MetricScoredModel.metric_scores`)."""
         if self.runner.metric is None:
             return None
-        rows = self.runner.records_of(self._programs(prompts), texts)
+        rows: Any = self.runner.records_of(self._programs(prompts), texts)
         return np.array([record["merit"] for record in rows.flat], dtype=np.float64).reshape(rows.shape)
 
     def remarks(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> dict[str, str]:
