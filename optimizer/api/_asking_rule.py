@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from psopt.evaluation import Predictions, Split
     from psopt.runs import PromptSource
 
-_FEWEST_WORDINGS = 2  # under one every answer is equally steady
 _MOST_NEEDED = 100_000  # val samples: nobody labels more to get a bound
 
 
@@ -52,7 +51,9 @@ class AskingRule:
     def to_person(self, answers: Sequence[Classified]) -> list[bool]:
         """Return which answers are left to a person; those without a label always are."""
         steady = np.array([answer.steadiness for answer in answers])
-        least = level_for_rate(steady, self.rate or 0.0) if self.least is None else self.least
+        least = self.least
+        if least is None:
+            least = level_for_rate(steady, self.rate or 0.0)
         return [not is_kept for is_kept in is_steady(steady, least).tolist()]
 
     @property
@@ -79,25 +80,14 @@ def asking_rule(
 ) -> AskingRule:
     """Set the steadiness from which answers are kept; the others are left to a person.
 
-    Parameters
-    ----------
-    prompt : PromptSource or path
-        A run directory or one of its prompts; a prompt without a run allows only a `rate`.
-    n_wordings : int
-        Under how many wordings texts will be asked, 2 or more: steadiness depends on it.
-    rate : float, optional
-        The largest share of answers to leave to a person, in [0, 1].
-    target_f1 : float, optional
-        The least F1 of the answers that are kept, in (0, 1), at 95 % confidence: by Clopper and Pearson's bound on val,
-        along a fixed sequence of thresholds (see `psopt.evaluation.level_for_error`).
-    model, lm : optional
-        The model that texts will be put to, and how, if that is not what the run measured: then its val shows nothing.
+    `prompt` is a run directory or one of its prompts; a prompt without a run allows only a `rate`, the largest share of
+    answers to leave to a person. `target_f1` is the least F1 of the answers that are kept, in (0, 1), at 95 %
+    confidence: by Clopper and Pearson's bound on val, along a fixed sequence of thresholds (see
+    `psopt.evaluation.level_for_error`). Texts will be asked under `n_wordings`, on which steadiness depends. If another
+    `model` will be asked than the run's, or in another way, the run's val shows nothing.
 
-    Raises
-    ------
-    InputError
-        If neither or both of `rate` and `target_f1` are given, there is one wording, the run's val was asked under
-        fewer, or it does not show `target_f1` for any part of its answers.
+    Raises InputError if neither or both of `rate` and `target_f1` are given, there is one wording, the run's val was
+    asked under fewer, or it does not show `target_f1` for any part of its answers.
     """
     if (rate is None) == (target_f1 is None):
         raise InputError("--abstain and --target-f1 are two ways to say what is left to a person: give one of them")
@@ -105,10 +95,8 @@ def asking_rule(
         raise InputError(f"--target-f1 {target_f1:g}: a number above 0 and below 1 is expected")
     if rate is not None and not 0 <= rate <= 1:
         raise InputError(f"--abstain {rate:g}: a number from 0 to 1 is expected")
-    if n_wordings < _FEWEST_WORDINGS:
-        raise InputError(
-            "under one wording every answer is as steady as any other: give --wordings 2 or more, such as 5"
-        )
+    if n_wordings < 2:
+        raise InputError("under one wording every answer is equally steady: give --wordings 2 or more, such as 5")
     source = read_source(prompt)
     if not _is_asked_as_measured(source, model, lm):
         if target_f1 is not None:
@@ -129,9 +117,10 @@ def asking_rule(
         on_val = kept_from(steady, right, level_for_rate(steady, rate or 0.0))
     else:
         on_val = level_for_error(steady, right, 1 - target_f1) or _nothing_shown(steady, right, target_f1)
-    on_test = _kept_answers(source, "test", n_wordings, is_needed=False)
-    test = None if on_test is None else kept_from(steadiness(on_test), vote_is_right(on_test), on_val.least)
-    return AskingRule(rate, on_val.least, target_f1, on_val, test)
+    rule = AskingRule(rate, on_val.least, target_f1, on_val)
+    if (on_test := _kept_answers(source, "test", n_wordings, is_needed=False)) is None:
+        return rule
+    return replace(rule, test=kept_from(steadiness(on_test), vote_is_right(on_test), on_val.least))
 
 
 def _is_asked_as_measured(source: PromptSource, model: str | None, lm: LMConfig | None) -> bool:
@@ -143,10 +132,7 @@ def _is_asked_as_measured(source: PromptSource, model: str | None, lm: LMConfig 
 
 
 def _kept_answers(source: PromptSource, split: Split, n_wordings: int, *, is_needed: bool) -> Predictions | None:
-    """The answers that the prompt's run has on val or test, under as many wordings as texts will be asked under.
-
-    None if there is no run, or it has not kept them; an error if they are needed.
-    """
+    """The run's answers to the prompt on a split, under `n_wordings`; None without them, an error if needed."""
     if source.run is None or source.prompt is None:
         if is_needed:
             raise InputError(

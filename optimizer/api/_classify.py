@@ -16,6 +16,8 @@ from psopt.models import ModelProvider
 from psopt.models.chat import LMConfig, asks_in_chat
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
 from psopt.runs import TaskPrompt, read_source
+from psopt.search_spaces import Prompt
+from psopt.settings import DataOptions
 from psopt.tasks import LABEL, AnswerSpec, DatasetInfo, InputColumns, Row, Sample, Task, fields_of, texts_of_records
 
 if TYPE_CHECKING:
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from psopt.evaluation import Predictions, Split
     from psopt.models import OnProgress
     from psopt.runs import PromptSource
-    from psopt.search_spaces import Prompt
     from psopt.settings import PromptOptions
 
 
@@ -102,12 +103,14 @@ def classify(
     rows = texts_of_records(texts, columns)
     if not rows:
         return []
+    if not vote:
+        rephrasings = 1
     classifier = Classifier(
         source,
         columns,
         labels=labels,
         model=model,
-        n_wordings=rephrasings if vote else 1,
+        n_wordings=rephrasings,
         seed=seed,
         lm=lm,
         cache_dir=cache_dir,
@@ -120,23 +123,11 @@ def classify(
 class Classifier:
     """A prompt and its model, prepared once, to classify texts as they come; several threads may use it at once.
 
-    Parameters
-    ----------
-    columns : InputColumns
-        The columns of rows; see `input_columns`.
-    labels, model, seed, lm, cache_dir : optional
-        See `classify`.
-    n_wordings : int
-        Under how many rephrasings each text is asked, for a vote; 1 means the prompt's own description.
-    sample_texts : sequence of str, optional
-        Texts of the kind that will come, for a model that reads texts relative to others.
-    split : {"val", "test"}
-        Which wordings of the prompt's run are used: for val those of the search, for test the held-out ones.
+    Each text is asked under `n_wordings` rephrasings, for a vote; 1 means the prompt's own description. With `split`
+    val these are those of the run's search, with test the held-out ones. `sample_texts` are texts of the kind that will
+    come, for a model that reads texts relative to others. For the rest see `input_columns` and `classify`.
 
-    Raises
-    ------
-    PsoptError
-        If the prompt can't be used, or it is not known which model it is for.
+    Raises PsoptError if the prompt can't be used, or it is not known which model it is for.
     """
 
     def __init__(
@@ -157,7 +148,7 @@ class Classifier:
         self.prompt = prompt_to_classify_with(source, labels, sample_texts).prompt
         if model is None:
             model, lm = _as_measured(source, lm)
-        self._task = source.task or _bare_task(self.prompt.labels, sample_texts, self.prompt)
+        self._task = source.task or _bare_task(self.prompt, sample_texts)
         self.model = ModelProvider(cache_dir, lm).answering(model, self._task)
         self._prompts = [self.prompt]  # unchanged, with the label prior that it brings
         if n_wordings > 1:
@@ -167,10 +158,7 @@ class Classifier:
         self._from_probabilities = lm is not None and lm.logprobs and self.prompt.asks == LABEL
 
     def __call__(self, texts: Sequence[str], on_progress: OnProgress | None = None) -> list[Classified]:
-        """Classify texts, or rows; in their order.
-
-        Raises PsoptError if the model fails.
-        """
+        """Classify texts, or rows; in their order. Raises PsoptError if the model fails."""
         answered = self.answered(texts, on_progress)
         unread: dict[int, list[NoLabel]] = defaultdict(list)
         for answer in answered.no_labels:
@@ -191,17 +179,15 @@ class Classifier:
         )
 
     def text_of(self, content: str) -> str:
-        """Read one text, or one row as a JSON object that holds its columns.
-
-        Raises DataError if a column is missing or can't be used.
-        """
+        """Read one text, or one row as a JSON object; raises DataError if a column is missing or can't be used."""
         columns = self._columns
         try:
             row = json.loads(content)
         except (ValueError, RecursionError):
-            row = None
-        is_row = isinstance(row, dict) and (columns.needs_rows or not row.keys().isdisjoint(columns.names))
-        (text,) = texts_of_records([row if is_row else content], columns, source="text")
+            row = content
+        if not isinstance(row, dict) or not (columns.needs_rows or row.keys() & set(columns.names)):
+            row = content  # a text that is JSON
+        (text,) = texts_of_records([row], columns, source="text")
         _check_fields(self.prompt, [text])
         return text
 
@@ -218,11 +204,13 @@ def _classified(
     unread: Sequence[NoLabel], text: str, label: str, share: float, spread: float, steady: float
 ) -> Classified:
     """A text with its label; one without a label has the most frequent kind of its answers, and one of them."""
-    kind = reply = None
-    if label == NA and unread:
-        kind = Counter(answer.kind for answer in unread).most_common(1)[0][0]
-        reply = next(answer.said for answer in unread if answer.kind == kind)
-    return Classified(text, None if label == NA else label, float(share), kind, reply, float(spread), float(steady))
+    answer = Classified(text, label, float(share), sensitivity=float(spread), steadiness=float(steady))
+    if label != NA:
+        return answer
+    if not unread:
+        return replace(answer, label=None)
+    kind = Counter(reply.kind for reply in unread).most_common(1)[0][0]
+    return replace(answer, label=None, na_kind=kind, said=next(reply.said for reply in unread if reply.kind == kind))
 
 
 def _rephrased(source: PromptSource, prompt: Prompt, task: Task, n: int, seed: int, split: Split) -> list[Prompt]:
@@ -245,19 +233,19 @@ def input_columns(source: PromptSource, inputs: str | Sequence[str] = (), column
 
 
 def _columns(source: PromptSource, inputs: str | Sequence[str], columns: Sequence[str]) -> InputColumns:
-    if inputs:
-        return InputColumns((inputs,) if isinstance(inputs, str) else tuple(inputs))
-    data = source.settings.data if source.settings else None
-    if data and data.inputs:
-        return InputColumns(data.inputs)
-    named = source.fields_named(columns)
-    if named:
-        return InputColumns(candidates=named, text_column=data.text_column if data else None)
+    if inputs and isinstance(inputs, str):
+        inputs = (inputs,)
+    data = source.settings.data if source.settings else DataOptions("")
+    if inputs or data.inputs:
+        return InputColumns(tuple(inputs) or data.inputs)
+    if named := source.fields_named(columns):
+        return InputColumns(candidates=named, text_column=data.text_column)
     task = source.task
-    if task is None or task.info.source in {"file", "hub", "memory"}:
-        text = task.val[0].text if task and task.val else ""
-        return InputColumns(text.inputs if isinstance(text, Row) else ())
-    return InputColumns.of_builtin(task.name)
+    if task and task.info.source not in {"file", "hub", "memory"}:
+        return InputColumns.of_builtin(task.name)
+    if task and task.val and isinstance(task.val[0].text, Row):
+        return InputColumns(task.val[0].text.inputs)
+    return InputColumns()
 
 
 def prompt_to_classify_with(source: PromptSource, labels: Sequence[str], texts: Sequence[str]) -> TaskPrompt:
@@ -266,29 +254,28 @@ def prompt_to_classify_with(source: PromptSource, labels: Sequence[str], texts: 
     Raises InputError if the labels are not known, or the prompt can't be read. Raises DataError if a row lacks a field
     that the prompt names.
     """
-    knows_labels = source.prompt is not None or not labels
-    read = TaskPrompt(source.with_labels()) if knows_labels else source.read_for(_bare_task(labels, texts))
+    if source.prompt is None and labels:
+        read = source.read_for(_bare_task(Prompt("", tuple(labels)), texts))
+    else:
+        read = TaskPrompt(source.with_labels())
     _check_fields(read.prompt, texts)
     return read
 
 
 def _check_fields(prompt: Prompt, texts: Sequence[str]) -> None:
     """Make sure that rows have the columns that a prompt names; raises DataError."""
-    named = prompt.template.fields if prompt.template else ()
+    if prompt.template is None:
+        return
     for number, text in enumerate(texts, start=1):
         fields = fields_of(text)
-        missing = [name for name in named if name not in fields]
-        if missing:
+        if missing := [name for name in prompt.template.fields if name not in fields]:
             raise DataError(
                 f"row {number} has no column {missing[0]!r}, which the prompt names; its columns: {', '.join(fields)}"
             )
 
 
-def _bare_task(labels: Sequence[str], texts: Sequence[str], prompt: Prompt | None = None) -> Task:
+def _bare_task(prompt: Prompt, texts: Sequence[str]) -> Task:
     """A task that holds only the texts to classify, unlabelled."""
     samples = tuple(Sample(str(index), text, None) for index, text in enumerate(texts))
-    info = DatasetInfo("texts", "memory", "")
-    description = prompt.description if prompt else ""
-    noun = prompt.noun if prompt else "text"
-    answers = str(AnswerSpec.of_form(prompt.asks)) if prompt else LABEL
-    return Task("texts", description, tuple(labels), samples, (), (), info, noun=noun, answers=answers)
+    info, answers = DatasetInfo("texts", "memory", ""), str(AnswerSpec.of_form(prompt.asks))
+    return Task("texts", prompt.description, prompt.labels, samples, (), (), info, noun=prompt.noun, answers=answers)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from psopt.api._measure import measure_options, models_of, predict
+from psopt.api._measure import measure_options, predict
 from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for
 from psopt.errors import InputError
 from psopt.evaluation import OBJECTIVES, compare_paired, measure_names, score, verdict
-from psopt.models import name_of_model
+from psopt.models import ModelProvider, name_of_model
 from psopt.notebooks import data_frame
 from psopt.report import compared_figure
 from psopt.tasks import as_task
@@ -152,12 +153,11 @@ def compare(
     models = models or (model,)
     if len(compared) * len(models) < 2:
         raise InputError("there is nothing to compare: give two prompts, or two models")
-    provider = models_of(options)  # the limits are for the whole comparison
+    provider = ModelProvider(options.cache_dir, options.lm)  # the limits are for the whole comparison
     with reading(on_progress, progress) as on_reading:
         measured = [
             (name, name_of_model(each), predict(task, prompt, each, options, provider, on_reading))
-            for each in models
-            for name, prompt in compared.items()
+            for each, (name, prompt) in product(models, compared.items())
         ]
     first = measured[0][2]
     if not first.is_labelled:
@@ -185,5 +185,6 @@ def _compared(
     """The prompts by name; without any, the original prompt of a strategy."""
     if not prompts:
         return {strategy: prompt_for(task, None, strategy, seed, options)}
-    named = prompts if isinstance(prompts, Mapping) else {str(path): path for path in prompts}
-    return {name: prompt_for(task, prompt, strategy, seed, options) for name, prompt in named.items()}
+    if not isinstance(prompts, Mapping):
+        prompts = {str(path): path for path in prompts}
+    return {name: prompt_for(task, prompt, strategy, seed, options) for name, prompt in prompts.items()}

@@ -6,10 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.api._measure import chosen_samples, grids, probed
-from psopt.api._planning import kept_pace, plan_run
-from psopt.api._prompts import own_prompt
-from psopt.api._rephrase import what_to_rephrase
-from psopt.api._setup import frozen_evaluator, rephrasing_again, run_options
+from psopt.api._planning import each_model, frozen_evaluator, kept_pace, plan_run, rephrasing_again, run_options
+from psopt.api._prompts import own_prompt, what_to_rephrase
 from psopt.evaluation import Grid, numbered
 from psopt.models import ModelProvider, name_of_model
 from psopt.models.chat import asking_nothing, grid_price, price_of
@@ -72,15 +70,15 @@ def estimate(
         If an argument or the task can't be used.
     """
     task = as_task(task)
-    run, sizes = run_options(
-        task, {**settings, "trials": trials if isinstance(trials, int) else None}, model=name_of_model(model)
-    )
+    if isinstance(trials, int):
+        settings["trials"] = trials
+    run, sizes = run_options(task, settings, model=name_of_model(model))
     own = own_prompt(task, prompt, run.strategy, prompt_options)
     if trials is None:
         options = {name: value for name, value in settings.items() if value is not None}
         measuring = built(MeasureOptions, {**options, "cache_dir": cache_dir})
         measured_prompt = own or seed_prompt(task, run.strategy, seed=measuring.seed)
-        return estimate_measuring(task, {"": measured_prompt}, [model] if isinstance(model, str) else model, measuring)
+        return estimate_measuring(task, {"": measured_prompt}, each_model(model), measuring)
     return plan_run(task, run_settings(run, sizes, prompt=own), sizes, cache_dir).estimate
 
 
@@ -89,9 +87,10 @@ def estimate_run(
 ) -> CostEstimate:
     """Count what a run, or the rest of the one in the folder `run`, would ask, phase by phase; nothing is sent."""
     models = ModelProvider(cache_dir, settings.lm)
-    options = rephrasing_again(settings.rephrasing, run) if run else settings.rephrasing
+    options, n_done = settings.rephrasing, 0
+    if run:
+        options, n_done = rephrasing_again(options, run), n_evaluated(run / STUDY)
     evaluator = frozen_evaluator(task, settings, options.by_rule(), models)
-    n_done = n_evaluated(run / STUDY) if run else 0
     counted = SearchBasis.of(task, settings, evaluator).estimate(settings, n_done)
     return replace(counted, pace=counted.pace or kept_pace([each.model for each in evaluator.each], models))
 
@@ -119,8 +118,12 @@ def estimate_measuring(
         for model, rephrased, texts in grids(task, prompt, models, options, further):
             grid = Grid.of(model, rephrased, texts)
             price = grid_price(model.name, in_batches=options.lm.batch)
-            named = " ".join([*([name] if len(prompts) > 1 else []), *([model.name] if len(models) > 1 else [])])
-            answering.append(Phase.of(named or "answers", grid, price))
+            names = []
+            if len(prompts) > 1:
+                names.append(name)
+            if len(models) > 1:
+                names.append(model.name)
+            answering.append(Phase.of(" ".join(names) or "answers", grid, price))
             phases.append(answering[-1])
             if options.rephrasing.repeats:
                 phases.append(_asked_again(task, prompt, model, options, price))

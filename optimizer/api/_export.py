@@ -34,6 +34,7 @@ from psopt.templates import with_prompt
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from psopt.evaluation import Predictions
     from psopt.models.chat import Usage
     from psopt.runs import WrittenForm, WrittenPrompt
     from psopt.tasks import Sample, Task
@@ -125,6 +126,7 @@ def export(
     """
     directory = RunDirectory.open(Path(run))
     entry = read_entry(directory.path, pick)
+    prompt_id = entry["id"]
     prompt = Prompt.from_dict(entry["prompt"])
     baseline = read_baseline(directory, prompt)
     edits = tuple(map(Edit.from_dict, entry.get("edits", ())))
@@ -132,17 +134,27 @@ def export(
         if verify:
             raise InputError("--verify compares with the run's answers, and it has none without these edits")
         edits = _without(edits, without)
-        prompt = _of_edits(baseline, prompt, edits)
+        fewer = apply_edits(baseline, edits)
+        examples = tuple(example for example in prompt.examples if example in fewer.examples)  # in their order
+        # A label prior belongs to one prompt: it is measured again where this one is used.
+        prompt = replace(
+            prompt, definitions=fewer.definitions, notes=fewer.notes, examples=examples, calibration=fewer.calibration
+        )
+        prompt_id = prompt.id
     settings = directory.read_json(MANIFEST)["settings"]
-    form = form if into is None else "promptfoo"
+    if into is not None:
+        form = "promptfoo"
     written = write_prompt(prompt, form, entry.get("measured"))
     text, suffix = written.text, written.suffix
-    if into is not None or form == "promptfoo":
+    if form == "promptfoo":
         file = Path(into) if into is not None else configuration_of(settings)
         text, suffix = with_prompt(file, text, f"psopt-{prompt.id}"), file.suffix
     model, around = asked_about(directory)
+    verification = None
+    if verify:
+        verification = _verified(directory, prompt, written, verify, task, cache_dir, lm_changes)
     return Exported(
-        prompt.id if without else entry["id"],
+        prompt_id,
         prompt,
         text,
         suffix,
@@ -151,7 +163,7 @@ def export(
         CallPrice.of(baseline, model, around),
         CallPrice.of(prompt, model, around),
         edits,
-        _verified(directory, prompt, written, verify, task, cache_dir, lm_changes) if verify else None,
+        verification,
     )
 
 
@@ -162,21 +174,8 @@ def _without(edits: Sequence[Edit], names: Sequence[str]) -> tuple[Edit, ...]:
     return tuple(edit for edit in edits if not {edit.id, edit.parameter_name}.intersection(names))
 
 
-def _of_edits(baseline: Prompt, prompt: Prompt, edits: Sequence[Edit]) -> Prompt:
-    """A prompt with only these of its edits; its examples stay in their order."""
-    rebuilt = apply_edits(baseline, edits)
-    examples = tuple(example for example in prompt.examples if example in rebuilt.examples)
-    return replace(
-        prompt,
-        definitions=rebuilt.definitions,
-        notes=rebuilt.notes,
-        examples=examples,
-        calibration=rebuilt.calibration,  # a label prior belongs to one prompt: it is measured again where it is used
-    )
-
-
 def _notes(prompt: Prompt, written: WrittenPrompt) -> tuple[str, ...]:
-    notes = [written.note] if written.note else []
+    notes = [written.note]
     if prompt.calibration and written.format != "psopt":
         notes.append(
             "this prompt is calibrated, which its text can't carry: psopt classify takes the label prior out of the "
@@ -184,7 +183,7 @@ def _notes(prompt: Prompt, written: WrittenPrompt) -> tuple[str, ...]:
         )
     if prompt.template is not None and prompt.template.response_format and written.format != "psopt":
         notes.append("the response format is no part of this file: send it along, as the run did")
-    return tuple(notes)
+    return tuple(filter(None, notes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,8 +221,9 @@ class Verification:
     @property
     def line(self) -> str:
         """The result, and what it cost."""
-        cost = f", {self.usage.cost:.2g} USD" if self.usage.cost else ""
-        calls = f"{self.usage.made:,} asked for, {self.usage.cached:,} known already{cost}"
+        calls = f"{self.usage.made:,} asked for, {self.usage.cached:,} known already"
+        if self.usage.cost:
+            calls += f", {self.usage.cost:.2g} USD"
         return f"reproduces {self.n - len(self.others)} of {self.n} answers ({calls})"
 
     def to_dict(self) -> dict[str, Any]:
@@ -255,11 +255,9 @@ def _verified(
         raise InputError("--verify can't ask a DSPy program through a text: load its state and evaluate it with dspy")
     if settings.own_model:
         raise InputError(
-            f"--verify can't ask the run's model, an object in Python ({settings.model}) that no name loads"
+            f"--verify can't ask the run's model, an object in Python ({settings.model}): no name loads it"
         )
-    on_val = read_predictions(directory, prompt.id, "val")
-    under_its_own = on_val.array[:, 0].tolist()  # the first rephrasing is the original
-    expected = {of.id: on_val.name_of(answer) for of, answer in zip(on_val.samples, under_its_own, strict=True)}
+    expected = _first_answers(read_predictions(directory, prompt.id, "val"))
     try:
         task = task or settings.load_task()
     except InputError as error:
@@ -277,10 +275,15 @@ def _verified(
     usage = models.budget.usage
     if not capabilities_of(model).counts_calls:
         usage.made += len(samples)
-    first = predictions.array[:, 0].tolist()
-    answers = {sample.id: predictions.name_of(answer) for sample, answer in zip(samples, first, strict=True)}
+    answers = _first_answers(predictions)
     others = [OtherAnswer(name, expected[name], answer) for name, answer in answers.items() if answer != expected[name]]
     return Verification(len(samples), tuple(others), usage)
+
+
+def _first_answers(predictions: Predictions) -> dict[str, str]:
+    """The answers under the first wording, which is the prompt's own, by sample."""
+    first = zip(predictions.samples, predictions.array[:, 0].tolist(), strict=True)
+    return {sample.id: predictions.name_of(answer) for sample, answer in first}
 
 
 def _spread(samples: Sequence[Sample], n: int) -> list[Sample]:

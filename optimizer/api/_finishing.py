@@ -1,39 +1,44 @@
-"""The end of a run: the front is scored on test, the gate decides, and everything is recorded."""
+"""The end of a run: the front is scored on test, the gate decides, and what was asked for besides is measured."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psopt.api._beside import measured_beside
-from psopt.errors import BudgetReachedError
-from psopt.evaluation import risk_coverage, steadiness, vote_is_right
+import numpy as np
+from psopt.errors import BudgetReachedError, InputError
+from psopt.evaluation import compare_paired, risk_coverage, score, steadiness, vote_is_right
 from psopt.models import calibrates, capabilities_of
+from psopt.proposals import planted_texts
+from psopt.rephrasings import RephrasingSet, n_parts_of, of_another_source
 from psopt.report import run_figure, write_report
 from psopt.runs import NOTHING_COMPARED, CallPrice, Found, Recommendation, Run, n_looks, nearest_to_pass, scores_of
 from psopt.runs.planning import samples_needed
 from psopt.search import knee, leave_one_out, nominees, score_on_test, scoring_order, tokens_around
 from psopt.search.gating import MeasuredGain, gate, untested
 from psopt.search_spaces import CALIBRATE
+from psopt.tasks import read_samples
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from psopt.evaluation import Evaluator, Split
-    from psopt.runs import RunRecorder
+    from psopt.evaluation import Evaluator, Predictions, Split
+    from psopt.proposals import Planted
+    from psopt.runs import RunRecorder, RunSettings
     from psopt.search import Candidate, Search
     from psopt.search.gating import Verdict
-    from psopt.tasks import Sample
+    from psopt.search_spaces import Prompt
+    from psopt.tasks import Sample, Task
 
 
 _LEFT_OUT = 8  # edits whose contribution is measured if a further evaluation costs next to nothing
 
 
 def finish(
-    recorder: RunRecorder,
-    search: Search,
-    stopped: BudgetReachedError | None,
-    probes: tuple[Sample, ...],
+    recorder: RunRecorder, search: Search, stopped: BudgetReachedError | None, probes: tuple[Sample, ...]
 ) -> tuple[Run, str]:
     """Score the front on test, let the gate decide, measure what edits add, record it; also say if a limit was met."""
     settings, state, evaluator = recorder.settings, search.state, search.problem.evaluator
@@ -64,7 +69,10 @@ def finish(
         beside["calibration"] = {"id": alone[0].id, **scores_of(scored.get(alone[0].id, alone[0]))}
     if evaluator.answer_type.is_plain and evaluator.rephrasings.search[1:]:
         beside["kept_if_steady"] = {"id": best.id, **_kept_if_steady(evaluator, best)}
-    most = _most_left_out(recorder) if settings.leave_one_out or not stopped else 0  # if asked for, it has a reserve
+    most = settings.leave_one_out
+    if most is None:  # nobody asked for it, so nothing is held back for it
+        is_free = not stopped and all(capabilities_of(each.model).is_free for each in evaluator.each)
+        most = _LEFT_OUT if is_free else 0
     contributions = recorder.earlier_contributions(best, most) or _contributions(best, search, most)
     reason = "budget" if stopped or unpaid else search.finish_reason
     findings = Found(start, front, shortest, recommendation, search.race_counts, search.diagnoses.sizes, beside)
@@ -75,7 +83,7 @@ def finish(
     recorder.save(findings, reason)  # again, with the calls that the report took
     write_report(recorder.directory)
     run = Run(recorder.directory.path, start, front, shortest, search.study, reason, recommendation, run_figure)
-    return run, _limit_met(stopped, unpaid) if stopped or unpaid else ""
+    return run, _limit_met(stopped, unpaid)
 
 
 def _scored(search: Search, order: Sequence[Candidate]) -> tuple[dict[str, Candidate], list[Candidate]]:
@@ -98,48 +106,39 @@ def _ready_for_use(candidate: Candidate, search: Search) -> Candidate:
 def _kept_if_steady(evaluator: Evaluator, candidate: Candidate) -> dict[str, Any]:
     """How right the kept answers are if the less steady ones are left to a person, on val and test."""
     splits: tuple[Split, ...] = ("val", "test")
-    grids = {split: evaluator.predictions(candidate.prompt, split) for split in splits}
-    return {
-        split: [
-            {"share": point.share, "f1": point.f1, "least_f1": point.least_f1}
-            for point in risk_coverage(steadiness(answered), vote_is_right(answered))
-        ]
-        for split, answered in grids.items()
-    }
-
-
-def _most_left_out(recorder: RunRecorder) -> int:
-    most = recorder.settings.leave_one_out
-    if most is not None:
-        return most
-    is_free = all(capabilities_of(each.model).is_free for each in recorder.evaluator.each)
-    return _LEFT_OUT if is_free else 0
+    kept: dict[str, Any] = {}
+    for split in splits:
+        answered = evaluator.predictions(candidate.prompt, split)
+        points = risk_coverage(steadiness(answered), vote_is_right(answered))
+        kept[split] = [{"share": point.share, "f1": point.f1, "least_f1": point.least_f1} for point in points]
+    return kept
 
 
 def _contributions(candidate: Candidate, search: Search, most: int) -> dict[str, Any]:
     """Build contributions.json: what edits add, as far as that is asked for and the budget allows."""
+    problem = search.problem
     if most and candidate.edits:
-        search.problem.observer.phase(f"leaving edits out of {candidate.id}")
+        problem.observer.phase(f"leaving edits out of {candidate.id}")
     try:
-        problem = search.problem
         left_out = leave_one_out(
             candidate, problem.baseline_prompt, problem.evaluator, search.candidates, search.state.pool, most=most
         )
     except BudgetReachedError:  # what matters is done
-        search.problem.observer.phase("the limit is reached: what edits contribute is not measured")
-        left_out = []
-        most = 0
+        problem.observer.phase("the limit is reached: what edits contribute is not measured")
+        left_out, most = [], 0
     contributions = [contribution.to_dict() for contribution in left_out]
     return {"schema_version": 1, "prompt": candidate.id, "most": most, "left_out": contributions}
 
 
 def _limit_met(stopped: BudgetReachedError | None, unpaid: Sequence[Candidate]) -> str:
-    """Describe how a run that met a limit has ended."""
-    if not unpaid:
-        return f"{stopped}; the front that was found is scored on test"
-    names = ", ".join(candidate.id for candidate in unpaid)
-    why = stopped or "the limit is reached"
-    return f"{why}; the front that was found is scored on test but for {len(unpaid)} that could not be paid ({names})"
+    """Describe how a run that met a limit has ended; empty if it met none."""
+    if not stopped and not unpaid:
+        return ""
+    ending = f"{stopped or 'the limit is reached'}; the front that was found is scored on test"
+    if unpaid:
+        names = ", ".join(candidate.id for candidate in unpaid)
+        ending += f" but for {len(unpaid)} that could not be paid ({names})"
+    return ending
 
 
 def _recommend(
@@ -171,7 +170,7 @@ def _recommend(
             on_val={of.id: MeasuredGain.between(baseline.val, of.val, n_val) for of in tested},
         )
     prompt = next((of for of in tested if of.id == verdict.id), baseline)
-    needed = _samples_needed(evaluator, baseline, tested, verdict) if verdict.verdict == "keep" else None
+    needed = _samples_needed(evaluator, baseline, tested, verdict)
     around = tokens_around(evaluator)
     calls = [CallPrice.of(candidate.prompt, settings.model, around) for candidate in (baseline, prompt)]
     return Recommendation(prompt, verdict, needed, n_looks(recorder.before, verdict), *calls)
@@ -181,7 +180,7 @@ def _samples_needed(
     evaluator: Evaluator, baseline: Candidate, tested: Sequence[Candidate], verdict: Verdict
 ) -> int | None:
     """How many test samples it would take to pass the nominee that is closest to passing, if the gate is ``sure``."""
-    if verdict.mode != "sure" or not verdict.tests:
+    if verdict.verdict != "keep" or verdict.mode != "sure" or not verdict.tests:
         return None
     nearest = nearest_to_pass([test.to_dict() for test in verdict.tests])["id"]
     test = next(test for test in verdict.tests if test.id == nearest)
@@ -189,8 +188,149 @@ def _samples_needed(
     before, after = (evaluator.predictions(candidate.prompt, "test") for candidate in (baseline, nominee))
     if not test.of_models:
         return samples_needed(before, after, test, verdict.margin)
-    needed = [
-        samples_needed(ours, theirs, replace(test.of_models[ours.model], level=test.level), verdict.margin)
-        for ours, theirs in zip(before.each, after.each, strict=True)
+    most = 0
+    for ours, theirs in zip(before.each, after.each, strict=True):
+        of_model = replace(test.of_models[ours.model], level=test.level)
+        needed = samples_needed(ours, theirs, of_model, verdict.margin)
+        if needed is None:
+            return None
+        most = max(most, needed)
+    return most
+
+
+def check_other_wordings(baseline: Prompt, settings: RunSettings) -> None:
+    """Refuse wordings of another source that don't fit the prompt, before anything is asked; raises InputError."""
+    if settings.heldout_from:
+        of_another_source(baseline.description, settings.heldout_from, n_parts_of(baseline))
+
+
+def probes_of(settings: RunSettings, task: Task) -> tuple[Sample, ...]:
+    """The samples of the file that the settings name, if any; raises InputError or DataError if it can't be used."""
+    if settings.probe is None:
+        return ()
+    data = settings.data
+    places = [Path(settings.probe), Path(data.folder) / settings.probe]
+    path = next((place for place in places if place.is_file()), None)
+    if path is None:
+        raise InputError(f"--probe {settings.probe}: there is no such file")
+    return read_samples(path, task, inputs=data.inputs, text_column=data.text_column, label_column=data.label_column)
+
+
+def measured_beside(
+    search: Search, settings: RunSettings, baseline: Candidate, chosen: Candidate, probes: Sequence[Sample]
+) -> dict[str, Any]:
+    """Measure this for the baseline and the chosen prompt, as run.json has it; skip what a limit does not pay for."""
+    evaluator, task = search.problem.evaluator, search.problem.task
+    phase = search.problem.observer.phase
+    measurements: dict[str, Any] = {}
+
+    def measure(key: str, of: str, do: Callable[[], dict[str, Any] | None]) -> None:
+        try:
+            if measured := do():
+                measurements[key] = measured
+        except BudgetReachedError:
+            phase(f"the limit is reached: nothing is said of {of}")
+
+    if settings.heldout_from:
+        phase(f"scoring {chosen.id} under the wordings of {settings.heldout_from_name}")
+        under_others = partial(_under_other_wordings, evaluator, baseline, chosen, settings)
+        measure("other_wordings", "wordings of another source", under_others)
+    if probes:
+        file = str(settings.probe)
+        phase(f"answering the {len(probes)} texts of {file}")
+        on_probes = partial(_on_probes, evaluator, baseline.prompt, chosen, tuple(probes), file)
+        measure("probe", f"the texts of {file}", on_probes)
+    if not (settings.program or evaluator.others):  # a program is only asked about its own examples
+        try:
+            measure("planted", "planted phrases", partial(planted_flips, evaluator, task, baseline.prompt, chosen))
+        except Exception as error:  # noqa: BLE001 the caller's own model may refuse texts that are not in the data
+            phase(f"planted phrases are not measured: {type(error).__name__}: {error}")
+    return measurements
+
+
+def _under_other_wordings(
+    evaluator: Evaluator, baseline: Candidate, candidate: Candidate, settings: RunSettings
+) -> dict[str, Any]:
+    original, n_parts = evaluator.rephrasings.original, n_parts_of(baseline.prompt)
+    elsewhere = evaluator.on_other(rephrasings=of_another_source(original, settings.heldout_from, n_parts))
+    before = elsewhere.predictions(baseline.prompt, "test")
+    own = {"before": baseline.test and baseline.test.sensitivity}
+    measured: dict[str, Any] = {
+        "source": settings.heldout_from_name,
+        "wordings": list(elsewhere.rephrasings.heldout),
+        "n_wordings": len(elsewhere.rephrasings.heldout),
+        "id": candidate.id,
+        "baseline": score(before, intervals=True).to_dict(),
+        "own_sensitivity": own,
+        "differences": {},
+    }
+    if candidate.id == baseline.id or candidate.test is None:
+        return measured
+    after = elsewhere.predictions(candidate.prompt, "test")
+    scores = {"before": score(before), "after": score(after, intervals=True)}
+    own["after"] = candidate.test.sensitivity
+    measured["chosen"] = scores["after"].to_dict()
+    for measure, difference in compare_paired(before, after).items():
+        values = {when: getattr(of, measure) for when, of in scores.items()}
+        interval = {"low": difference.low, "high": difference.high}
+        measured["differences"][measure] = {**values, **interval, "p_value": difference.p_value}
+    return measured
+
+
+def _on_probes(
+    evaluator: Evaluator, original: Prompt, candidate: Candidate, samples: tuple[Sample, ...], file: str
+) -> dict[str, Any]:
+    """Ask both prompts about the samples, under the held-out rephrasings."""
+    asking = evaluator.on_other(samples={"test": samples})
+    before = asking.predictions(original, "test")
+    measured = {"file": file, "n_texts": len(samples), "n_wordings": before.array.shape[1], "original": _scores(before)}
+    if candidate.prompt.id == original.id:
+        return measured
+    after = asking.predictions(candidate.prompt, "test")
+    n_changed = int(np.any(before.array != after.array, axis=1).sum())
+    return {**measured, "id": candidate.id, "recommended": _scores(after), "n_changed": n_changed}
+
+
+def _scores(predictions: Predictions) -> dict[str, float]:
+    """S, and F1 where there are labels."""
+    sensitivity = {"sensitivity": float(np.mean(predictions.sensitivities))}
+    if not predictions.is_labelled:
+        return sensitivity
+    return {"f1": score(predictions).f1, **sensitivity}
+
+
+def planted_flips(evaluator: Evaluator, task: Task, original: Prompt, chosen: Candidate) -> dict[str, Any] | None:
+    """Plant phrases of the chosen prompt's notes in texts of other classes; None without phrases to plant.
+
+    This is measured under the original description alone. A flip is a text of another class that gets the note's label
+    with the phrase, but not without it.
+
+    Raises BudgetReachedError if a limit does not pay for it.
+    """
+    notes = [edit for edit in chosen.edits if edit.kind == "note"]
+    planted = planted_texts(notes, task)
+    if not planted:
+        return None
+    description = evaluator.rephrasings.original
+    of_parts = evaluator.rephrasings.n_parts
+    alone = RephrasingSet(description, (description,), (), evaluator.rephrasings.source, n_parts=of_parts)
+    both = chain.from_iterable((pair.plain, pair.planted) for pair in planted)
+    samples = tuple({sample.id: sample for sample in both}.values())
+    asking = evaluator.on_other(rephrasings=alone, samples={"train": samples})
+    return {
+        "n_texts": len(planted),
+        "n_notes": len({pair.planted.id.partition("+")[2] for pair in planted}),
+        "id": chosen.id,
+        "original": _flipped(asking, original, planted),
+        "recommended": _flipped(asking, chosen.prompt, planted),
+    }
+
+
+def _flipped(asking: Evaluator, prompt: Prompt, planted: Sequence[Planted]) -> float:
+    """The share of texts that a phrase flips."""
+    answered = asking.predictions(prompt, "train")
+    answer_of = {sample.id: int(row[0]) for sample, row in zip(answered.samples, answered.array, strict=True)}
+    flips = [
+        answer_of[pair.planted.id] == prompt.labels.index(pair.label) != answer_of[pair.plain.id] for pair in planted
     ]
-    return None if None in needed else max(n for n in needed if n is not None)
+    return float(np.mean(flips))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from psopt.api._estimate import estimate_run
 from psopt.api._optimize import run as run_settings
 from psopt.api._optimize import run_folder
+from psopt.api._planning import frozen_evaluator
 from psopt.api._progress import watched
-from psopt.api._setup import frozen_evaluator
 from psopt.errors import InputError
 from psopt.evaluation import Grid, score
 from psopt.models import ModelProvider, calibrates, name_of_model
@@ -20,7 +20,6 @@ from psopt.runs import (
     MANIFEST,
     REPHRASINGS,
     CostEstimate,
-    Measured,
     Phase,
     RunDirectory,
     RunSettings,
@@ -118,8 +117,13 @@ class Migration:
         """Return it as plain JSON data."""
         old = {"model": self.old_model, "id": self.prompt_id, "test": self.before.to_dict()}
         moved = [each.to_dict() for each in self.moved]
-        out = None if self.out is None else str(self.out)
-        return {"run": str(self.run), "out": out, "old": old, "model": self.new_model, "moved": moved}
+        return {
+            "run": str(self.run),
+            "out": self.out and str(self.out),
+            "old": old,
+            "model": self.new_model,
+            "moved": moved,
+        }
 
 
 def migrate(
@@ -203,7 +207,11 @@ def start_migration(
     source = read_source(path)
     answers = read_predictions(directory, path.stem, "test")
     name = name_of_model(model)
-    _check_other_model(run, manifest["model"], name, source.measured, lm)
+    # a model of the same name at another address may be a different one
+    measured = source.measured
+    is_same_place = measured is None or lm.api_base in {None, measured.server, measured.client.get("api_base")}
+    if name == manifest["model"] and is_same_place:
+        raise InputError(f"{run} is of {name} already: name another --model, or search on with `psopt resume {run}`")
     task = old.load_task()
     if task.info.sha256 != manifest["dataset"]["sha256"]:
         raise InputError(f"the data of {run} have changed since, so its answers say nothing of them: put them back")
@@ -229,13 +237,6 @@ def start_migration(
         command=command,
     )
     return MigrationStart(directory.path, manifest["model"], path.stem, answers, task, settings, model, notes)
-
-
-def _check_other_model(run: str | Path, old: str, new: str, measured: Measured | None, lm: LMConfig) -> None:
-    """Refuse a migration to the run's own model; a model of the same name at another address may be a different one."""
-    is_same_place = measured is None or lm.api_base in {None, measured.server, measured.client.get("api_base")}
-    if old == new and is_same_place:
-        raise InputError(f"{run} is of {old} already: name another --model, or search on with `psopt resume {run}`")
 
 
 def _prompt_for(model: Model, prompt: Prompt) -> tuple[Prompt, tuple[str, ...]]:

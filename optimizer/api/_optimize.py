@@ -5,12 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psopt.api._beside import check_other_wordings, probes_of
-from psopt.api._planning import kept_pace, least_estimate, settings_for, timed_pace
+from psopt.api._finishing import check_other_wordings, probes_of
+from psopt.api._planning import (
+    SizeChoice,
+    answering_models,
+    each_model,
+    frozen_evaluator,
+    kept_pace,
+    make_proposer,
+    rephrasing_again,
+    run_options,
+    timed_pace,
+)
 from psopt.api._progress import watched
 from psopt.api._prompts import file_of, own_prompt
 from psopt.api._searching import search_in
-from psopt.api._setup import answering_models, frozen_evaluator, make_proposer, rephrasing_again, run_options
 from psopt.errors import InputError
 from psopt.models import ModelProvider, capabilities_of, name_of_model
 from psopt.rephrasings import given_wordings
@@ -120,7 +129,7 @@ def optimize(
         is in the error's `run`. An effort's own limit is not an error: the run's `finish_reason` is ``budget``.
     """
     task = as_task(task)
-    by_name = all(isinstance(each, str) for each in (model if isinstance(model, (list, tuple)) else [model]))
+    by_name = all(isinstance(each, str) for each in each_model(model))
     log, callbacks = split_callbacks([*callbacks, *settings.get("log", ())])
     options, sizes = run_options(task, settings, model=name_of_model(model), log=log)
     wordings, wordings_name = given_wordings(heldout_from)
@@ -133,12 +142,14 @@ def optimize(
         heldout_from=wordings,
         heldout_from_name=wordings_name,
     )
+    if by_name:
+        model = None  # the settings name it
     with watched(observer, progress) as watcher:
         return run(
             task,
             planned,
             sizes,
-            model=None if by_name else model,
+            model=model,
             out=out,
             cache_dir=cache_dir,
             resume=resume,
@@ -185,22 +196,15 @@ def run(
         answering = answering_models(task, settings, models, model)
         plan: Plan | None = None
         if sizes is not None:
-            settings, plan = settings_for(task, settings, sizes, models, answering, directory)
+            settings, plan = SizeChoice(task, settings, sizes, models, answering).settings_in(directory)
         if plan and on_plan:
             on_plan(plan)
         if plan and on_estimate:
             on_estimate(plan.estimate)
             on_estimate = None
         evaluator = _evaluator(task, settings, baseline, models, answering, directory, on_estimate, resume=resume)
-        problem = SearchProblem(
-            task,
-            baseline,
-            evaluator,
-            settings.search,
-            tracking,
-            make_proposer(settings, models),
-            artifacts=directory.path / ARTIFACTS,
-        )
+        drafts, artifacts = make_proposer(settings, models), directory.path / ARTIFACTS
+        problem = SearchProblem(task, baseline, evaluator, settings.search, tracking, drafts, artifacts=artifacts)
         if any(capabilities_of(each).costs_time for each in answering):
             estimate = plan.estimate if plan else _estimate(task, settings, evaluator, directory)
             _say_how_long(problem, settings, estimate, models, sizes, resume=resume)
@@ -237,11 +241,11 @@ def _evaluator(
     evaluator = frozen_evaluator(task, settings, options.by_rule(), models, answering)
     if on_estimate:
         on_estimate(_estimate(task, settings, evaluator, directory))
-    has_val = (directory.path / FRONT).exists()
-    check_limits(
-        evaluator, baseline, has_val=has_val, effort=settings.effort if settings.limited_by == "effort" else ""
-    )
-    return frozen_evaluator(task, settings, options, models, answering) if options.is_written else evaluator
+    effort = settings.effort if settings.limited_by == "effort" else ""
+    check_limits(evaluator, baseline, has_val=(directory.path / FRONT).exists(), effort=effort)
+    if options.is_written:
+        return frozen_evaluator(task, settings, options, models, answering)
+    return evaluator
 
 
 def _estimate(task: Task, settings: RunSettings, evaluator: Evaluator, directory: RunDirectory) -> CostEstimate:
@@ -267,10 +271,11 @@ def _say_how_long(
         pace = timed_pace(problem.evaluator, problem.baseline_prompt, models)
     if pace is None:
         return
-    most = settings.lm.max_calls
-    n_answers = estimate.calls_expected if most is None else min(most, estimate.calls_expected)
+    n_answers = estimate.calls_expected
+    if settings.lm.max_calls is not None:
+        n_answers = min(settings.lm.max_calls, n_answers)
     problem.observer.phase(run_time_line(n_answers, pace.per_minute))
     if sizes and not resume and is_long(n_answers, pace.per_minute):
-        least = least_estimate(problem.task, settings, sizes, models, answering)
+        least = SizeChoice(problem.task, settings, sizes, models, answering).least()
         if least.calls_expected < n_answers:
             problem.observer.phase(shorter_line(least, pace.per_minute, sizes.effort))

@@ -1,30 +1,36 @@
-"""How large a run will be: planned once, before anything is asked; a resumed run keeps its plan."""
+"""What a run is made of: its models, what all prompts are compared on, and its sizes, planned before any is asked."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.api._setup import answering_models, frozen_evaluator
-from psopt.models import ModelProvider, capabilities_of, n_computed
+from psopt.answers import AnswerType
+from psopt.errors import InputError
+from psopt.evaluation import Evaluator
+from psopt.models import MOST_LABELLED, LabelledTexts, ModelProvider, calibrates, capabilities_of, n_computed
 from psopt.models.chat import AnswerRate, keep_rate, kept_rate
-from psopt.rephrasings import n_parts_of, read_given
-from psopt.runs import MANIFEST, Pace, RunDirectory, RunSettings, SearchBasis
+from psopt.proposals.llm import LLMProposer
+from psopt.rephrasings import freeze_rephrasings, n_parts_of, read_given
+from psopt.runs import MANIFEST, REPHRASINGS, Pace, RunDirectory, RunSettings, SearchBasis
 from psopt.runs.planning import Limits, Plan, Planner, asked_sizes, effort_for, limits_of, resumed_from, sized
+from psopt.search_spaces import CALIBRATE, apply_edits
+from psopt.settings import DataOptions, RunOptions, SizeOptions, built, check_keywords, leaves, models_name
+from psopt.tasks import subset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from psopt.evaluation import Evaluator
+    from psopt.evaluation import Split
     from psopt.models import Model
-    from psopt.runs import CostEstimate
+    from psopt.rephrasings import RephrasingOptions, RephrasingSet
+    from psopt.runs import CostEstimate, RunSettings
     from psopt.search_spaces import Prompt
-    from psopt.settings import SizeOptions
-    from psopt.tasks import Task
+    from psopt.tasks import Sample, Task
 
 
 # What a call takes is counted on this many samples and wordings; more would hardly change it.
@@ -33,12 +39,7 @@ _WORDINGS = 2
 
 
 def plan_run(
-    task: Task,
-    settings: RunSettings,
-    asked: SizeOptions,
-    cache_dir: str | Path | None = None,
-    *,
-    model: Any = None,
+    task: Task, settings: RunSettings, asked: SizeOptions, cache_dir: str | Path | None = None, *, model: Any = None
 ) -> Plan:
     """Plan a run: the sizes that are not `asked` for, and what they are expected to take; nothing is sent.
 
@@ -46,82 +47,78 @@ def plan_run(
     """
     models = ModelProvider(cache_dir, settings.lm)
     answering = answering_models(task, settings, models, model)
-    plan = plan_with(task, settings, asked, models, answering)
+    plan = SizeChoice(task, settings, asked, models, answering).plan()
     pace = plan.estimate.pace or kept_pace(answering, models)
     return replace(plan, estimate=replace(plan.estimate, pace=pace))
 
 
-def plan_with(
-    task: Task, settings: RunSettings, asked: SizeOptions, models: ModelProvider, answering: Sequence[Model]
-) -> Plan:
-    """Plan a run with the models that it will use."""
-    effort = effort_for(asked.effort, settings.lm, is_free=_are_free(answering))
-    limits, limits_of_run = limits_of(effort, Limits.of_user(settings.lm))
-    planner = _planner(task, settings, asked, models, answering, limits)
-    is_full = effort == "full"
-    sizes = planner.full if is_full else planner.chosen
-    # counted on the samples and wordings of these sizes
-    settings = sized(settings, asdict(sizes))
-    evaluator = frozen_evaluator(task, settings, settings.rephrasing.by_rule(), models, answering)
-    estimate = SearchBasis.of(task, settings, evaluator, growth=planner.basis.growth).estimate(settings)
-    full_calls = planner.estimate(planner.full).calls
-    return Plan(effort, sizes, limits_of_run, estimate, full_calls, () if is_full else planner.warnings(sizes))
+@dataclass(frozen=True)
+class SizeChoice:
+    """Chooses how large a run will be."""
 
+    task: Task
+    settings: RunSettings
+    asked: SizeOptions  # the sizes that the user has set
+    models: ModelProvider
+    answering: Sequence[Model]  # the models that the run will use
 
-def least_estimate(
-    task: Task, settings: RunSettings, asked: SizeOptions, models: ModelProvider, answering: Sequence[Model]
-) -> CostEstimate:
-    """Count what the smallest useful run with the user's sizes takes."""
-    planner = _planner(task, settings, asked, models, answering, Limits())
-    return planner.estimate(planner.least)
+    def plan(self) -> Plan:
+        """Plan a run."""
+        effort = self._effort
+        limits, limits_of_run = limits_of(effort, Limits.of_user(self.settings.lm))
+        planner = self._planner(limits)
+        is_full = effort == "full"
+        sizes = planner.full if is_full else planner.chosen
+        # counted on the samples and wordings of these sizes
+        settings = sized(self.settings, asdict(sizes))
+        basis = SearchBasis.of(self.task, settings, self._evaluator(settings), growth=planner.basis.growth)
+        full_calls = planner.estimate(planner.full).calls
+        warnings = () if is_full else planner.warnings(sizes)
+        return Plan(effort, sizes, limits_of_run, basis.estimate(settings), full_calls, warnings)
 
+    def least(self) -> CostEstimate:
+        """Count what the smallest useful run with the user's sizes takes."""
+        planner = self._planner(Limits())
+        return planner.estimate(planner.least)
 
-def settings_for(
-    task: Task,
-    settings: RunSettings,
-    asked: SizeOptions,
-    models: ModelProvider,
-    answering: Sequence[Model],
-    directory: RunDirectory,
-) -> tuple[RunSettings, Plan | None]:
-    """Return the settings of a run including its sizes, and its plan if it was made now; set the models' limit.
+    def settings_in(self, directory: RunDirectory) -> tuple[RunSettings, Plan | None]:
+        """Return the settings of a run including its sizes, and its plan if it was made now; set the models' limit.
 
-    Raises InputError if another effort is asked for than the run was begun with.
-    """
-    plan = None
-    if directory.has_begun:
-        settings = resumed_from(directory.read_json(MANIFEST), settings, asked)
-    elif effort_for(asked.effort, settings.lm, is_free=_are_free(answering)) == "full":
-        return settings, None
-    else:
-        plan = plan_with(task, settings, asked, models, answering)
-        settings = plan.applied_to(settings)
-    models.budget.max_calls = settings.lm.max_calls
-    return settings, plan
+        Raises InputError if another effort is asked for than the run was begun with.
+        """
+        plan = None
+        if directory.has_begun:
+            settings = resumed_from(directory.read_json(MANIFEST), self.settings, self.asked)
+        elif self._effort == "full":
+            return self.settings, None
+        else:
+            plan = self.plan()
+            settings = plan.applied_to(self.settings)
+        self.models.budget.max_calls = settings.lm.max_calls
+        return settings, plan
 
+    @property
+    def _effort(self) -> str:
+        is_free = all(capabilities_of(model).is_free for model in self.answering)
+        return effort_for(self.asked.effort, self.settings.lm, is_free=is_free)
 
-def _planner(
-    task: Task,
-    settings: RunSettings,
-    size_options: SizeOptions,
-    models: ModelProvider,
-    answering: Sequence[Model],
-    limits: Limits,
-) -> Planner:
-    """Count what a call takes on a part of the task, from which all sizes are calculated."""
-    available = _available(task, settings)
-    n_wordings = min(_WORDINGS, *(available.get(name, _WORDINGS) for name in ("rephrasings", "heldout")))
-    part = replace(
-        settings,
-        samples=_SAMPLES,
-        train_samples=None,
-        test_samples=_SAMPLES,
-        rephrasings=min(settings.rephrasings, n_wordings),
-        heldout=n_wordings,
-    )
-    evaluator = frozen_evaluator(task, part, settings.rephrasing.by_rule(), models, answering)
-    basis = SearchBasis.of(task, part, evaluator, ignoring_cache=True)
-    return Planner(settings, basis, asked_sizes(size_options), available, limits)
+    def _evaluator(self, settings: RunSettings) -> Evaluator:
+        return frozen_evaluator(self.task, settings, settings.rephrasing.by_rule(), self.models, self.answering)
+
+    def _planner(self, limits: Limits) -> Planner:
+        """Count what a call takes on a part of the task, from which all sizes are calculated."""
+        available = _available(self.task, self.settings)
+        n_wordings = min(_WORDINGS, *(available.get(name, _WORDINGS) for name in ("rephrasings", "heldout")))
+        part = replace(
+            self.settings,
+            samples=_SAMPLES,
+            train_samples=None,
+            test_samples=_SAMPLES,
+            rephrasings=min(self.settings.rephrasings, n_wordings),
+            heldout=n_wordings,
+        )
+        basis = SearchBasis.of(self.task, part, self._evaluator(part), ignoring_cache=True)
+        return Planner(self.settings, basis, asked_sizes(self.asked), available, limits)
 
 
 def _available(task: Task, settings: RunSettings) -> Mapping[str, int]:
@@ -137,10 +134,6 @@ def _available(task: Task, settings: RunSettings) -> Mapping[str, int]:
 _FIRST = 8  # answers that are timed first; twice as many if they come too fast, and so on
 _LONG_ENOUGH = 1.0  # seconds; chosen: spreads the cost of reading a prompt's beginning over as many texts as fit
 _FEWEST = 4  # answers that were computed, not cached; the time of fewer is not meaningful
-
-
-def _are_free(answering: Sequence[Model]) -> bool:
-    return all(capabilities_of(model).is_free for model in answering)
 
 
 def kept_pace(answering: Sequence[Model], models: ModelProvider) -> Pace | None:
@@ -190,11 +183,106 @@ def _answers_a_second(evaluator: Evaluator, prompt: Prompt) -> float | None:
         computed_before, begin = n_computed(evaluator.model), perf_counter()
         ask(start, start + size)
         seconds = perf_counter() - begin
-        n_asked = min(size, len(rows) - start)
-        computed = n_asked if computed_before is None else (n_computed(evaluator.model) or 0) - computed_before
+        computed = min(size, len(rows) - start)
+        if computed_before is not None:
+            computed = (n_computed(evaluator.model) or 0) - computed_before
         if computed >= _FEWEST and seconds > 0:
             per_second = computed / seconds
             if seconds >= _LONG_ENOUGH:
                 break
         start, size = start + size, 2 * size
     return per_second
+
+
+def rephrasing_again(options: RephrasingOptions, folder: Path) -> RephrasingOptions:
+    """Where the rephrasings of a resumed run come from: it keeps those that it has had, if any."""
+    path = folder / REPHRASINGS
+    return replace(options, file=path) if path.exists() else options
+
+
+def each_model(models: Any) -> Sequence[Any]:
+    """The models of an argument that takes one or a list."""
+    return models if isinstance(models, (list, tuple)) else [models]
+
+
+def answering_models(task: Task, settings: RunSettings, models: ModelProvider, model: Any = None) -> tuple[Model, ...]:
+    """Load a run's models: those given, one or a list, otherwise the settings'; raises InputError for equal names."""
+    loaded = tuple(models.answering(each, task) for each in each_model(model or settings.models))
+    models_name([each.name for each in loaded])
+    return loaded
+
+
+def make_evaluator(
+    task: Task, settings: RunSettings, models: ModelProvider, rephrasings: RephrasingSet, model: Any = None
+) -> Evaluator:
+    """Put together what all prompts are compared on: models, by default the settings', rephrasings, and samples."""
+    samples = _split_samples(task, settings)
+
+    def evaluator(answering: Model, others: Sequence[Evaluator] = ()) -> Evaluator:
+        if calibrates(answering):
+            answering = answering.learning_from(_labelled(settings.baseline(task), task.train, settings.seed))
+        return Evaluator(
+            answering,
+            rephrasings,
+            samples,
+            from_probabilities=settings.lm.logprobs and not task.spec.is_open,
+            budget=models.budget,
+            answer_type=AnswerType.of(task),
+            others=others,
+            over=settings.over,
+        )
+
+    first, *others = answering_models(task, settings, models, model)
+    return evaluator(first, [evaluator(further_model) for further_model in others])
+
+
+def frozen_evaluator(
+    task: Task, settings: RunSettings, options: RephrasingOptions, models: ModelProvider, model: Any = None
+) -> Evaluator:
+    """Do what `make_evaluator` does, with the rephrasings that these options ask for, frozen for all prompts."""
+    sizes = settings.rephrasings, settings.heldout
+    frozen = freeze_rephrasings(task, settings.baseline(task), *sizes, settings.seed, options, models=models)
+    return make_evaluator(task, settings, models, frozen, model)
+
+
+def make_proposer(settings: RunSettings, models: ModelProvider) -> LLMProposer | None:
+    """Make the model that drafts edits in addition to the rules, if there is one."""
+    return LLMProposer(models.writer(settings.writer)) if settings.writer else None
+
+
+def _labelled(baseline: Prompt, train: Sequence[Sample], seed: int) -> LabelledTexts:
+    """Texts of train with their labels, stratified by class, under the original prompt."""
+    samples = subset(train, MOST_LABELLED, seed=seed)
+    labels = [baseline.labels.index(str(sample.label)) for sample in samples]
+    return LabelledTexts(apply_edits(baseline, [CALIBRATE]), [sample.text for sample in samples], labels)
+
+
+def _split_samples(task: Task, settings: RunSettings) -> dict[Split, tuple[Sample, ...]]:
+    """The samples that prompts are compared on, cut to the settings' numbers; test is whole unless they set one."""
+    n_train, n_test, seed = settings.train_samples, settings.test_samples, settings.seed
+    if n_train is None:
+        n_train = settings.samples
+    test = task.test
+    if n_test is not None:  # every pinned sample is kept, and others up to this number
+        pinned = {sample.id for sample in test if sample.pinned or sample.id in settings.pinned}
+        others = [sample for sample in test if sample.id not in pinned]
+        test_ids = pinned | {sample.id for sample in task.subset(others, max(0, n_test - len(pinned)), seed=seed)}
+        test = tuple(sample for sample in test if sample.id in test_ids)
+    return {
+        "train": task.subset(task.train, n_train, seed=seed),
+        "val": task.subset(task.val, settings.samples, seed=seed),
+        "test": test,
+    }
+
+
+def run_options(task: Task, keywords: Mapping[str, Any], **facts: Any) -> tuple[RunOptions, SizeOptions]:
+    """What a run is asked to do, and how large it should be; `facts` take precedence over the keywords.
+
+    Raises InputError if there is no such option, or it is one for reading data, which are loaded already.
+    """
+    check_keywords(keywords, RunOptions, SizeOptions)
+    for leaf in leaves(DataOptions):
+        if leaf.key in keywords:
+            raise InputError(f"{leaf.key} says how data are read, and the task is read already: see psopt.load_task")
+    run = built(RunOptions, {**keywords, "dataset": task.name, **facts})
+    return run, built(SizeOptions, keywords)

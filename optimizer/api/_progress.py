@@ -24,9 +24,7 @@ class SearchBar(Observer):
 
     def __init__(self, bar: ProgressBar | None) -> None:
         self._bar = bar
-        self._name = ""
-        self._phase = ""
-        self._best = ""
+        self._name = self._phase = self._best = ""
         self._best_f1, self._best_s = 0.0, 1.0
         self._done, self._total = 0, 0
 
@@ -59,8 +57,10 @@ class SearchBar(Observer):
         """Close the bar, with a summary."""
         if self._bar is None:
             return
-        parts = [f"{self._done} trials", self._best, self._name]
-        self._bar.close(": ".join(["psopt", "; ".join(part for part in parts if part)]) if self._name else "")
+        summary = ""
+        if self._name:
+            summary = f"psopt: {'; '.join(filter(None, [f'{self._done} trials', self._best, self._name]))}"
+        self._bar.close(summary)
 
     def _count(self, n_done: int, n_total: int) -> None:
         self._done, self._total = n_done, n_total
@@ -69,8 +69,8 @@ class SearchBar(Observer):
     def _show(self, reading: str = "") -> None:
         if self._bar is None:
             return
-        parts = ["trials", self._best, reading or self._phase]
-        self._bar.show("; ".join(part for part in parts if part), self._done, self._total or None)
+        parts = filter(None, ["trials", self._best, reading or self._phase])
+        self._bar.show("; ".join(parts), self._done, self._total or None)
 
 
 @contextmanager

@@ -41,16 +41,12 @@ def search_in(
 ) -> Run:
     """Search, and write the run directory, which is locked; record how the run ended, even if by an error.
 
+    `plan` is the run's plan, as run.json keeps it, if one was made now; `probes` are samples that the user wants both
+    prompts to be asked about at the end.
+
     Raises InputError if the run to resume was about something else, unless `force`, or a pinned sample is not in test.
     Raises BudgetReachedError if a limit ends it. What was found is scored on test first, as far as the limit allows,
     and is in the error's `run`.
-
-    Parameters
-    ----------
-    plan : dict, optional
-        The run's plan, as run.json keeps it, if one was made now.
-    probes : tuple of Sample
-        What the user wants both prompts to be asked about at the end.
     """
     evaluator, observer = problem.evaluator, problem.observer
     check_pinned(settings.pinned, evaluator.samples["test"])
@@ -83,18 +79,17 @@ def search_in(
         for each in evaluator.each:
             if asks_in_chat(each.model):
                 each.model.engine.keep_rate()
-    if limit and settings.limited_by != "user":  # it ends as planned
-        observer.phase(f"{limit}; {_how_to_resume(settings, directory.path)} --max-calls N")
-    elif limit:
-        raise BudgetReachedError(f"{limit}; {_how_to_resume(settings, directory.path)}", result) from stopped
+    if not limit:
+        return result
+    ending = f"{limit}; {_how_to_resume(settings, directory.path)}"
+    if settings.limited_by == "user":
+        raise BudgetReachedError(ending, result) from stopped
+    observer.phase(f"{ending} --max-calls N")  # it ends as planned
     return result
 
 
 def _is_for_nothing(error: BaseException, problem: SearchProblem, settings: RunSettings, search: Search | None) -> bool:
-    """Whether a run has ended because the answers to the user's own prompt can't be read: nobody will resume it.
-
-    A study that others may have joined is left to them.
-    """
+    """Whether the answers to the user's own prompt can't be read: nobody resumes that, unless the study is shared."""
     is_unread = isinstance(error, (NoLabelsError, InputError)) and problem.baseline_prompt.template is not None
     return is_unread and settings.storage is None and not (search and search.candidates)
 
@@ -102,13 +97,15 @@ def _is_for_nothing(error: BaseException, problem: SearchProblem, settings: RunS
 def _begin(recorder: RunRecorder, problem: SearchProblem, *, resume: bool) -> StoredStudy:
     """Record what the run is about, and open its study; nothing is left behind if that can't be opened."""
     directory, settings, observer = recorder.directory, recorder.settings, problem.observer
-    name = None if settings.storage or not resume else study_name(directory.path / STUDY)
+    name = settings.study_name or directory.path.resolve().name
+    if resume and not settings.storage:
+        name = study_name(directory.path / STUDY) or name
     recorder.save(Found(), "running")
     recorder.save_rephrasings()
     try:
         study = open_study(
             settings.storage or directory.storage_url,
-            name or settings.study_name or directory.path.resolve().name,
+            name,
             settings.search.sampler,
             settings.seed,
             answers=problem.evaluator.answer_type,
@@ -129,34 +126,28 @@ def _begin(recorder: RunRecorder, problem: SearchProblem, *, resume: bool) -> St
 
 def _uneven_calibration(evaluator: Evaluator) -> str:
     """Describe which of several models are calibrated, if some are and some can't be."""
-    names: dict[bool, list[str]] = {True: [], False: []}
-    for each in evaluator.each:
-        names[calibrates(each.model)].append(each.model.name)
-    if not all(names.values()):
+    able = [each.model.name for each in evaluator.each if calibrates(each.model)]
+    others = [each.model.name for each in evaluator.each if not calibrates(each.model)]
+    if not able or not others:
         return ""
-    without = f"{' and '.join(names[False])}, which {'gives' if len(names[False]) == 1 else 'give'}"
-    return f"calibration is for {' and '.join(names[True])}, and not for {without} no label probabilities"
+    return f"calibration is for {' and '.join(able)}; without label probabilities: {', '.join(others)}"
 
 
 def _describe(study: StoredStudy, recorder: RunRecorder, baseline: Prompt) -> None:
     """Store in the study what it is about."""
     settings = recorder.settings
     rephrasings = recorder.evaluator.rephrasings
-    for name, value in {
-        "task": recorder.task.name,
-        "dataset_sha256": recorder.task.info.sha256,
-        "model": settings.model,
-        "rephrasings_sha256": rephrasings.sha256,
-        "psopt_version": __version__,
-        "optuna_version": optuna.__version__,
-    }.items():
-        study.set_user_attr(name, value)
+    study.set_user_attr("task", recorder.task.name)
+    study.set_user_attr("dataset_sha256", recorder.task.info.sha256)
+    study.set_user_attr("model", settings.model)
+    study.set_user_attr("rephrasings_sha256", rephrasings.sha256)
+    study.set_user_attr("psopt_version", __version__)
+    study.set_user_attr("optuna_version", optuna.__version__)
     keep_baseline(study, baseline)
     if settings.storage:
-        shared = {**settings.to_dict(), "storage": None, "command": ""}
-        sha256 = recorder.task.info.sha256
-        metadata = StudyMetadata(shared, sha256, baseline.to_dict(), to_file(rephrasings), __version__)
-        write_metadata(study, metadata)
+        of_study = {**settings.to_dict(), "storage": None, "command": ""}
+        about = recorder.task.info.sha256, baseline.to_dict(), to_file(rephrasings), __version__
+        write_metadata(study, StudyMetadata(of_study, *about))
 
 
 def _run(search: Search, reserve: Reserve) -> BudgetReachedError | None:
@@ -173,12 +164,15 @@ def _run(search: Search, reserve: Reserve) -> BudgetReachedError | None:
             raise
         with contextlib.suppress(BudgetReachedError):  # as far as its reserve allows
             search.complete_front()
-        stopped = error if search.state.n_done < search.problem.options.trials else None
+        if search.state.n_done < search.problem.options.trials:
+            stopped = error
     reserve.end()
     return stopped
 
 
 def _how_to_resume(settings: RunSettings, folder: Path) -> str:
     """Say where the work so far is, and how to resume it."""
-    how = f"compile again with log_dir={str(folder)!r}" if settings.program == "python" else f"psopt resume {folder}"
+    how = f"psopt resume {folder}"
+    if settings.program == "python":
+        how = f"compile again with log_dir={str(folder)!r}"
     return f"what was found is in {folder}; resume with: {how}"

@@ -11,12 +11,12 @@ from psopt.answers import F1
 from psopt.errors import InputError
 from psopt.evaluation import MOST_NA, na_note, rests_on_na
 from psopt.metrics import mean_interval
+from psopt.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
     from psopt.evaluation import Predictions, Reruns, Scores
+    from psopt.tasks import Task
 
 
 End = Literal["estimate", "bad", "good"]
@@ -24,43 +24,39 @@ End = Literal["estimate", "bad", "good"]
 ClassBounds = float | Mapping[str, float]
 """The least F1 of every class, or of those that are named."""
 
-ONE_WORDING = (
-    "S can't be checked under one wording: nothing can change there, S is 0 whatever the prompt; "
-    "give --rephrasings 2 or more (10 is the default), or leave --max-sensitivity out"
-)
-_NO_CLASSES = {
-    "min_consistency": "C is not defined for these answers, which have no classes: leave --min-consistency out",
-    "min_macro_f1": "macro-F1 is not defined for these answers, which have no classes: leave --min-macro-f1 out",
-    "min_class_f1": "F1 of a class is not defined for these answers, which have none: leave --min-class-f1 out",
-}
+_OF_CLASSES = {"min_consistency": "C", "min_macro_f1": "macro-F1", "min_class_f1": "F1 of a class"}
 _NEED_ANSWERS = frozenset({"max_sensitivity", "min_consistency"})
 
 
-def check_bounds(
-    bounds: Mapping[str, float | ClassBounds | None],
-    *,
-    labels: Sequence[str],
-    has_labels: bool,
-    n_rephrasings: int,
-) -> None:
-    """Refuse bounds that can't be checked, before any model is asked.
+def check_bounds(bounds: Mapping[str, float | ClassBounds | None], task: Task, n_rephrasings: int) -> None:
+    """Refuse bounds that can't be checked, before any model is asked; at least one must be given.
 
-    At least one must be given; `has_labels` says whether answers are labels, one or several. Raises InputError, with
-    one line that names the bound and how to fix it.
+    Raises InputError, with one line that names the bound and how to fix it.
     """
     active_bounds = {option: bound for option, bound in bounds.items() if bound is not None and bound != {}}
     if not active_bounds:
-        *names, last = ["--" + option.replace("_", "-") for option in OPTIONS]
+        *names, last = map(_flag, OPTIONS)
         raise InputError(f"nothing to check: give at least one of {', '.join(names)} or {last}")
     if "max_sensitivity" in active_bounds and n_rephrasings == 1:
-        raise InputError(ONE_WORDING)
-    for option, message in _NO_CLASSES.items():
-        if option in active_bounds and not has_labels:
-            raise InputError(message)
+        raise InputError(
+            "S can't be checked under one wording: nothing can change there, S is 0 whatever the prompt; "
+            "give --rephrasings 2 or more (10 is the default), or leave --max-sensitivity out"
+        )
+    for option in _OF_CLASSES:
+        if option in active_bounds and not task.spec.has_labels:
+            raise _without_classes(option)
     of_classes = active_bounds.get(MIN_CLASS_F1)
-    unknown = [label for label in of_classes if label not in labels] if isinstance(of_classes, Mapping) else []
-    if unknown:
-        raise InputError(f"--min-class-f1: no label is called {unknown[0]!r}; there are {', '.join(labels)}")
+    if isinstance(of_classes, Mapping) and (unknown := [label for label in of_classes if label not in task.labels]):
+        raise InputError(f"--min-class-f1: no label is called {unknown[0]!r}; there are {', '.join(task.labels)}")
+
+
+def _flag(option: str) -> str:
+    return f"--{option.replace('_', '-')}"
+
+
+def _without_classes(option: str) -> InputError:
+    name = _OF_CLASSES[option]
+    return InputError(f"{name} is not defined for these answers, which have no classes: leave {_flag(option)} out")
 
 
 def thresholds(
@@ -70,22 +66,14 @@ def thresholds(
     end: End = "estimate",
     beyond: Reruns | None = None,
 ) -> list[Threshold]:
-    """Compare scores with bounds.
+    """Compare scores with bounds, of which only ``min_class_f1`` may be a dict of label to float.
+
+    What must meet them is the estimate; the ``bad`` end of the 95 % interval, so that a prompt that only just meets a
+    bound rarely passes; or the ``good`` end, so that such a prompt rarely fails. With `beyond`, what asking again
+    changes, ``max_sensitivity`` bounds S beyond that.
 
     Raises InputError if a bounded score is not defined: C or macro-F1 without classes, or F1 of a label that was
     neither right nor answered anywhere.
-
-    Parameters
-    ----------
-    scores : Scores
-        With intervals, if an end of them is asked for.
-    bounds : dict of option to float or None
-        All but ``each``; ``min_class_f1`` may be a dict of label to float.
-    end : "estimate", "bad" or "good"
-        What must meet the bound: the estimate; the worse end of the 95 % interval, so that a prompt that only just
-        meets it rarely passes; or the better end, so that such a prompt rarely fails.
-    beyond : Reruns, optional
-        What asking again changes: ``max_sensitivity`` then bounds S beyond that.
     """
     active_bounds = {option: bound for option, bound in bounds.items() if bound is not None}
     held: list[Threshold] = []
@@ -102,27 +90,18 @@ def thresholds(
 
 
 def each_threshold(predictions: Predictions, each: float, least: float, *, end: End = "estimate") -> Threshold:
-    """Compare the share of samples that keep their right answer with a bound.
-
-    Parameters
-    ----------
-    each : float
-        The share of wordings under which a sample must be answered correctly, in (0, 1].
-    least : float
-        The least share of such samples, in [0, 1].
-    end : "estimate", "bad" or "good"
-        As in `thresholds`.
-    """
+    """Compare the share of samples that are right under at least the share `each` of wordings with the least one."""
+    failing = _failing(predictions, each)
     keeps = _shares_right(predictions) >= each
-    interval = mean_interval(keeps[:, None])
-    more: dict[str, Any] = {"each": each, "failing": _failing(predictions, each)}
-    return _threshold(MIN_EACH, least, interval.estimate, interval.bounds, end, predictions, len(keeps), **more)
+    share = mean_interval(keeps[:, None])
+    figures = share.estimate, share.bounds, end
+    return _threshold(MIN_EACH, least, *figures, predictions, len(keeps), each=each, failing=failing)
 
 
 def pinned_threshold(predictions: Predictions) -> Threshold:
     """Check that the answers to pinned samples are right under every wording."""
-    share = float((_shares_right(predictions) >= 1).mean())
     n_samples, failing = len(predictions.samples), _failing(predictions, 1.0)
+    share = (n_samples - len(failing)) / n_samples
     return _threshold(PINNED, 1.0, share, None, "estimate", predictions, n_samples, failing=failing)
 
 
@@ -133,12 +112,9 @@ def _shares_right(predictions: Predictions) -> NDArray[np.float64]:
 
 def _failing(predictions: Predictions, each: float) -> tuple[FailingSample, ...]:
     """The samples that are right under a smaller share of wordings, the worst first."""
-    shares = _shares_right(predictions)
-    return tuple(
-        FailingSample(str(predictions.samples[index].id), str(predictions.samples[index].label), float(shares[index]))
-        for index in np.argsort(shares, kind="stable").tolist()
-        if shares[index] < each
-    )
+    shares = zip(_shares_right(predictions).tolist(), predictions.samples, strict=True)
+    failing = [FailingSample(str(sample.id), str(sample.label), share) for share, sample in shares if share < each]
+    return tuple(sorted(failing, key=lambda sample: sample.right))
 
 
 def _threshold(
@@ -154,7 +130,8 @@ def _threshold(
     """A bound, and the figure that must meet it."""
     value = estimate
     if interval is not None and end != "estimate":
-        value = interval[1] if option.startswith("max") == (end == "bad") else interval[0]
+        low, high = interval
+        value = high if option.startswith("max") == (end == "bad") else low
     return Threshold(
         option,
         bound,
@@ -176,15 +153,17 @@ def _of_measure(scores: Scores, option: str, bound: float, end: End, beyond: Rer
     name = MEASURES[option]
     estimate = getattr(scores, name)
     if estimate is None or np.isnan(estimate):
-        raise InputError(_NO_CLASSES[option])
-    measure = scores.quality_name if name == "f1" and scores.quality_name != F1 else ""
+        raise _without_classes(option)
+    measure = ""
+    if name == "f1" and scores.quality_name != F1:
+        measure = scores.quality_name
     return _threshold(option, bound, float(estimate), scores.ci.get(name), end, scores, n_samples, measure=measure)
 
 
 def _of_classes(scores: Scores, bound: ClassBounds, end: End) -> list[Threshold]:
     """One threshold per class: for all that have an F1, or for those that are named."""
     if not scores.per_class:
-        raise InputError(_NO_CLASSES[MIN_CLASS_F1])
+        raise _without_classes(MIN_CLASS_F1)
     if not isinstance(bound, Mapping):
         bound = {label: bound for label, of_class in scores.per_class.items() if of_class.f1 is not None}
     held = []
@@ -222,6 +201,8 @@ _ON_SCREENS = {
     "consistency": "C",
     "na rate": "N/A",
 }
+_SIGNS = {(True, True): "<=", (True, False): ">", (False, True): ">=", (False, False): "<"}
+"""Between a value and its bound: by whether that is the most, and whether it is met."""
 _MOST_NAMED = 10  # samples that a line names; nobody reads more
 
 
@@ -265,8 +246,11 @@ class Threshold:
         """Whether the value meets the bound."""
         if self.option == DRIFT:
             return self.value > self.bound
-        is_most = self.option.startswith("max") or self.option == RESTS_ON_NA
-        return self.value <= self.bound if is_most else self.value >= self.bound
+        return self.value <= self.bound if self._is_most else self.value >= self.bound
+
+    @property
+    def _is_most(self) -> bool:
+        return self.option.startswith("max") or self.option == RESTS_ON_NA
 
     @property
     def name(self) -> str:
@@ -274,7 +258,7 @@ class Threshold:
         names = {
             RESTS_ON_NA: "answers that name no label",
             DRIFT: f"drift of {self.measure}",
-            MIN_CLASS_F1: f"f1 of {_printable(self.label)}",
+            MIN_CLASS_F1: f"f1 of {one_line(self.label)}",
             PINNED: f"pinned samples right under all {self.varied}",
             MIN_EACH: f"samples right under {100 * (self.each or 0):g} % of {self.varied}",
         }
@@ -284,16 +268,18 @@ class Threshold:
     def title(self) -> str:
         """What is bounded, as screens and tables show it."""
         if self.option == MIN_CLASS_F1:
-            return f"F1 of {_printable(self.label)}"
+            return f"F1 of {one_line(self.label)}"
         return _ON_SCREENS.get(self.name, self.name)
 
     def __str__(self) -> str:
+        verdict = "ok" if self.met else "missed"
         if self.option in {RESTS_ON_NA, DRIFT}:
-            return f"{'ok' if self.met else 'missed'}: {self.note}"
-        sign = ("<=" if self.met else ">") if self.option.startswith("max") else (">=" if self.met else "<")
-        figures = f"{self.percent(self.value)} {sign} {100 * self.bound:g}"
-        line = f"{'ok' if self.met else 'missed'}: {self.title} {figures}{self._measured()}"
-        return line if self.met or not self.failing else f"{line}: {self._named()}"
+            return f"{verdict}: {self.note}"
+        sign = _SIGNS[self._is_most, self.met]
+        line = f"{verdict}: {self.title} {self.percent(self.value)} {sign} {100 * self.bound:g}{self._measured()}"
+        if self.failing and not self.met:
+            line += f": {self._named()}"
+        return line
 
     def percent(self, share: float) -> str:
         """A share in percent: to one decimal, or to as many as distinguish it from the bound.
@@ -313,17 +299,15 @@ class Threshold:
         if self.interval is None or self.estimate is None:
             return ""
         low, high = self.interval
-        of = f" of {100 * self.estimate:.1f}" if self.value != self.estimate else ""
         interval = f"{100 * low:.1f} to {100 * high:.1f}"
-        return f" (95 %{of}: {interval}, {self.n_samples} samples x {self.n_rephrasings} {self.varied})"
+        name = "95 %"
+        if self.value != self.estimate:
+            name += f" of {100 * self.estimate:.1f}"
+        return f" ({name}: {interval}, {self.n_samples} samples x {self.n_rephrasings} {self.varied})"
 
     def _named(self) -> str:
         """The first of the samples that fail."""
-        ids = [_printable(sample.id) for sample in self.failing[:_MOST_NAMED]]
-        n_more = len(self.failing) - len(ids)
-        return ", ".join(ids) + (f" and {n_more} more" if n_more else "")
-
-
-def _printable(text: str) -> str:
-    """A user's text as part of one line, without characters that move a terminal's cursor."""
-    return "".join(character if character.isprintable() else " " for character in text)
+        names = ", ".join(one_line(sample.id) for sample in self.failing[:_MOST_NAMED])
+        if len(self.failing) > _MOST_NAMED:
+            names += f" and {len(self.failing) - _MOST_NAMED} more"
+        return names

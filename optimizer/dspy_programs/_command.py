@@ -41,13 +41,14 @@ def optimize_program(
     input_field, label_field = _fields(program, task)
     models = ModelProvider(cache_dir, settings.lm)
     tracking = tracked(observer, settings.log, (), models.budget)
+    rephrasing = settings.rephrasing
     compilation = Compilation(
         settings=settings,
         models=models,
         task_model=_language_model(task, settings, models),
-        rephraser=_writer(settings.rephrasing.rephraser),
-        judge=settings.rephrasing.judge,
-        proposer=_writer(settings.proposer),
+        rephraser=rephrasing.rephraser if rephrasing.rephraser_writes else None,
+        judge=rephrasing.judge,
+        proposer=settings.writer,
         uses_engine=True,
         n_threads=settings.lm.concurrency,
         observer=tracking,
@@ -57,11 +58,11 @@ def optimize_program(
         label_field=label_field,
     )
     most = {"train": settings.train_samples or settings.samples, "val": settings.samples, "test": settings.test_samples}
-    samples = {
-        split: task.subset(of_split, most[split] or len(of_split), seed=settings.seed)
-        for split, of_split in (("train", task.train), ("val", task.val), ("test", task.test))
-    }
-    splits = {split: _examples(of_split, input_field, label_field, task.spec) for split, of_split in samples.items()}
+    splits = {}
+    for split, n in most.items():
+        of_split: Sequence[Sample] = getattr(task, split)
+        samples = task.subset(of_split, n or len(of_split), seed=settings.seed)
+        splits[split] = _examples(samples, input_field, label_field, task.spec)
     with tracking:
         return compile_program(program, splits, compilation).run
 
@@ -89,24 +90,15 @@ def _examples(samples: Sequence[Sample], input_field: str, label_field: str, spe
 
 def _language_model(task: Task, settings: RunSettings, models: ModelProvider) -> Any:
     """The model of --model: the embedded one as a `dspy.LM`, others by name."""
-    if settings.model == "minilm":
-        from psopt.models import minilm_lm  # needs an optional dependency
+    if settings.model != "minilm":
+        return settings.model
+    from psopt.models import minilm_lm  # needs an optional dependency
 
-        texts = [sample.text for sample in task.train]
-        return minilm_lm(texts, cache_dir=models.cache_dir, cache=False)
-    return settings.model
-
-
-def _writer(model: str | None) -> str | None:
-    """The model that writes; None if rules do."""
-    return None if model == "rules" else model
+    return minilm_lm([sample.text for sample in task.train], cache_dir=models.cache_dir, cache=False)
 
 
 def _check_options(settings: RunSettings) -> None:
-    """Refuse options that mean nothing for a program.
-
-    Raises InputError, which names the option.
-    """
+    """Refuse options that mean nothing for a program; raises InputError, which names the option."""
     meaningless = {
         "--logprobs": settings.lm.logprobs,
         "--batch": settings.lm.batch,

@@ -1,21 +1,25 @@
-"""The inputs of a program's compilation, and its results."""
+"""The inputs of a program's compilation, and its results, also in the forms that DSPy's other optimizers have."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from psopt.dspy_programs._lm import counted_lm, is_free, without_cache
+from psopt.dspy_programs._contents import copy_of
+from psopt.dspy_programs._lm import counted_lm, is_counted
+from psopt.evaluation import objective_values
+from psopt.runs import MANIFEST, RunDirectory
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from psopt.dspy_programs._metric import Metric
-    from psopt.dspy_programs._outcome import Equivalence
+    from psopt.dspy_programs._outcome import Equivalence, Metric
+    from psopt.evaluation import Scores
     from psopt.models import ModelProvider
     from psopt.runs import Run, RunSettings
-    from psopt.search import Observer
+    from psopt.search import Candidate, Observer
+    from psopt.search_spaces import Edit
     from psopt.tasks import Task
 
 
@@ -49,9 +53,13 @@ class Compilation:
 
     def as_asked(self, lm: Any) -> Any:
         """A language model in the form it is asked: through psopt's engine, or at least without DSPy's cache."""
-        if isinstance(lm, str) or (self.uses_engine and not is_free(lm)):
+        if isinstance(lm, str):
             return counted_lm(lm, self.models)
-        return without_cache(lm)
+        if self.uses_engine and not is_counted(lm) and lm.model != "psopt/minilm":  # the embedded one needs no engine
+            return counted_lm(lm, self.models)
+        if getattr(lm, "cache", False):
+            return lm.copy(cache=False)  # the key of DSPy's cache does not hold the server
+        return lm
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,3 +70,107 @@ class Compiled:
     programs: Mapping[str, Any]  # for the baseline, the front, the shortest and the recommended prompt
     sensitivity_by_step: dict[str, float]
     failures: dict[str, str]  # the first error of each text on which the program or the metric failed
+
+    def record_on(self, program: Any, best: Candidate, seed: int) -> None:
+        """Attach the results to the returned program, which is that of the best candidate."""
+        program.run = self.run
+        program.failures = self.failures
+        program.detailed_results = _detailed_results(self, best.id, seed)
+        program.trial_logs = _trial_logs(self.run)
+        program.candidate_programs = _candidate_programs(self)
+        program.score = best.val.f1
+        program.sensitivity_by_step = self.sensitivity_by_step
+        program.front = program.pareto_front = tuple(
+            ProgramCandidate(member.id, member.edits, member.val, member.test, self.programs[member.id])
+            for member in self.run.front
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class DetailedResults:
+    """The programs that were kept, in the form of GEPA's ``detailed_results``."""
+
+    candidates: list[Any]  # the baseline, the front and the shortest program that is as good
+    val_aggregate_scores: list[float]  # F1 of each on val, or the metric's mean, in [0, 1]
+    # The objectives of each: ``f1``, ``sensitivity``, and ``consistency`` where it is defined
+    val_aggregate_subscores: list[dict[str, float]]
+    best_idx: int  # the program that was returned
+    total_metric_calls: int  # number of language model calls
+    log_dir: str
+    seed: int
+
+    @property
+    def best_candidate(self) -> Any:
+        """The program that was returned."""
+        return self.candidates[self.best_idx]
+
+
+def _detailed_results(compiled: Compiled, best_id: str, seed: int) -> DetailedResults:
+    path, candidates = compiled.run.path, kept_candidates(compiled.run)
+    return DetailedResults(
+        [compiled.programs[candidate.id] for candidate in candidates],
+        [candidate.val.f1 for candidate in candidates],
+        [objective_values(candidate.val) for candidate in candidates],
+        [candidate.id for candidate in candidates].index(best_id),
+        RunDirectory.open(path).read_json(MANIFEST)["calls"]["made"],
+        str(path),
+        seed,
+    )
+
+
+def _trial_logs(run: Run) -> dict[int, dict[str, Any]]:
+    """Every trial by its number, from 1, like MIPROv2's ``trial_logs``: its score, objectives and edits."""
+    logs = {}
+    for trial in run.study.trials:
+        if trial.values is None:
+            continue
+        logs[trial.number + 1] = {
+            **dict(zip(("full_eval_score", "sensitivity", "consistency"), trial.values, strict=False)),
+            "edits": [name for name, value in trial.params.items() if value],
+            "program_id": trial.user_attrs.get("prompt_id", ""),
+        }
+    return logs
+
+
+def _candidate_programs(compiled: Compiled) -> list[dict[str, Any]]:
+    """The kept programs from the best to the worst score, as in MIPROv2 and bootstrapped random search."""
+    candidates = sorted(kept_candidates(compiled.run), key=lambda candidate: -candidate.val.f1)
+    return [
+        {"score": candidate.val.f1, **objective_values(candidate.val), "program": compiled.programs[candidate.id]}
+        for candidate in candidates
+    ]
+
+
+def kept_candidates(run: Run) -> Sequence[Candidate]:
+    """The baseline, the front, the shortest and the recommended one, each once."""
+    return list({member.id: member for member in (run.baseline, *run.front, run.short, run.recommended)}.values())
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramCandidate:
+    """A program that was evaluated.
+
+    Attributes
+    ----------
+    id : str
+        The id of its prompt, as in the run directory.
+    edits : tuple of Edit
+        The edits added to the given program.
+    val : Scores
+        On val under the search rephrasings.
+    test : Scores or None
+        On test under held-out rephrasings, if it was scored there.
+    """
+
+    id: str
+    edits: tuple[Edit, ...]
+    val: Scores
+    test: Scores | None
+    _program: Any
+
+    @property
+    def program(self) -> Any:
+        """A copy of the program, ready for use."""
+        program = copy_of(self._program)
+        program._compiled = True  # the mark that DSPy's optimizers leave
+        return program

@@ -4,35 +4,33 @@ from __future__ import annotations
 
 import contextlib
 import uuid
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.answers import AnswerType
 from psopt.api import check_other_wordings, search_in
-from psopt.dspy_programs._compilation import Compiled
-from psopt.dspy_programs._contents import digest, unknown_parts
-from psopt.dspy_programs._copying import copy_of
+from psopt.dspy_programs._compilation import Compiled, kept_candidates
+from psopt.dspy_programs._contents import copy_of, digest, unknown_parts
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import program_data, told_answers
-from psopt.dspy_programs._fingerprint import identity, make_room, write_identity
-from psopt.dspy_programs._instruction_variants import rephrase_instructions
-from psopt.dspy_programs._model import ProgramModel
+from psopt.dspy_programs._fingerprint import IDENTITY, identity, make_room
+from psopt.dspy_programs._model import ProgramModel, rephrase_instructions
 from psopt.dspy_programs._outcome import find_outcome
-from psopt.dspy_programs._proposals import FeedbackProposer, ProgramProposals, sensitivity_by_step
+from psopt.dspy_programs._proposals import MOST_TEXTS, FeedbackProposer, ProgramProposals, sensitivity_by_step
 from psopt.dspy_programs._python_words import python_words
-from psopt.dspy_programs._results import kept_candidates
 from psopt.dspy_programs._runner import ProgramRunner
 from psopt.dspy_programs._saving import write_program
-from psopt.dspy_programs._sizing import planned
 from psopt.errors import BudgetReachedError, InputError
 from psopt.evaluation import Evaluator
-from psopt.models.chat import stay_here
+from psopt.models.chat import Need, stay_here
 from psopt.proposals.llm import LLMProposer
-from psopt.runs import ARTIFACTS, MANIFEST, free_folder, held, recommendation_lines, spending_kept
+from psopt.runs import ARTIFACTS, MANIFEST, free_folder, held, recommendation_lines, spending_kept, whole_grids
+from psopt.runs.planning import FLOOR_TRIALS, Sizes, path, sized
 from psopt.search import SearchProblem
 from psopt.search.distributed import open_storage
 from psopt.search_spaces import Prompt
+from psopt.tasks import FREE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,19 +69,18 @@ def _what_is_optimized(outcome: Outcome, splits: Mapping[str, Sequence[Given]]) 
     """Which step's answers count, and from which given sets the examples of train, val and test come."""
     parts = []
     for split, examples in splits.items():
-        origins = sorted({entry.place.partition("[")[0] for entry in examples if "[" in entry.place})
-        of_sets = f" (of the {' and '.join(origins)})" if origins else ""
-        parts.append(f"{len(examples)} {split}{of_sets}")
+        parts.append(f"{len(examples)} {split}")
+        if origins := sorted({entry.place.partition("[")[0] for entry in examples if "[" in entry.place}):
+            parts[-1] += f" (of the {' and '.join(origins)})"
     target = f"the answer is {outcome.field} of {outcome.step}, whose instructions are reworded"
     return f"{target}; examples: {', '.join(parts)}"
 
 
 def _dspy_settings(student: Any, compilation: Compilation) -> Any:
-    """DSPy's settings with the task model.
-
-    Raises InputError if there is no language model at all.
-    """
-    lm = compilation.task_model if compilation.task_model is not None else dspy.settings.lm
+    """DSPy's settings with the task model; raises InputError if there is no language model at all."""
+    lm = compilation.task_model
+    if lm is None:
+        lm = dspy.settings.lm
     if lm is not None:
         return dspy.context(lm=compilation.as_asked(lm))
     if any(predictor.lm is None for _, predictor in student.named_predictors()):
@@ -111,14 +108,19 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
     evaluator = Evaluator(model, variants.rephrasings, samples, budget=models.budget, answer_type=AnswerType.of(task))
     baseline = Prompt(variants.rephrasings.search[0], task.labels, task.noun, asks=task.spec.form)
     check_other_wordings(baseline, compilation.settings)
-    now = identity(student, {**_facts(task, model, evaluator, compilation), "what can't be told": "".join(untold)})
-    is_of_python = compilation.settings.program == "python"
-    if is_of_python and (notice := make_room(folder, now)):
-        compilation.observer.phase(notice)
+    now: dict[str, str] = {}
+    if compilation.settings.program == "python":
+        facts = _facts(task, model, evaluator, compilation)
+        now = identity(student, {**facts, "what can't be told": "".join(untold)})
+        if notice := make_room(folder, now):
+            compilation.observer.phase(notice)
     resume = (folder / MANIFEST).exists()
     with held(folder, resume=resume) as directory, spending_kept(directory, models.budget):
         shares = sensitivity_by_step(model, baseline, task)
-        settings = _recorded_settings(compilation.settings, task, model)
+        settings = compilation.settings
+        if now:
+            named = replace(settings.data, dataset=task.name)
+            settings = replace(settings, data=named, model=model.name, samples=max(len(task.train), len(task.val)))
         problem = SearchProblem(
             task,
             baseline,
@@ -129,12 +131,14 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
             ProgramProposals(model, shares, settings.search.parts.examples_allowed),
             directory.path / ARTIFACTS,
         )
-        run = _run(directory, problem, settings, compilation, now if is_of_python else {}, resume=resume)
+        run = _run(directory, problem, settings, compilation, now, resume=resume)
     if runner.failures.line:
         compilation.observer.phase(runner.failures.line)
     if run.recommendation:
         sentence = recommendation_lines(run.recommendation.to_dict())[0]
-        compilation.observer.phase(python_words(sentence) if is_of_python else sentence)
+        if now:
+            sentence = python_words(sentence)
+        compilation.observer.phase(sentence)
     return Compiled(run, _write_programs(run, model), shares, runner.failures.by_text)
 
 
@@ -157,7 +161,7 @@ def _run(
         run = error.run
     finally:
         if now and directory.has_begun:
-            write_identity(directory.path, now)
+            directory.write_json(IDENTITY, now)
     return run
 
 
@@ -167,9 +171,8 @@ def _untold(student: Any, example: Any, compilation: Compilation) -> list[str]:
     parts = unknown_parts(**components, teacher=compilation.teacher, example=example)
     if not parts:
         return []
-    compilation.observer.phase(
-        f"what is in {', '.join(parts[:3])} can't be told from outside: every run evaluates anew"
-    )
+    names = ", ".join(parts[:3])
+    compilation.observer.phase(f"what is in {names} can't be told from outside: every run evaluates anew")
     return [uuid.uuid4().hex]
 
 
@@ -194,15 +197,9 @@ def _proposer(model: ProgramModel, compilation: Compilation) -> LLMProposer | No
     if compilation.proposer is None or compilation.equivalence is not None:
         return None
     writer = compilation.models.writer(compilation.proposer)
-    return LLMProposer(writer) if compilation.metric is None else FeedbackProposer(writer, model=model)
-
-
-def _recorded_settings(settings: RunSettings, task: Task, model: ProgramModel) -> RunSettings:
-    if settings.program != "python":
-        return settings
-    samples = max(len(task.train), len(task.val))
-    data = replace(settings.data, dataset=task.name)
-    return replace(settings, data=data, model=model.name, samples=samples)
+    if compilation.metric is None:
+        return LLMProposer(writer)
+    return FeedbackProposer(writer, model=model)
 
 
 def _write_programs(run: Run, model: ProgramModel) -> dict[str, Any]:
@@ -212,3 +209,74 @@ def _write_programs(run: Run, model: ProgramModel) -> dict[str, Any]:
         programs[candidate.id] = model.apply(candidate.prompt, model.variants.original)
         write_program(programs[candidate.id], run.path, candidate.id)
     return programs
+
+
+Auto = Literal["light", "medium", "heavy"]
+# MIPROv2 takes 670 and 1,181 calls for 100 + 100 examples of a one-step program, GEPA's light 871, bootstrapped random
+# search 1,974. S needs answers under several wordings, so this is about the least that it costs.
+AUTO_CALLS: dict[Auto, int] = {"light": 1_950, "medium": 4_900, "heavy": 19_500}
+"""The maximum number of language model calls."""
+N_TESTED = 3
+"""Prompts that the gate tests: the baseline, the knee, and the shortest that is as good."""
+# What DSPy's BootstrapFewShotWithRandomSearch puts into a program by default (`max_labeled_demos`).
+_DEMONSTRATIONS_ALLOWED = 16
+_SHARE = 0.92  # share of a limit to plan with: the actual number may be higher than expected
+_LARGEST_SHARE_HELD = 0.5  # most of a limit to reserve for the final test: otherwise no calls would be left to search
+
+
+def calls_expected(sizes: Sizes, n_steps: int, *, races: bool) -> dict[str, int]:
+    """How many calls a compilation should make, by purpose, if every run of the program calls each step once."""
+    grid = sizes.val * sizes.rephrasings
+    grids: float = max(1, sizes.trials)
+    if races and grids > 1:
+        grids = 1 + whole_grids(sizes.trials - 1, sizes.val, sizes.rephrasings).expected
+    n_runs: dict[str, float] = {}
+    if n_steps > 1:
+        n_runs["to find the unstable step"] = n_steps * min(MOST_TEXTS, sizes.train) * sizes.rephrasings
+    # The first diagnosis, half of the further ones (the best prompt may be the same), and the one for the report.
+    n_runs["to diagnose on train"] = sizes.train * sizes.rephrasings * (2 + (sizes.rounds - 1) / 2)
+    n_runs["to compare on val"] = grid * grids
+    n_runs["to test"] = N_TESTED * sizes.test * sizes.heldout
+    return {purpose: round(n * n_steps) for purpose, n in n_runs.items()}
+
+
+def sizes_within(most_calls: int, n_steps: int, available: Mapping[str, int], *, races: bool) -> Sizes:
+    """Return the largest sizes that this many calls allow, or the smallest sensible ones if they allow none."""
+    all_sizes = path({}, available)
+    for sizes in reversed(all_sizes):
+        n_calls = sum(calls_expected(sizes, n_steps, races=races).values())
+        if n_calls <= _SHARE * most_calls and sizes.trials >= FLOOR_TRIALS:
+            return sizes
+    return all_sizes[0]
+
+
+def planned(student: Any, data: ProgramData, compilation: Compilation) -> tuple[Compilation, ProgramData]:
+    """Choose the sizes if calls are limited, say what is expected, and reserve calls for the final test."""
+    task, search = data.task, compilation.settings.search
+    parts = replace(search.parts, examples_allowed=_DEMONSTRATIONS_ALLOWED)
+    settings = replace(compilation.settings, search=replace(search, parts=parts))
+    n_steps = len(student.named_predictors())
+    races = compilation.metric is None and compilation.equivalence is None and task.spec.kind != FREE
+    available = {"train": len(task.train), "val": len(task.val), "test": len(task.test)}
+    budget = compilation.models.budget
+    if compilation.most_calls is not None:
+        sizes = sizes_within(compilation.most_calls, n_steps, available, races=races)
+        settings = sized(settings, asdict(sizes))
+        drawn: dict[str, Any] = {
+            split: task.subset(getattr(task, split), getattr(sizes, split), seed=settings.seed) for split in available
+        }
+        task = replace(task, **drawn)
+    else:
+        wordings = {"rephrasings": settings.rephrasings, "heldout": settings.heldout}
+        sizes = Sizes(**available, **wordings, trials=search.trials, rounds=search.rounds)
+    expected = calls_expected(sizes, n_steps, races=races)
+    n_calls = sum(expected.values())
+    parts_of_it = ", ".join(f"{n:,} {purpose}" for purpose, n in expected.items())
+    compilation.observer.phase(f"about {n_calls:,} calls: {parts_of_it}")
+    if budget.max_calls is not None and n_calls > budget.max_calls:
+        compilation.observer.phase(f"max_calls={budget.max_calls} is below that, and ends the search before")
+    # The final test also uses wordings from another source, before and after.
+    n_test_runs = sizes.test * (N_TESTED * sizes.heldout + 2 * len(settings.heldout_from))
+    most_held_back = int(_LARGEST_SHARE_HELD * (budget.max_calls or 0))
+    budget.held_back = Need(min(n_test_runs * n_steps, most_held_back))
+    return replace(compilation, settings=settings), replace(data, task=task)

@@ -1,7 +1,9 @@
-"""The contents of a value as text that is the same in every process, and the parts that cannot be read."""
+"""What is in a program: its contents as text that is the same in every process, and copies that share no step."""
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import copyreg
 import functools
 import hashlib
@@ -10,13 +12,16 @@ import json
 import sysconfig
 import threading
 import types
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from psopt.dspy_programs._dspy import dspy
+from psopt.errors import InputError
 from psopt.models.chat import public_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
+
 
 _OF_RUNNING = frozenset({"callbacks", "history", "_compiled", "traces", "train", "stage", "demos", "signature", "lm"})
 """Parts of DSPy's modules that do not affect their answers, or that `dump_state` covers."""
@@ -38,8 +43,7 @@ def contents(value: Any, name: str = "value") -> tuple[str, tuple[str, ...]]:
     >>> contents({"b": {2, 1}, "a": 1.5})
     ('["dict", ["b", ["set", 1, 2]], ["a", 1.5]]', ())
     """
-    steps = [step for _, step in value.named_predictors()] if isinstance(value, dspy.Module) else []
-    reader = _Reader(steps)
+    reader = _Reader(value)
     return json.dumps(reader.read(value, name)), tuple(dict.fromkeys(reader.unknown))
 
 
@@ -50,7 +54,7 @@ def digest(*values: Any) -> str:
 
 def unknown_parts(**values: Any) -> list[str]:
     """The parts of these values that cannot be read, so that they cannot be compared with earlier ones."""
-    return [part for name, value in values.items() for part in contents(value, name)[1]]
+    return list(chain.from_iterable(contents(value, name)[1] for name, value in values.items()))
 
 
 def configured(value: Any) -> Any:
@@ -58,22 +62,28 @@ def configured(value: Any) -> Any:
 
     Counters and logs of requests do not make it another engine. Integers therefore count only if its dump has them.
     """
-    says = value.dump_state() if hasattr(value, "dump_state") else None
-    named = set(inspect.signature(type(value).__init__).parameters) if inspect.isfunction(type(value).__init__) else ()
+    state = None
+    if hasattr(value, "dump_state"):
+        state = value.dump_state()
+    arguments: set[str] = set()
+    if inspect.isfunction(type(value).__init__):
+        arguments = set(inspect.signature(type(value).__init__).parameters)
     attributes = {}
     for name, part in getattr(value, "__dict__", {}).items():
-        is_count = says is not None and (part is None or type(part) is int)
-        is_argument = name.lstrip("_") in named and not is_count
+        is_count = state is not None and (part is None or type(part) is int)
+        is_argument = name.lstrip("_") in arguments and not is_count
         if name not in _OF_RUNNING and (is_argument or isinstance(part, (str, bool, float))):
             attributes[name] = part
-    return [type(value), says, attributes]
+    return [type(value), state, attributes]
 
 
 class _Reader:
     """Reads a value part by part, and records what it cannot read."""
 
-    def __init__(self, steps: Sequence[Any]) -> None:
-        self._steps = {id(step) for step in steps}
+    def __init__(self, value: Any) -> None:
+        self._steps: set[int] = set()
+        if isinstance(value, dspy.Module):
+            self._steps = {id(step) for _, step in value.named_predictors()}
         self.unknown: list[str] = []
         self._within: dict[int, Any] = {}  # holds the objects too, so that their ids are not reused
         self._classes: set[Any] = set()
@@ -114,15 +124,17 @@ class _Reader:
             return self._module(value, name)
         if isinstance(value, dspy.BaseLM):
             engine = getattr(value, "_engine_spec", None)
+            if not isinstance(engine, (str, type(None))):
+                engine = configured(engine)
             settings = sorted(public_settings(value.kwargs).items())
-            of_engine = engine if engine is None or isinstance(engine, str) else configured(engine)
-            return [value.model, self.read([settings, kind, of_engine], name)]
+            return [value.model, self.read([settings, kind, engine], name)]
         return self._object(value, name)
 
     def _module(self, value: Any, name: str) -> Any:
         attributes = {key: part for key, part in vars(value).items() if key not in _OF_RUNNING}
-        is_told = id(value) in self._steps or not isinstance(value, dspy.Predict)
-        state = None if is_told else value.dump_state()
+        state = None
+        if isinstance(value, dspy.Predict) and id(value) not in self._steps:
+            state = value.dump_state()
         parts = [[key, self.read(part, f"{name}.{key}")] for key, part in attributes.items()]
         return [self._class(type(value)), json.dumps(state, sort_keys=True, default=str), parts]
 
@@ -153,22 +165,20 @@ class _Reader:
         if kind in self._classes or _is_of_library(kind):
             return full_name
         self._classes.add(kind)
-        methods = [part for part in map(_function_in, vars(kind).values()) if part and not _is_of_library(part)]
-        return [
-            full_name,
-            source_of(kind),
-            *(self._class(base) for base in kind.__bases__),
-            *(self._globals(method) for method in methods),
-        ]
+        bases = [self._class(base) for base in kind.__bases__]
+        methods = [self._globals(method) for method in _methods(kind) if not _is_of_library(method)]
+        return [full_name, source_of(kind), *bases, *methods]
 
     def _function(self, function: Any, name: str) -> Any:
         owner = getattr(function, "__self__", None)
-        of_owner = None if owner is None or isinstance(owner, types.ModuleType) else self.read(owner, name)
+        if isinstance(owner, types.ModuleType):
+            owner = None
+        of_owner = self.read(owner, name)
         inner = inspect.unwrap(getattr(function, "__func__", function))
         full_name = f"{getattr(inner, '__module__', '')}.{inner.__qualname__}"
         if not isinstance(inner, types.FunctionType) or _is_of_library(inner):
             return [full_name, of_owner]
-        cells = [self.read(cell.cell_contents, name) for cell in inner.__closure__ or () if is_filled(cell)]
+        cells = [self.read(part, name) for part in closed_over(inner)]
         defaults = self.read([inner.__defaults__, inner.__kwdefaults__], name)
         return [source_of(inner), defaults, cells, of_owner, self._globals(inner)]
 
@@ -189,12 +199,14 @@ def source_of(thing: Any) -> str:
     code = getattr(thing, "__code__", None)
     if code is not None:
         return repr((code.co_code, _constants(code), code.co_names))
-    methods = [method for method in map(_function_in, vars(thing).values()) if method is not None]
-    return "\n".join(map(source_of, methods)) or repr(getattr(thing, "__qualname__", thing))
+    return "\n".join(map(source_of, _methods(thing))) or repr(getattr(thing, "__qualname__", thing))
 
 
-def _constants(code: types.CodeType) -> list[Any]:
-    return [_constants(part) if isinstance(part, types.CodeType) else repr(part) for part in code.co_consts]
+def _constants(value: Any) -> Any:
+    """A constant as text; for compiled code, a list of its constants."""
+    if isinstance(value, types.CodeType):
+        return [_constants(part) for part in value.co_consts]
+    return repr(value)
 
 
 def _names(code: types.CodeType) -> set[str]:
@@ -203,10 +215,12 @@ def _names(code: types.CodeType) -> set[str]:
     return set(code.co_names).union(*map(_names, inner))
 
 
-def _function_in(member: Any) -> types.FunctionType | None:
-    """The function of a class's member: a method, a property, a static method."""
-    function = getattr(member, "fget", None) or getattr(member, "__func__", member)
-    return function if isinstance(function, types.FunctionType) else None
+def _methods(kind: type) -> Iterator[types.FunctionType]:
+    """The functions of a class's members: methods, properties, static methods."""
+    for member in vars(kind).values():
+        function = getattr(member, "fget", None) or getattr(member, "__func__", member)
+        if isinstance(function, types.FunctionType):
+            yield function
 
 
 def _is_constant(name: str, value: Any) -> bool:
@@ -222,16 +236,64 @@ def _is_of_library(thing: Any) -> bool:
     module = getattr(thing, "__module__", None) or ""
     if module == "builtins" or f"{module}.".startswith(_OWN):
         return True
-    code = getattr(thing, "__code__", None)
-    of_module = getattr(inspect.getmodule(thing), "__file__", None)
-    file = code.co_filename if isinstance(code, types.CodeType) else of_module
+    file = getattr(inspect.getmodule(thing), "__file__", None)
+    if isinstance(thing, types.FunctionType):
+        file = thing.__code__.co_filename
     return any(place in str(file) for place in _LIBRARIES)
 
 
-def is_filled(cell: Any) -> bool:
-    """Whether a closure variable of a function already has a value."""
+def closed_over(function: Any) -> list[Any]:
+    """The closure of a function: the variables that already have a value; none for anything else."""
+    values = []
+    for cell in getattr(function, "__closure__", None) or ():
+        with contextlib.suppress(ValueError):  # an empty cell raises
+            values.append(cell.cell_contents)
+    return values
+
+
+def copy_of(program: Any) -> Any:
+    """Copy a program: objects that cannot be copied, such as clients or locks, are shared, but predictors never are.
+
+    DSPy's own copy shares a whole list, including steps, if one item in it cannot be copied.
+
+    Raises InputError, which names the attribute, if a predictor would still be shared.
+    """
+    steps = {id(predictor) for _, predictor in program.named_predictors()}
+    copied = program.deepcopy()
+    if _shared(copied, steps) is None:
+        return copied
+    copied = _parts_copied(program, {})
+    if (name := _shared(copied, steps)) is not None:
+        raise InputError(
+            f"{type(program).__name__}.{name} can't be copied: the copy shares its predictor with yours, which every "
+            "program that is tried would change; call steps by self, and keep clients and locks out of what holds them"
+        )
+    return copied
+
+
+def _shared(copied: Any, steps: set[int]) -> str | None:
+    """The name of a step that is also the original's, of those in the closures of functions too."""
+    held = list(copied.named_predictors())
+    for name, part in vars(copied).items():
+        held += [(name, variable) for variable in closed_over(part)]
+    return next((name for name, predictor in held if id(predictor) in steps), None)
+
+
+def _parts_copied(value: Any, copies: dict[int, Any]) -> Any:
+    """A copy, part by part, wherever named_predictors looks; parts that cannot be copied are shared."""
+    if id(value) in copies:
+        return copies[id(value)]
+    if isinstance(value, dspy.Module):
+        kind: Any = type(value)
+        twin = copies[id(value)] = kind.__new__(kind)
+        twin.__dict__.update({name: _parts_copied(part, copies) for name, part in vars(value).items()})
+        return twin
+    if type(value) is dict:
+        return {key: _parts_copied(part, copies) for key, part in value.items()}
+    if type(value) in {list, tuple}:
+        return type(value)(_parts_copied(part, copies) for part in value)
     try:
-        cell.cell_contents  # noqa: B018  # an empty cell raises
-    except ValueError:
-        return False
-    return True
+        copies[id(value)] = copy.deepcopy(value)
+    except Exception:  # noqa: BLE001  # a user's object: if it raises anything, it cannot be copied
+        copies[id(value)] = value
+    return copies[id(value)]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import random
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.dspy_programs._contents import contents
@@ -29,7 +31,7 @@ _LEAST_TO_HALVE = 4  # two examples for val and two for test
 _LEAST_TO_TAKE_A_TEST_FROM = 60
 _WHITE = re.compile(r"\\[nrt]|\s")  # also as written in JSON
 _NAMED = 3  # examples named in an error
-_LETTERS = str.maketrans("0123456789", "ghijklmnop")
+_LETTERS = str.maketrans("0123456789", "ghijklmnop")  # digits would look like a private number
 _PARTED = 0  # seed of the split: the same examples are set aside for any seed of the search
 
 
@@ -86,10 +88,9 @@ def check_examples(name: str, examples: Any) -> list[Given]:
     for example, place in checked:
         if not isinstance(example, dspy.Example):
             raise DataError(f"{place} is no dspy.Example but a {type(example).__name__}")
-        try:
+        inputs = None
+        with contextlib.suppress(ValueError):  # they were never named
             inputs = example.inputs()
-        except ValueError:
-            inputs = None
         if not inputs:
             raise DataError(f'{place} does not say what its inputs are: use example.with_inputs("question")')
     return checked
@@ -99,12 +100,11 @@ def _texts(examples: Sequence[Any]) -> dict[str, str]:
     """The text of each example by its key: what the program reads, with a mark if others read the same."""
     texts = {example_key(example): text_of(example) for example in examples}
     n_alike = Counter(texts.values())
-    return {key: text if n_alike[text] == 1 else f"{text} [{_mark(key)}]" for key, text in texts.items()}
-
-
-def _mark(key: str) -> str:
-    """Letters only: digits would look like a private number."""
-    return hashlib.sha256(key.encode()).hexdigest()[:8].translate(_LETTERS)
+    for key, text in texts.items():
+        if n_alike[text] > 1:
+            mark = hashlib.sha256(key.encode()).hexdigest()[:8]
+            texts[key] = f"{text} [{mark.translate(_LETTERS)}]"
+    return texts
 
 
 def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[Given]]:
@@ -140,9 +140,8 @@ def _unseen(test: list[Given], train: list[Given], val: list[Given]) -> list[Giv
     shared = [entry for entry in test if _bare_key(entry.example) in places]
     if shared:
         named = ", ".join(f"{entry.place} is {places[_bare_key(entry.example)]}" for entry in shared[:_NAMED])
-        more = ", .." if len(shared) > _NAMED else ""
         raise DataError(
-            f"{len(shared)} of {len(test)} examples of the testset stand in the other sets ({named}{more}): what a "
+            f"{len(shared)} of {len(test)} examples of the testset stand in the other sets (such as: {named}): what a "
             "program was chosen by can't confirm it; give other examples, or no testset and some are set aside"
         )
     return test
@@ -170,17 +169,17 @@ def _apart(train: list[Given], val: list[Given]) -> tuple[list[Given], list[Give
     shared = sorted(ours & theirs)
     if len(shared) <= len(ours) / 2 or len(shared) < _LEAST_TO_HALVE:
         return train, val
-    reserved = set(shared[::2])
-    return (
-        [entry for entry in train if inputs_key(entry.example) not in theirs or inputs_key(entry.example) in reserved],
-        [entry for entry in val if inputs_key(entry.example) not in reserved],
-    )
+    only_train = set(shared[::2])
+    only_val = theirs - only_train
+    train = [entry for entry in train if inputs_key(entry.example) not in only_val]
+    return train, [entry for entry in val if inputs_key(entry.example) not in only_train]
 
 
 def told_answers(compilation: Compilation) -> AnswerSpec | None:
     """The answer type, if the data or the caller specify it; an order of labels is specified separately."""
     if compilation.task is not None:
-        return compilation.task.spec if compilation.task.spec.is_open else None
+        spec = compilation.task.spec
+        return spec if spec.is_open else None
     told = compilation.settings.data.answers
     if told is None or told == ORDINAL:
         return None
@@ -200,46 +199,45 @@ def program_data(
     Raises DataError if an example has no class, or one that the program cannot give. Raises InputError if the labels
     are not the task's.
     """
-    texts = _texts([entry.example for examples in splits.values() for entry in examples])
+    texts = _texts([entry.example for entry in chain.from_iterable(splits.values())])
     by_text: dict[str, Any] = {}
-    samples: dict[str, tuple[Sample, ...]] = {}
+    samples: dict[str, list[Sample]] = {"train": [], "val": [], "test": []}
     rows = []
     for split, examples in splits.items():
-        of_split = []
         for number, (example, place) in enumerate(examples):
             key = example_key(example)
             by_text.setdefault(texts[key], example)
-            of_split.append(Sample(f"{split}-{number}", texts[key], outcome.truth(example, place)))
+            samples[split].append(Sample(f"{split}-{number}", texts[key], outcome.truth(example, place)))
             rows.append([split, key])
-        samples[split] = tuple(of_split)
+    labels = outcome.labels
+    if isinstance(outcome, MeantOutcome):
+        labels = right_and_others(compilation.settings.rephrasings)
     name = type(student).__name__.lower()
-    is_by_meaning = isinstance(outcome, MeantOutcome)
     task = Task(
         name,
         " ".join(dict(student.named_predictors())[outcome.step].signature.instructions.split()),
-        right_and_others(compilation.settings.rephrasings) if is_by_meaning else outcome.labels,
-        samples["train"],
-        samples["val"],
-        samples["test"],
+        labels,
+        tuple(samples["train"]),
+        tuple(samples["val"]),
+        tuple(samples["test"]),
         DatasetInfo(name, "memory", hashlib.sha256(json.dumps(rows).encode()).hexdigest()),
-        noun=next(iter(dict(splits["train"][0].example.inputs().items()))).replace("_", " "),
+        noun=next(iter(splits["train"][0].example.inputs().keys())).replace("_", " "),
         answers=str(outcome.spec),
     )
-    like = compilation.task
-    if like is None:
+    if compilation.task is None:
         return ProgramData(_ordered(task, outcome, compilation.settings.data), by_text)
-    if set(like.labels) != set(task.labels):
-        raise InputError(f"the program's labels are {', '.join(task.labels)}; the data's are {', '.join(like.labels)}")
-    task = replace(
-        task,
-        name=like.name,
-        labels=like.labels if like.positions else task.labels,
-        positions=like.positions,
-        definitions=like.definitions,
-        noun=like.noun,
-        info=like.info,
-    )
-    return ProgramData(task, by_text)
+    return ProgramData(_like(task, compilation.task), by_text)
+
+
+def _like(task: Task, source: Task) -> Task:
+    """The program's task as part of the one that its examples come from."""
+    if set(source.labels) != set(task.labels):
+        raise InputError(
+            f"the program's labels are {', '.join(task.labels)}; the data's are {', '.join(source.labels)}"
+        )
+    if source.positions:
+        task = replace(task, labels=source.labels, positions=source.positions)
+    return replace(task, name=source.name, definitions=source.definitions, noun=source.noun, info=source.info)
 
 
 def _ordered(task: Task, outcome: Outcome, told: DataOptions) -> Task:

@@ -38,10 +38,9 @@ class Fingerprint:
     def of(cls, program: Any) -> Fingerprint:
         """Take the fingerprint of a program under DSPy's current settings."""
         of_steps = [predictor.lm for _, predictor in program.named_predictors() if predictor.lm is not None]
-        models = {id(lm): lm for lm in (lm_of(program), *of_steps)}.values()
-        lms = [
-            part for lm in models for part in (lm.model, str(sorted(public_settings(lm.kwargs).items())), *place_of(lm))
-        ]
+        lms: list[str] = []
+        for lm in {id(lm): lm for lm in (lm_of(program), *of_steps)}.values():
+            lms += [lm.model, str(sorted(public_settings(lm.kwargs).items())), *place_of(lm)]
         state = json.dumps(as_json_data(program.dump_state()), sort_keys=True)
         return cls(state, lms, digest(dspy.settings.adapter))
 
@@ -82,13 +81,7 @@ def identity(program: Any, facts: Mapping[str, Any]) -> dict[str, str]:
 
 
 def make_room(folder: Path, now: Mapping[str, str]) -> str:
-    """Move a run of something else aside, but keep answers that are still valid. Return what has changed.
-
-    Returns
-    -------
-    said : str
-        Empty if there is no run, or the same one.
-    """
+    """Move a run of something else aside, but for valid answers; return what differs, nothing for the same run."""
     if not (folder / MANIFEST).exists():
         return ""
     try:
@@ -101,14 +94,11 @@ def make_room(folder: Path, now: Mapping[str, str]) -> str:
     asides = (folder.with_name(f"{folder.name}-earlier-{number}") for number in itertools.count(1))
     target = next(aside for aside in asides if not aside.exists())
     target.mkdir()
-    outdated_files = (file for file in folder.iterdir() if file.name not in _ANSWERS)
-    moved = sorted(outdated_files, key=lambda file: file.name == MANIFEST)
-    for file in moved:  # run.json last: until then the folder belongs to the old run
+    outdated_files = [file for file in folder.iterdir() if file.name not in _ANSWERS]
+    # run.json last: until then the folder belongs to the old run
+    for file in sorted(outdated_files, key=lambda file: file.name == MANIFEST):
         shutil.move(file, target / file.name)
-    change = ", ".join(changed) if before else "what the program was"
-    return f"{folder} was of a run that differs in {change}: it is evaluated anew, and the earlier run is in {target}"
-
-
-def write_identity(folder: Path, now: Mapping[str, str]) -> None:
-    """Record what a run is about."""
-    (folder / IDENTITY).write_text(json.dumps(now, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    if not before:
+        changed = ["what the program was"]
+    differs = f"{folder} was of a run that differs in {', '.join(changed)}"
+    return f"{differs}: it is evaluated anew, and the earlier run is in {target}"

@@ -8,6 +8,7 @@ import json
 import os
 import threading
 import time
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from psopt.dspy_programs._contents import configured, digest
@@ -34,23 +35,18 @@ def lm_of(program: Any) -> Any:
 def counted_lm(model: Any, models: ModelProvider) -> Any:
     """Make a `dspy.LM` whose requests go through psopt's engine; DSPy neither caches nor retries them.
 
-    Raises InputError if it is not a language model.
-
-    Parameters
-    ----------
-    model : str or dspy.LM
-        ``openai/NAME``, ``dspy/NAME``, or an existing LM.
-    models : ModelProvider
-        Defines how it is asked, what the whole run may spend, and where answers are stored.
+    `model` is ``openai/NAME``, ``dspy/NAME``, or an existing LM; `models` says how it is asked, what the whole run may
+    spend, and where answers are stored. Raises InputError if it is not a language model.
     """
     kind, name = _kind_and_name(model)
     engine = CountedEngine(models.engine(kind, name))
     settings = {"temperature": models.lm.temperature, "max_tokens": models.lm.max_tokens}
-    if isinstance(model, str):
-        full_name = name if kind == "dspy" else model
-    else:
+    full_name = model
+    if not isinstance(model, str):
         full_name = model.model
         settings |= {part: model.kwargs[part] for part in settings if model.kwargs.get(part) is not None}
+    elif kind == "dspy":
+        full_name = name
     engines = {"engine": engine, "async_engine": AsyncCountedEngine(engine)}
     return dspy.LM(full_name, **engines, cache=False, num_retries=0, **settings)
 
@@ -73,20 +69,11 @@ def is_counted(lm: Any) -> bool:
     return isinstance(getattr(lm, "_engine_spec", None), CountedEngine)
 
 
-def is_free(lm: Any) -> bool:
-    """Whether an LM is the embedded one, which needs no engine, or is already asked through psopt's."""
-    return is_counted(lm) or lm.model == "psopt/minilm"
-
-
-def without_cache(lm: Any) -> Any:
-    """An LM without DSPy's cache, whose key does not hold the server."""
-    return lm.copy(cache=False) if getattr(lm, "cache", False) else lm
-
-
 def server_of(lm: Any) -> str | None:
     """The address at which an LM is asked, without secrets, if known."""
     if is_counted(lm):
-        return str(lm._engine_spec.server) if lm._engine_spec.server else None
+        server: str | None = lm._engine_spec.server
+        return server
     return public_address(lm.kwargs.get("api_base") or lm.kwargs.get("base_url"))
 
 
@@ -95,11 +82,11 @@ def place_of(lm: Any) -> list[str]:
     engine = getattr(lm, "_engine_spec", None)
     if isinstance(engine, CountedEngine):
         return [engine.place]
-    bases = [os.environ.get(name) for name in ("OPENAI_BASE_URL", "OPENAI_API_BASE")]
     if isinstance(engine, str):
-        return [base for base in bases if base]
-    # an engine, or a model of a user's own class
-    return [digest(configured(lm if engine is None else engine))]
+        return list(filter(None, map(os.environ.get, ("OPENAI_BASE_URL", "OPENAI_API_BASE"))))
+    if engine is None:  # a model of a user's own class
+        engine = lm
+    return [digest(configured(engine))]
 
 
 class CountedEngine:
@@ -132,13 +119,10 @@ class CountedEngine:
         answer = self._engine.answers([query])[0]
         # DSPy refuses an empty part; a blank is parsed as no answer, which is correct.
         text = dspy.lm15.TextPart(answer.text or " ")
-        return dspy.lm15.Response(
-            id=None,
-            model=request.model,
-            message=dspy.lm15.Message(role="assistant", parts=(text,)),
-            finish_reason="length" if answer.truncated else "stop",
-            usage=dspy.lm15.Usage(input_tokens=answer.tokens_in, output_tokens=answer.tokens_out),
-        )
+        message = dspy.lm15.Message(role="assistant", parts=(text,))
+        usage = dspy.lm15.Usage(input_tokens=answer.tokens_in, output_tokens=answer.tokens_out)
+        reason = "length" if answer.truncated else "stop"
+        return dspy.lm15.Response(id=None, model=request.model, message=message, finish_reason=reason, usage=usage)
 
 
 class AsyncCountedEngine:
@@ -170,8 +154,10 @@ def _messages(request: Any) -> Messages:
     """A request's messages in the form of chat completions."""
     if request.tools:
         raise ModelError("the program calls tools, which psopt's own client does not send: use a dspy.LM in Python")
-    messages = [{"role": "system", "content": _text(request.system)}] if request.system else []
-    return messages + [{"role": message.role, "content": _text(message.parts)} for message in request.messages]
+    messages = [{"role": message.role, "content": _text(message.parts)} for message in request.messages]
+    if request.system:
+        messages.insert(0, {"role": "system", "content": _text(request.system)})
+    return messages
 
 
 def _text(parts: Any) -> str:
@@ -197,12 +183,8 @@ class _CallsOfARun(dspy.utils.callback.BaseCallback):  # type: ignore[misc]  # d
 class RunCounter:
     """Counts the calls of every step of a program and their tokens, unless psopt's engine does.
 
-    The number of calls is only known after a run. Before it, the largest number that any run has made is reserved.
-
-    Parameters
-    ----------
-    n_steps : int
-        The number of calls assumed for the first runs.
+    The number of calls is only known after a run. Before it, the largest number that any run has made is reserved, and
+    `n_steps` for the first runs.
     """
 
     def __init__(self, budget: Budget, n_steps: int) -> None:
@@ -213,10 +195,7 @@ class RunCounter:
 
     @contextlib.contextmanager
     def one_run(self) -> Iterator[None]:
-        """Reserve calls for a run, and settle the account after it.
-
-        Raises BudgetReachedError if the budget is used up.
-        """
+        """Reserve calls for a run, and settle the account after it; raises BudgetReachedError if too few are left."""
         if self.counts_elsewhere:
             yield
             return
@@ -245,11 +224,11 @@ class RunCounter:
     def _settle(self, usage: Any, n_calls: int, n_reserved: int, *, went_well: bool) -> None:
         with self._lock:
             # A run that failed before any call still counts as a failed attempt.
-            self._budget.count(made=n_calls if went_well else max(0, n_calls - 1), failed=not went_well)
+            n_made = n_calls if went_well else max(0, n_calls - 1)
+            self._budget.count(made=n_made, failed=not went_well)
             self._budget.release(Need(n_reserved))
             self._most_calls = max(self._most_calls, n_calls)
-            for entries in usage.usage_data.values():
-                for entry in entries:
-                    read = entry.get("prompt_tokens") or entry.get("input_tokens") or 0
-                    written = entry.get("completion_tokens") or entry.get("output_tokens") or 0
-                    self._budget.count(tokens_in=read, tokens_out=written)
+            for entry in chain.from_iterable(usage.usage_data.values()):
+                read = entry.get("prompt_tokens") or entry.get("input_tokens") or 0
+                written = entry.get("completion_tokens") or entry.get("output_tokens") or 0
+                self._budget.count(tokens_in=read, tokens_out=written)

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import copy
-import json
 import tempfile
 from dataclasses import KW_ONLY, dataclass, replace
+from fnmatch import fnmatch
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.dspy_programs._compilation import Compilation
-from psopt.dspy_programs._compile import compile_program
-from psopt.dspy_programs._compile_arguments import check_arguments
-from psopt.dspy_programs._copying import copy_of
+from psopt.dspy_programs._compile import AUTO_CALLS, Auto, compile_program
+from psopt.dspy_programs._contents import copy_of
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import split_examples
-from psopt.dspy_programs._metric import n_extra_arguments
-from psopt.dspy_programs._progress import ProgressLine
-from psopt.dspy_programs._python_words import in_python_words
-from psopt.dspy_programs._results import ProgramCandidate, candidate_programs, detailed_results, trial_logs
-from psopt.dspy_programs._sizing import AUTO_CALLS
-from psopt.errors import InputError
+from psopt.dspy_programs._outcome import n_extra_arguments
+from psopt.dspy_programs._python_words import ProgressLine, in_python_words
+from psopt.errors import InputError, nearest
 from psopt.models import ModelProvider
 from psopt.models.chat import Budget, LMConfig
 from psopt.rephrasings import given_wordings
-from psopt.runs import MANIFEST, RunSettings
+from psopt.runs import RunSettings
 from psopt.search_spaces import SearchRestriction
 from psopt.settings import GATE_MARGIN, DataOptions, SearchOptions
 from psopt.tasks import ORDINAL, check_answers
@@ -35,18 +31,27 @@ if TYPE_CHECKING:
 
     from psopt.dspy_programs._compilation import Compiled
     from psopt.dspy_programs._examples import Given
-    from psopt.dspy_programs._metric import Metric
-    from psopt.dspy_programs._outcome import Equivalence
+    from psopt.dspy_programs._outcome import Equivalence, Metric
     from psopt.search import Observer
     from psopt.settings import GateMode, HoldBack
     from psopt.tracking import Callback
 
-Auto = Literal["light", "medium", "heavy"]
 _TRIALS, _REPHRASINGS = 40, 10  # like the command without an effort
 _SMALL = frozenset({"light", "medium"})
 # From the simulations in `psopt.search.gate`: with 100 samples a sure gate keeps less than half of the true gain.
 _ENOUGH_TO_BE_SURE = 100
 _THREADS = 8  # dspy's own default (`dspy.settings.num_threads`)
+# Arguments of `compile`: the last has no effect
+_TAKEN = ("num_trials", "seed", "max_errors", "num_threads", "provide_traceback", "requires_permission_to_run")
+_OF_OTHER_OPTIMIZERS = {  # by patterns of their names
+    "max_*_demos": "how many demonstrations there are is searched for",
+    "minibatch*": "racing decides how much of the valset a program is asked about",
+    "*_aware_proposer": "give prompt_model=.. to let a model propose",
+    "view_data_batch_size": "give prompt_model=.. to let a model propose",
+    "eval_kwargs": "num_threads=.. and max_errors=.. are arguments of their own",
+    "restrict": "give the sets that are to be used",
+    "labeled_sample": "give the sets that are to be used",
+}
 
 
 @dataclass(repr=False, eq=False)
@@ -178,7 +183,8 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
 
     def __post_init__(self) -> None:
         """Refuse invalid arguments before anything is asked."""
-        _check_metric(self.metric)
+        if self.metric is not None:
+            n_extra_arguments(self.metric)  # refuses what is no metric
         with in_python_words():
             check_answers("SensitivityOptimizer", self.answers, self.order)
             self._wordings, self._wordings_from = given_wordings(self.heldout_from)
@@ -191,9 +197,9 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         trials, rephrasings = self._sizes
         if trials < 1 or rephrasings < 2:
             raise InputError("num_trials must be 1 or more and num_rephrasings 2 or more")
-        listed = list(self.callbacks)
-        self.callbacks = [callback for callback in listed if _is_dspy_s(callback)]  # where DSPy looks for its callbacks
-        self._log, self._trackers = split_callbacks(callback for callback in listed if not _is_dspy_s(callback))
+        listed, of_dspy = list(self.callbacks), dspy.utils.BaseCallback
+        self._log, self._trackers = split_callbacks(tracker for tracker in listed if not isinstance(tracker, of_dspy))
+        self.callbacks = [callback for callback in listed if isinstance(callback, of_dspy)]  # where DSPy looks for them
 
     def compile(
         self,
@@ -231,19 +237,15 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         PsoptError
             If an argument cannot be used (before any call), or the language model fails.
         """
-        check_arguments(kwargs)
-        optimizer = self._with(kwargs)
-        if optimizer is not self:
-            return optimizer.compile(
-                student, trainset=trainset, teacher=teacher, valset=valset, testset=testset, observer=observer
-            )
+        _check_arguments(kwargs)
         if not isinstance(student, dspy.Module):
             raise InputError(f"the student is no dspy.Module but a {type(student).__name__}")
         splits = split_examples(trainset, valset, testset)
+        optimizer = self._with(kwargs)
         line = ProgressLine()
         try:
-            with in_python_words(with_traceback=bool(self.provide_traceback)):
-                return self._best(self._compile(student, splits, teacher, observer or line))
+            with in_python_words(with_traceback=bool(optimizer.provide_traceback)):
+                return optimizer._best(optimizer._compile(student, splits, teacher, observer or line))
         finally:
             line.close()
 
@@ -255,6 +257,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         if limits.max_calls is None:
             limits = replace(limits, max_calls=self._most_calls)
         models = ModelProvider(self.cache_dir, self.lm or LMConfig(), Budget.of(limits))
+        max_errors = dspy.settings.max_errors if self.max_errors is None else self.max_errors
         told = [*dspy.settings.callbacks, *self.callbacks]
         with dspy.context(callbacks=told), tracked(observer, self._log, self._trackers, models.budget) as tracking:
             compilation = Compilation(
@@ -273,20 +276,18 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
                 metric=self.metric,
                 equivalence=self.equivalence,
                 teacher=teacher,
-                max_errors=dspy.settings.max_errors if self.max_errors is None else self.max_errors,
+                max_errors=max_errors,
                 most_calls=self._most_calls,
             )
             return compile_program(student, splits, compilation)
 
     def _with(self, arguments: dict[str, Any]) -> SensitivityOptimizer:
         """The optimizer with its own settings overridden by the arguments of `compile`."""
-        told = {name: value for name, value in arguments.items() if value is not None and hasattr(self, name)}
-        if not told:
-            return self
         optimizer = copy.copy(self)
-        for name, value in told.items():
-            setattr(optimizer, name, value)
-        if "num_trials" in told:
+        for name, value in arguments.items():
+            if value is not None and hasattr(self, name):
+                setattr(optimizer, name, value)
+        if arguments.get("num_trials") is not None:
             optimizer.auto = None
         return optimizer
 
@@ -307,7 +308,9 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         """The number of calls for which sizes are chosen; None if sizes are given."""
         if self._is_sized:
             return None
-        limits = [self._limits.max_calls, AUTO_CALLS[self.auto] if self.auto else None]
+        limits = [self._limits.max_calls]
+        if self.auto:
+            limits.append(AUTO_CALLS[self.auto])
         return min((limit for limit in limits if limit is not None), default=AUTO_CALLS["light"])
 
     @property
@@ -316,8 +319,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         most = self._most_calls
         if most is None:
             return "full"
-        efforts: tuple[Auto, ...] = get_args(Auto)
-        return next((effort for effort in efforts if most <= AUTO_CALLS[effort]), "heavy")
+        return next((effort for effort, n_calls in AUTO_CALLS.items() if most <= n_calls), "heavy")
 
     @property
     def _limits(self) -> LMConfig:
@@ -327,8 +329,9 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     def _settings(self, n_test: int) -> RunSettings:
         trials, rephrasings = self._sizes
         effort = self._effort
-        is_of_auto = effort != "full" and self._limits.max_calls is None
         is_small = effort in _SMALL or (effort != "full" and n_test < _ENOUGH_TO_BE_SURE)
+        usual_gate: GateMode = "likely" if is_small else "sure"
+        is_of_auto = effort != "full" and self._limits.max_calls is None
         return RunSettings(
             data=DataOptions("", answers=self.answers, order=tuple(self.order)),  # named after reading the examples
             search=SearchOptions(
@@ -339,7 +342,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
             rephrasings=rephrasings,
             storage=self.storage,
             program="python",
-            gate=self.gate or ("likely" if is_small else "sure"),
+            gate=self.gate or usual_gate,
             gate_margin=self.gate_margin,
             lm=self.lm or LMConfig(),
             effort=effort,
@@ -351,37 +354,19 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
 
     def _best(self, compiled: Compiled) -> Any:
         """The chosen program, with the front attached if requested."""
-        run = compiled.run
-        better = copy_of(compiled.programs[run.pick(self.pick).id])
+        best = compiled.run.pick(self.pick)
+        better = copy_of(compiled.programs[best.id])
         better._compiled = True
-        if not self.track_stats:
-            return better
-        better.run = run
-        better.failures = compiled.failures
-        n_calls = json.loads((run.path / MANIFEST).read_text("utf-8"))["calls"]["made"]
-        better.detailed_results = detailed_results(compiled, run.pick(self.pick).id, n_calls, self.seed)
-        better.trial_logs = trial_logs(compiled)
-        better.candidate_programs = candidate_programs(compiled)
-        better.score = run.pick(self.pick).val.f1
-        better.sensitivity_by_step = compiled.sensitivity_by_step
-        better.front = better.pareto_front = tuple(
-            ProgramCandidate(member.id, member.edits, member.val, member.test, compiled.programs[member.id])
-            for member in run.front
-        )
+        if self.track_stats:
+            compiled.record_on(better, best, self.seed)
         return better
 
 
-def _is_dspy_s(callback: Any) -> bool:
-    return isinstance(callback, dspy.utils.BaseCallback)
-
-
-def _check_metric(metric: Any) -> None:
-    """Refuse an invalid metric before anything is asked."""
-    if metric is None:
-        return
-    if not callable(metric):
-        raise InputError(
-            f"the metric comes first, and {metric!r} is none: name the others, "
-            f"SensitivityOptimizer(num_trials=.., num_rephrasings=..)"
-        )
-    n_extra_arguments(metric)
+def _check_arguments(arguments: Iterable[str]) -> None:
+    """Refuse arguments of `compile` that mean nothing here, by name, before anything is spent."""
+    for name in arguments:
+        for pattern, reason in _OF_OTHER_OPTIMIZERS.items():
+            if fnmatch(name, pattern):
+                raise InputError(f"compile: {name} means nothing to SensitivityOptimizer: {reason}")
+        if name not in _TAKEN:
+            raise InputError(f"compile does not know {name}{nearest(name, _TAKEN)}")

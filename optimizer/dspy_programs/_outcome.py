@@ -1,13 +1,16 @@
-"""The outcome of a program: the output that is its answer, how to find it, and its answers as classes."""
+"""The outcome of a program: the output that is its answer, its answers as classes, and their score by a DSPy metric."""
 
 from __future__ import annotations
 
+import contextlib
 import enum
+import inspect
 import json
 import types
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from psopt.answers import AnswerType, code_of
@@ -21,8 +24,8 @@ if TYPE_CHECKING:
 Equivalence = Callable[[str, str], bool]
 RIGHT = "right"
 NONE = str(None)
-NO_REFERENCE = "(what the metric says is right)"
 _ONE_LABEL = AnswerSpec()
+_SETS = (list, tuple, set, frozenset)
 
 
 @dataclass(frozen=True)
@@ -40,26 +43,22 @@ class Outcome:
         return NONE in self.labels
 
     def truth(self, example: Any, where: str) -> str:
-        """The class of an example.
-
-        Raises DataError if the example has none, or one that the program cannot give.
-        """
+        """The class of an example; raises DataError if it has none, or one that the program cannot give."""
         if example.get(self.field) is None and not (self.takes_none and self.field in example):
             fields = ", ".join(sorted(example.keys()))
             raise DataError(f"{where} has no {self.field!r}, which the program is to predict; it has {fields}")
         answer = as_text(example[self.field])
         label = self.read(answer)
         if label is None:
-            raise DataError(f"{where}: {self.field} {self._why_unread(answer)}")
+            hint = nearest(answer, self.labels)
+            if self.labels and not hint:
+                hint = f"; the program knows {', '.join(self.labels)}"
+            raise DataError(f"{where}: {self.field} {answer[:60]!r} can't be read as {self.spec.kind}{hint}")
         return label
 
     def read(self, answer: str | None) -> str | None:
         """The class of an answer, or its canonical form; None if it names no class and is not readable."""
         return answer if answer in self.labels else None
-
-    def _why_unread(self, answer: str) -> str:
-        hint = nearest(answer, self.labels) or f"; the program knows {', '.join(self.labels)}"
-        return f"{answer!r} is none of the program's labels{hint}"
 
     def is_right(self, answer: str | None, example: Any) -> bool:
         """Whether an answer equals that of the example, or means the same."""
@@ -70,7 +69,8 @@ class Outcome:
 
     def class_indices(self, answers: Sequence[str | None], example: Any, labels: Sequence[str]) -> list[int]:  # noqa: ARG002
         """The answers to one example as indices into `labels`; ``len(labels)`` is N/A; open ones as from `code_of`."""
-        return [labels.index(answer) if answer in labels else len(labels) for answer in answers]
+        places: dict[str | None, int] = {label: place for place, label in enumerate(labels)}
+        return [places.get(answer, len(labels)) for answer in answers]
 
 
 @dataclass(frozen=True)
@@ -107,11 +107,7 @@ class OpenOutcome(Outcome):
     """Several labels, a number or a text, as `spec` says."""
 
     def read(self, answer: str | None) -> str | None:
-        return None if answer is None else as_reference(answer, self.spec, self.labels)
-
-    def _why_unread(self, answer: str) -> str:
-        hint = f"; the program knows {', '.join(self.labels)}" if self.labels else ""
-        return f"{answer[:60]!r} can't be read as {self.spec.kind}{hint}"
+        return as_reference(answer, self.spec, self.labels)
 
     def _is_same(self, answer: str, truth: str) -> bool:
         predicted, right = self.read(answer), self.read(truth)
@@ -129,7 +125,7 @@ class UnreferencedOutcome(OpenOutcome):
     """An output that only a metric can score: examples need not have it."""
 
     def truth(self, example: Any, where: str) -> str:  # noqa: ARG002
-        return NO_REFERENCE
+        return "(what the metric says is right)"
 
 
 def right_and_others(n_rephrasings: int) -> tuple[str, ...]:
@@ -139,18 +135,20 @@ def right_and_others(n_rephrasings: int) -> tuple[str, ...]:
 
 def as_text(value: Any) -> str:
     """A class as text: an Enum by its value; several classes, and objects, as JSON."""
-    if isinstance(value, (list, tuple, set, frozenset)):
+    if isinstance(value, _SETS):
         return json.dumps([as_text(member) for member in value], ensure_ascii=False)
     if isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False, default=as_text)
-    return str(value.value if isinstance(value, enum.Enum) else value).strip()
+    if isinstance(value, enum.Enum):
+        value = value.value
+    return str(value).strip()
 
 
 class _Output(NamedTuple):
     step: str
     field: str
-    labels: tuple[str, ...]
-    spec: AnswerSpec = AnswerSpec()
+    labels: tuple[str, ...] = ()
+    spec: AnswerSpec = _ONE_LABEL
     is_optional: bool = False
 
 
@@ -174,28 +172,30 @@ def find_outcome(
     if label_field is not None:
         output = _last_named(outputs, label_field)
     elif has_metric and not _in_examples(_of_class(outputs), examples):
-        output = _last_in_examples(outputs, examples)
+        output = (_in_examples(outputs, examples) or outputs)[-1]
     else:
         output = _last_of_class(outputs, examples, told)
     step, field = output.step, output.field
     if equivalence is not None:
         return MeantOutcome(step, field, equivalence=equivalence)
     if has_metric and not _in_examples([output], examples):
-        spec = AnswerSpec(TEXT) if told is None or told.has_labels else told
-        return UnreferencedOutcome(step, field, spec=spec)
+        if told is None or told.has_labels:
+            told = AnswerSpec(TEXT)
+        return UnreferencedOutcome(step, field, spec=told)
     spec = told or _spec(output, examples, is_named=has_metric or label_field is not None)
+    if spec.kind == LABELS:
+        return OpenOutcome(step, field, labels=output.labels or _labels_of_sets(examples, field), spec=spec)
     if spec.is_open:
-        labels = output.labels or (_labels_of_sets(examples, output.field) if spec.kind == LABELS else ())
-        return OpenOutcome(step, field, labels=labels if spec.has_labels else (), spec=spec)
+        return OpenOutcome(step, field, spec=spec)
     # The program's own code may produce the class, or the type may not list the classes.
-    labels = output.labels or tuple(sorted({*_values(examples, output.field)}))
-    is_optional = any(program_output.is_optional for program_output in outputs if program_output.field == output.field)
-    if is_optional and any(output.field in example and example[output.field] is None for example in examples):
+    labels = output.labels or tuple(sorted({*map(as_text, _values(examples, field))}))
+    is_optional = any(of_step.is_optional for of_step in outputs if of_step.field == field)
+    if is_optional and any(field in example and example[field] is None for example in examples):
         labels = (*labels, NONE)
     if len(labels) < 2:
-        fields = ", ".join(program_output.field for program_output in outputs)
+        fields = ", ".join(of_step.field for of_step in outputs)
         raise InputError(
-            f"label_field {output.field!r} has fewer than two classes among the examples (outputs: {fields}); "
+            f"label_field {field!r} has fewer than two classes among the examples (outputs: {fields}); "
             "for free text give a metric=.., or answers='text'"
         )
     return Outcome(step, field, labels=labels)
@@ -206,11 +206,12 @@ def _outputs(program: Any) -> list[_Output]:
     steps = list(program.named_predictors())
     if not steps:
         raise InputError("the program has no predictor (dspy.Predict or a module built on it): there is nothing to fix")
-    return [
-        _Output(step, name, *_kind_of(field.annotation), is_optional=type(None) in get_args(field.annotation))
-        for step, predictor in steps
-        for name, field in predictor.signature.output_fields.items()
-    ]
+    outputs = []
+    for step, predictor in steps:
+        for name, field in predictor.signature.output_fields.items():
+            is_optional = type(None) in get_args(field.annotation)
+            outputs.append(_Output(step, name, *_kind_of(field.annotation), is_optional))
+    return outputs
 
 
 def _of_class(outputs: Sequence[_Output]) -> list[_Output]:
@@ -222,13 +223,7 @@ def _of_class(outputs: Sequence[_Output]) -> list[_Output]:
 
 def _in_examples(outputs: Sequence[_Output], examples: Sequence[Any]) -> list[_Output]:
     """The outputs that all examples have."""
-    return [output for output in outputs if all(example.get(output.field) is not None for example in examples)]
-
-
-def _last_in_examples(outputs: Sequence[_Output], examples: Sequence[Any]) -> _Output:
-    """The last output that all examples have; otherwise the last output of the last step."""
-    of_last = [output for output in outputs if output.step == outputs[-1].step]
-    return (_in_examples(outputs, examples) or of_last)[-1]
+    return [output for output in outputs if len(_values(examples, output.field)) == len(examples)]
 
 
 def _last_of_class(outputs: Sequence[_Output], examples: Sequence[Any], told: AnswerSpec | None) -> _Output:
@@ -250,28 +245,29 @@ def _spec(output: _Output, examples: Sequence[Any], *, is_named: bool) -> Answer
     Numbers are classes if a few values keep recurring. An output whose type is not a class, and that was named or has a
     metric, is text if nearly every example has another value.
     """
-    are_rare = are_mostly_rare(Counter(_values(examples, output.field)).values())
+    are_rare = are_mostly_rare(Counter(map(as_text, _values(examples, output.field))).values())
     if output.spec.kind == NUMBER and not are_rare:
         return AnswerSpec()
     is_plain = not output.labels and not output.spec.is_open
-    return AnswerSpec(TEXT) if is_plain and is_named and are_rare else output.spec
+    if is_plain and is_named and are_rare:
+        return AnswerSpec(TEXT)
+    return output.spec
 
 
 def _labels_of_sets(examples: Sequence[Any], field: str) -> tuple[str, ...]:
-    sets = [example[field] for example in examples if example.get(field) is not None]
-    named = {as_text(label) for labels in sets if isinstance(labels, (list, tuple, set, frozenset)) for label in labels}
-    return tuple(sorted(named))
+    sets = (value for value in _values(examples, field) if isinstance(value, _SETS))
+    return tuple(sorted(set(map(as_text, chain.from_iterable(sets)))))
 
 
 def _last_named(outputs: Sequence[_Output], field: str) -> _Output:
     """The last output with a name; if no step gives it, the program itself does, and it counts for the last step."""
-    named = [output for output in outputs if output.field == field]
-    return named[-1] if named else _Output(outputs[-1].step, field, ())
+    named = (output for output in reversed(outputs) if output.field == field)
+    return next(named, _Output(outputs[-1].step, field))
 
 
-def _values(examples: Sequence[Any], field: str) -> list[str]:
-    """The values of a field in the examples, as text, without missing ones."""
-    return [as_text(example[field]) for example in examples if example.get(field) is not None]
+def _values(examples: Sequence[Any], field: str) -> list[Any]:
+    """The values of a field in the examples, without missing ones."""
+    return [example[field] for example in examples if example.get(field) is not None]
 
 
 def _kind_of(annotation: Any) -> tuple[tuple[str, ...], AnswerSpec]:
@@ -281,16 +277,17 @@ def _kind_of(annotation: Any) -> tuple[tuple[str, ...], AnswerSpec]:
     ((('a', 'b'), AnswerSpec(kind='labels', detail='', measure='')), 'number')
     """
     annotation = _without_none(annotation)
-    if get_origin(annotation) in {list, set, frozenset} and labels_of(get_args(annotation)[0]):
-        return labels_of(get_args(annotation)[0]), AnswerSpec(LABELS)
-    is_number = annotation in (int, float)
-    return labels_of(annotation), AnswerSpec(NUMBER) if is_number else AnswerSpec()
+    if annotation in (int, float):
+        return (), AnswerSpec(NUMBER)
+    if get_origin(annotation) in {list, set, frozenset} and _labels_of(get_args(annotation)[0]):
+        return _labels_of(get_args(annotation)[0]), AnswerSpec(LABELS)
+    return _labels_of(annotation), _ONE_LABEL
 
 
-def labels_of(annotation: Any) -> tuple[str, ...]:
+def _labels_of(annotation: Any) -> tuple[str, ...]:
     """The classes that a type allows; empty if it does not list classes.
 
-    >>> labels_of(Literal["yes", "no"]), labels_of(bool), labels_of(str)
+    >>> _labels_of(Literal["yes", "no"]), _labels_of(bool), _labels_of(str)
     (('yes', 'no'), ('True', 'False'), ())
     """
     annotation = _without_none(annotation)
@@ -309,3 +306,62 @@ def _without_none(annotation: Any) -> Any:
         return annotation
     members = [member for member in get_args(annotation) if member is not type(None)]
     return members[0] if len(members) == 1 else None
+
+
+Metric = Callable[..., Any]
+PASSED = 0.5
+"""The score that a prediction needs to be shown as an example: for a yes/no metric, yes."""
+_MOST_EXTRA = 3  # a trace, and GEPA's predictor name and trace
+
+
+def judge(metric: Metric, example: Any, prediction: Any) -> tuple[float, str]:
+    """Call a metric; return its score of a prediction, in [0, 1], and its reason in words, if it gives one.
+
+    It may take (example, prediction), with a trace as from DSPy's optimizers, or GEPA's five arguments; unknown ones
+    are None.
+
+    Raises InputError if it returns anything else, or takes other arguments.
+    """
+    value: Any = metric(example, prediction, *[None] * n_extra_arguments(metric))
+    feedback = ""
+    if isinstance(value, Mapping):
+        feedback, value = value.get("feedback") or "", value.get("score")
+    elif hasattr(value, "score"):
+        feedback, value = getattr(value, "feedback", None) or "", value.score
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"the metric returned {value!r}, not a number in [0, 1] or a truth value") from None
+    if not 0 <= number <= 1:
+        raise InputError(f"the metric returned {number:g}; psopt needs numbers in [0, 1]")
+    return number, str(feedback)
+
+
+def n_extra_arguments(metric: Metric) -> int:
+    """How many arguments a metric needs after the example and the prediction: 0 to 3.
+
+    >>> n_extra_arguments(lambda example, prediction, trace=None: True)
+    0
+    >>> n_extra_arguments(lambda gold, prediction, trace, pred_name, pred_trace: True)
+    3
+
+    Raises InputError if it cannot be called with two to five arguments.
+    """
+    if not callable(metric):
+        raise InputError(
+            f"the metric comes first, and {metric!r} is none: name the others, SensitivityOptimizer(num_trials=.., "
+            "num_rephrasings=..)"
+        )
+    try:
+        signature = inspect.signature(metric)
+    except (TypeError, ValueError):  # written in C: it is called with DSPy's minimal arguments
+        return 0
+    for n_extra in range(_MOST_EXTRA + 1):
+        with contextlib.suppress(TypeError):
+            signature.bind(*[None] * (2 + n_extra))
+            return n_extra
+    n_needed = sum(parameter.default is parameter.empty for parameter in signature.parameters.values())
+    raise InputError(
+        f"the metric {getattr(metric, '__name__', repr(metric))} takes {n_needed} arguments; psopt calls it with an "
+        "example and a prediction, and up to three more (trace, pred_name, pred_trace)"
+    )

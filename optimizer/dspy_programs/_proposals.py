@@ -53,10 +53,10 @@ class ProgramProposals:
     ) -> list[Edit]:
         """Return edits, those with the highest possible gain first."""
         # Free text has no labels for notes, and neither has an output that only a metric can judge.
-        outcome = self.model.outcome
-        is_labelled = not isinstance(outcome, (MeantOutcome, UnreferencedOutcome))
-        edits = propose_edits(task, prompt, predictions, diagnosis, pool, hold_back) if is_labelled else []
-        edits = [edit for edit in edits if edit.kind != "example"]
+        edits: list[Edit] = []
+        if not isinstance(self.model.outcome, (MeantOutcome, UnreferencedOutcome)):
+            proposed = propose_edits(task, prompt, predictions, diagnosis, pool, hold_back)
+            edits = [edit for edit in proposed if edit.kind != "example"]
         usable = self._usable(task, predictions)
         if not usable.samples:
             return edits

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import threading
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +14,9 @@ from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import example_key, inputs_key
 from psopt.dspy_programs._fingerprint import Fingerprint
 from psopt.dspy_programs._lm import RunCounter, is_counted, lm_of, own_error
-from psopt.dspy_programs._metric import PASSED, judge
-from psopt.dspy_programs._outcome import as_text
-from psopt.dspy_programs._records import Failures, Records
-from psopt.errors import BudgetReachedError, InputError, NoLabelsError
+from psopt.dspy_programs._outcome import PASSED, as_text, judge
+from psopt.errors import BudgetReachedError, InputError, ModelError, NoLabelsError, first_line
+from psopt.models import AnswerCache
 from psopt.models.chat import FIRST, spread
 
 if TYPE_CHECKING:
@@ -25,30 +25,96 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from psopt.dspy_programs._compilation import Compilation
-    from psopt.dspy_programs._outcome import Outcome
-    from psopt.dspy_programs._records import Record
+    from psopt.dspy_programs._outcome import Metric, Outcome
     from psopt.models import OnProgress
 
     Jobs = Mapping[bytes, tuple[Any, str]]
     """The program and the text, by the key of the answer."""
+    Record = dict[str, Any]
+    """A run has its ``outcome`` (None if it could not be parsed), ``merit`` and the metric's ``feedback``.
+
+    A trace has its ``steps``. One that ``failed`` only counts for this process: the next one tries again.
+    """
 
 
 _FEWEST = 3  # texts: if all of these fail, the texts are not the cause
 _SHOWN = 60  # characters of an outcome or a text in a message
+_LONGEST = 300  # characters of an error
 _SECONDS = 1  # between progress updates: as often as a progress bar is redrawn
+
+
+class Records:
+    """Records by their key, stored in the run directory; threads may add to them concurrently."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._failed: dict[bytes, Record] = {}
+
+    @cached_property
+    def _cache(self) -> AnswerCache:
+        return AnswerCache(self._folder)
+
+    def get_many(self, keys: Iterable[bytes]) -> dict[bytes, Record]:
+        """Return the stored records."""
+        keys = list(keys)
+        failed = {key: self._failed[key] for key in keys if key in self._failed}
+        return failed | self._cache.get_many(keys)
+
+    def put(self, key: bytes, record: Record) -> None:
+        """Store a record."""
+        if record.get("failed"):
+            self._failed[key] = record
+        else:
+            self._cache.put(key, record)
+
+
+class Failures:
+    """Counts the texts on which a program or a metric failed.
+
+    A text that fails under one wording mostly fails under all, so texts are counted, not runs. If more than `most`
+    fail, the run ends.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self.by_text: dict[str, str] = {}  # the first error of each text that failed
+        self._n_runs = 0
+        self._first: tuple[str, Exception] | None = None
+
+    def add(self, what: str, text: str, error: Exception) -> None:
+        """Count a failure of `what` (the program, the metric) on a text; raises ModelError if too many have failed."""
+        message = f"{type(error).__name__}: {first_line(error)[:_LONGEST]}"
+        with self._lock:
+            self._n_runs += 1
+            self.by_text.setdefault(text, message)
+            self._first = self._first or (what, error)
+            n_texts = len(self.by_text)
+        if n_texts > self._most:
+            others = f"after {self._most} other texts (max_errors={self._most})"
+            raise ModelError(f"the {what} failed on {text[:_SHOWN]!r}, {others}: {message}") from error
+
+    def stop(self) -> None:
+        """Raise ModelError: there were only failures."""
+        failing_part, error = self._first or ("program", RuntimeError())
+        raise ModelError(f"the {failing_part} fails on every text: {next(iter(self.by_text.values()))}") from error
+
+    @property
+    def line(self) -> str:
+        """A line about them at the end; empty if there are none."""
+        if not self.by_text:
+            return ""
+        text, message = next(iter(self.by_text.items()))
+        failed = f"failed runs, which count as no answer: {self._n_runs}, on {len(self.by_text)} of the texts"
+        return f"{failed}, first on {text[:_SHOWN]!r}: {message}"
 
 
 class ProgramRunner:
     """Runs programs, each on each text once; their answers are stored in the run directory.
 
-    Parameters
-    ----------
-    examples : mapping of text to dspy.Example
-        The example with which a text is run.
-    n_steps : int
-        The number of predictors of the program, and of calls reserved for its first runs.
-    judged_by : str
-        A digest of the metric and the program's own code: answers that were judged in another way are not reused.
+    `examples` holds the example with which each text is run; `n_steps` is the number of the program's predictors, and
+    of calls reserved for its first runs. `judged_by` is a digest of the metric and the program's own code: answers that
+    were judged in another way are not reused.
     """
 
     def __init__(
@@ -80,7 +146,7 @@ class ProgramRunner:
         texts: Sequence[str],
         on_progress: OnProgress | None = None,
         cells: NDArray[np.bool_] | None = None,
-    ) -> list[list[Record | None]]:
+    ) -> NDArray[np.object_]:
         """What each program answers to each text: texts as rows, programs as columns.
 
         With `cells`, (n_texts, n_programs), only those are run, and the others are None.
@@ -88,10 +154,11 @@ class ProgramRunner:
         Raises NoLabelsError if none of the first runs ends in a label. Raises ModelError if too many texts fail.
         """
         fingerprints = [Fingerprint.of(program) for program in programs]
-        wanted = np.ones((len(texts), len(programs)), dtype=np.bool_) if cells is None else cells
+        if cells is None:
+            cells = np.ones((len(texts), len(programs)), dtype=np.bool_)
         keys = {
             (row, column): fingerprints[column].key(self.asked(texts[row]), f"outcome {self.judged_by}".rstrip())
-            for row, column in np.argwhere(wanted).tolist()
+            for row, column in np.argwhere(cells).tolist()
         }
         answered = self.records.get_many(keys.values())
         jobs = {key: (programs[column], texts[row]) for (row, column), key in keys.items() if key not in answered}
@@ -103,16 +170,16 @@ class ProgramRunner:
         answered = self.records.get_many(keys.values())
         if len(texts) >= _FEWEST and all(record.get("failed") for record in answered.values()):
             self.failures.stop()
-        rows: list[list[Record | None]] = [[None] * len(programs) for _ in texts]
-        for (row, column), key in keys.items():
-            rows[row][column] = answered[key]
-        return rows
+        records = np.full(cells.shape, None, dtype=np.object_)
+        for place, key in keys.items():
+            records[place] = answered[key]
+        return records
 
     def asked(self, text: str) -> str:
         """What represents a text in the key of an answer: the inputs, or the whole example if there is a metric."""
         if text not in self._asked:
-            key = inputs_key if self.metric is None else example_key
-            self._asked[text] = key(self.examples[text])
+            example = self.examples[text]
+            self._asked[text] = inputs_key(example) if self.metric is None else example_key(example)
         return self._asked[text]
 
     def prepare(self, program: Any) -> Any:
@@ -144,14 +211,16 @@ class ProgramRunner:
                 raise own from None
             self.failures.add("program", text, error)
             return {"outcome": None, "merit": 0.0, "failed": True}
+        record: Record = {"outcome": None, "merit": None}
         value = _value(prediction, self.outcome.field)
-        fields = [*prediction.keys()] if hasattr(prediction, "keys") else [self.outcome.field]
-        is_there = self.outcome.field in fields
-        outcome = as_text(value) if value is not None or (self.outcome.takes_none and is_there) else None
-        record = {"outcome": outcome} if is_there else {"outcome": outcome, "gave": ", ".join(map(str, fields))}
-        if self.metric is None:
-            return {**record, "merit": None}
-        return {**record, **self._judged(example, prediction, text)}
+        is_missing = hasattr(prediction, "keys") and self.outcome.field not in [*prediction.keys()]
+        if is_missing:
+            record["gave"] = ", ".join(map(str, prediction.keys()))
+        if value is not None or (self.outcome.takes_none and not is_missing):
+            record["outcome"] = as_text(value)
+        if self.metric is not None:
+            record |= self._judged(self.metric, example, prediction, text)
+        return record
 
     def is_right(self, record: Record, text: str) -> bool:
         """Whether a run's result may be shown as an example: by the metric, otherwise by the example's own outcome."""
@@ -159,18 +228,18 @@ class ProgramRunner:
             return bool(record["merit"] >= PASSED)
         return self.outcome.is_right(record["outcome"], self.examples[text])
 
-    def _judged(self, example: Any, prediction: Any, text: str) -> Record:
+    def _judged(self, metric: Metric, example: Any, prediction: Any, text: str) -> Record:
         """The metric's judgement of a prediction: a score of 0 if the metric fails."""
-        assert self.metric is not None  # noqa: S101  # for the type checker
         try:
-            judgement = judge(self.metric, example, prediction)
+            score, feedback = judge(metric, example, prediction)
         except InputError:  # it returns an invalid value, probably on all texts
             raise
         except Exception as error:  # noqa: BLE001  # likewise
             self.failures.add("metric", text, error)
             return {"merit": 0.0, "failed": True}
-        feedback = {"feedback": judgement.feedback} if judgement.feedback else {}
-        return {"merit": judgement.score, **feedback}
+        if not feedback:
+            return {"merit": score}
+        return {"merit": score, "feedback": feedback}
 
     def _run_first(self, jobs: Jobs, answered: Iterable[Record]) -> set[bytes]:
         """Run a few first, and stop if none of them gives a label: the rest would be a waste."""
@@ -182,10 +251,9 @@ class ProgramRunner:
         records = self.records.get_many(first)
         if all(record.get("failed") for record in records.values()):
             self.failures.stop()
-        shown = [records[key] for key in first]
-        self._has_named_a_label = any(map(self._names_a_label, shown))
+        self._has_named_a_label = any(map(self._names_a_label, records.values()))
         if not self._has_named_a_label:
-            raise self._no_labels(jobs[first[0]][0], shown)
+            raise self._no_labels(jobs[first[0]][0], [records[key] for key in first])
         return set(first)
 
     def _names_a_label(self, record: Record) -> bool:
@@ -193,12 +261,12 @@ class ProgramRunner:
 
     def _no_labels(self, program: Any, records: Sequence[Record]) -> NoLabelsError:
         field = self.outcome.field
-        answers = ", ".join(
-            repr(text[:_SHOWN]) for text in dict.fromkeys(filter(None, (of["outcome"] for of in records)))
-        )
-        reason = f"they gave {answers[: 3 * _SHOWN]}" if answers else "no answer could be parsed"
+        answers = dict.fromkeys(repr(record["outcome"][:_SHOWN]) for record in records if record["outcome"])
+        reason = "no answer could be parsed"
         cure = "raise max_tokens if its answers are cut off, or try another model"
-        if not answers and all("gave" in record for record in records):
+        if answers:
+            reason = f"they gave {', '.join(answers)[: 3 * _SHOWN]}"
+        elif all("gave" in record for record in records):
             reason = f"what it returns has no {field!r}, but {records[0]['gave'] or 'nothing'}"
             cure = f"let forward return dspy.Prediction({field}=..), or name what it returns with label_field=.."
         return NoLabelsError(
@@ -207,11 +275,11 @@ class ProgramRunner:
         )
 
     def _run_all(self, jobs: Jobs, on_progress: OnProgress | None) -> None:
-        calls = [partial(self._run_and_keep, key, program, text) for key, (program, text) in jobs.items()]
-        _run_in_threads(calls, self._n_threads, on_progress)
+        def keep(key: bytes, program: Any, text: str) -> None:
+            self.records.put(key, self.run(program, text))
 
-    def _run_and_keep(self, key: bytes, program: Any, text: str) -> None:
-        self.records.put(key, self.run(program, text))
+        calls = [partial(keep, key, program, text) for key, (program, text) in jobs.items()]
+        _run_in_threads(calls, self._n_threads, on_progress)
 
 
 def _call(program: Any, inputs: dict[str, Any]) -> Any:
@@ -233,9 +301,7 @@ def name_of(program: Any) -> str:
     return f"program/{type(program).__name__} on {lm_of(program).model}"
 
 
-def _run_in_threads(
-    jobs: Sequence[Callable[[], object]], n_threads: int, on_progress: OnProgress | None = None
-) -> None:
+def _run_in_threads(jobs: Sequence[Callable[[], object]], n_threads: int, on_progress: OnProgress | None) -> None:
     """Run all jobs; each sees the caller's context variables, including DSPy's settings.
 
     The first error is raised, and jobs that have not begun are dropped. Running jobs are awaited, since they are paid

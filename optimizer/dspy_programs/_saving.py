@@ -8,11 +8,11 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from psopt.dspy_programs._copying import copy_of
+from psopt.dspy_programs._contents import copy_of
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._fingerprint import as_json_data
 from psopt.search_spaces import filled_template, render_additions
-from psopt.tasks import FREE, JSON, LABELS, NUMBER, TEXT, AnswerSpec, as_value
+from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT, AnswerSpec, as_value
 from psopt.templates import Field, split_description
 
 if TYPE_CHECKING:
@@ -50,10 +50,8 @@ def predict_state(prompt: Prompt) -> dict[str, Any]:
     input (spaces and other characters become underscores). Its output is ``label``: a Literal of the prompt's labels,
     or for other answers a list of these, a number or a text.
     """
-    kind: Any = _KINDS.get(prompt.asks)
-    if kind is None:
-        one_label: Any = Literal[prompt.labels]
-        kind = list[one_label] if prompt.asks == LABELS else one_label
+    one_label: Any = Literal[prompt.labels]
+    kind = {LABEL: one_label, LABELS: list[one_label], **_KINDS}[prompt.asks]
     if prompt.template is None:
         inputs = {"text": prompt.noun.replace(" ", "_")}
         instructions = "\n\n".join(filter(None, (prompt.description, render_additions(prompt))))
@@ -99,19 +97,11 @@ def _template_instructions(prompt: Prompt) -> str:
     themselves.
     """
     messages = filled_template(replace(prompt, examples=())).messages
-    followed_by = [*(message.role for message in messages[1:]), ""]
-    told = [
-        message
-        for message, next_role in zip(messages, followed_by, strict=True)
-        if "assistant" not in {message.role, next_role}
-    ]
-    instructions = split_description(prompt.description)
-    paragraphs = [
-        paragraph
-        for message in told
-        for paragraph in _paragraphs(message)
-        if any(part in paragraph for part in instructions) or not _fixes_the_answer(paragraph, prompt.answer)
-    ]
+    next_roles = [*(message.role for message in messages[1:]), ""]
+    paragraphs: list[str] = []
+    for message, next_role in zip(messages, next_roles, strict=True):
+        if "assistant" not in {message.role, next_role}:
+            paragraphs += [text for text in _paragraphs(message) if not _only_fixes_the_answer(text, prompt)]
     return "\n\n".join(paragraphs) or prompt.description
 
 
@@ -141,9 +131,11 @@ def _before_fields(paragraph: str) -> str:
     return "\n".join(before)
 
 
-def _fixes_the_answer(paragraph: str, answer: str) -> bool:
-    """Whether a paragraph asks for JSON or a tag, if the template's answers are read from that."""
-    kind, _, name = answer.partition(":")
+def _only_fixes_the_answer(paragraph: str, prompt: Prompt) -> bool:
+    """Whether a paragraph asks for JSON or a tag, from which answers are read, and is no instruction."""
+    if any(part in paragraph for part in split_description(prompt.description)):
+        return False
+    kind, _, name = prompt.answer.partition(":")
     if kind == "json":
         return f'"{name}"' in paragraph or "JSON" in paragraph
     return kind == "xml" and f"<{name}>" in paragraph

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.api._beside import planted_flips
+from psopt.api._finishing import planted_flips
 from psopt.evaluation import Evaluator
 from psopt.models import Capabilities
 from psopt.proposals import planted_texts
