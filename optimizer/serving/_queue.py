@@ -35,14 +35,8 @@ class QueueFullError(ModelError):
 class TextQueue:
     """Distributes waiting texts among threads; none waits for a group to fill.
 
-    Parameters
-    ----------
-    classify : callable
-        Texts in, answers out, in their order; called by several threads at once.
-    n_threads : int
-        How many groups of texts are asked for at once.
-    most_waiting : int
-        How many texts may wait before others are turned away.
+    `classify` takes texts and returns answers in their order; up to `n_threads` threads call it at once. While
+    `most_waiting` texts wait, others are turned away.
     """
 
     def __init__(self, classify: Classify, n_threads: int, most_waiting: int) -> None:
