@@ -53,10 +53,7 @@ class TextQueue:
         return len(self._waiting)
 
     async def answer(self, text: str, key: str = "") -> Classified:
-        """Classify one text, by a model that is asked with the client's key if one is given.
-
-        Raises QueueFullError if too many are waiting. Raises PsoptError if the model fails.
-        """
+        """Classify one text, asking with the client's key if given; raises QueueFullError if too many are waiting."""
         if len(self._waiting) >= self._most_waiting:
             raise QueueFullError(f"{self._most_waiting} texts wait already: ask again in a moment")
         future: asyncio.Future[Classified] = asyncio.get_running_loop().create_future()

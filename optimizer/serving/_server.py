@@ -59,10 +59,7 @@ def serve(
     passes_keys: bool,
     on_ready: Callable[[str], None],
 ) -> None:
-    """Answer requests until SIGINT or SIGTERM; accepted ones are answered first.
-
-    Raises InputError if it can't listen at the address.
-    """
+    """Answer requests until SIGINT or SIGTERM; raises InputError if it can't listen at the address."""
     listening = _listen(host, port)
     shown_host = f"[{host}]" if ":" in host else host
     queue = TextQueue(classifier, n_threads, most_waiting)
@@ -82,7 +79,9 @@ def _listen(host: str, port: int) -> socket.socket:
     is_v6 = ":" in host
     family = socket.AF_INET6 if is_v6 else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=_BACKLOG, dualstack_ipv6=is_v6)
+        return socket.create_server(
+            (host, port), family=family, backlog=_BACKLOG, dualstack_ipv6=is_v6 and socket.has_dualstack_ipv6()
+        )
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"--host {host} --port {port}: {reason}; give another --port, or 0 for a free one") from error

@@ -5,7 +5,6 @@ pytest loads this in every session of an environment with psopt: what a marked t
 
 from __future__ import annotations
 
-from collections import ChainMap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,8 +34,9 @@ def pytest_runtest_call(item: pytest.Item) -> None:
 
     if any(marker.args for marker in markers):
         pytest.fail("psopt: the marker takes arguments by name only, such as dataset='tickets.csv'", pytrace=False)
-    # the closest marker comes first, and takes precedence
-    wanted = dict(ChainMap(*(marker.kwargs for marker in markers)))
+    wanted: dict[str, Any] = {}
+    for marker in reversed(markers):  # the closest comes last, and takes precedence
+        wanted |= marker.kwargs
     try:
         missed = _missed(wanted, item.config.rootpath)
     except PsoptError as error:

@@ -66,10 +66,7 @@ def tracker_names(asked: Iterable[str]) -> tuple[str, ...]:
 
 
 def split_callbacks(callbacks: Iterable[Callback]) -> tuple[tuple[str, ...], tuple[Tracker | OptunaCallback, ...]]:
-    """Separate names, which a run keeps for resuming, from objects.
-
-    Raises InputError if a name is unknown, or something can't be called.
-    """
+    """Separate names, which a run keeps for resuming, from objects; raises InputError for an unknown name or object."""
     listed = list(callbacks)
     for callback in listed:
         if not (isinstance(callback, str | Tracker) or callable(callback)):
@@ -101,12 +98,10 @@ def tracked(
     callbacks: Sequence[Tracker | OptunaCallback],
     budget: Budget,
 ) -> Tracking:
-    """Let trackers watch a run along with an observer, and its calls, which `budget` pays for.
-
-    Raises PsoptError if a tracker can't do its work: its package is missing, or its address does not answer.
-    """
+    """Let trackers watch a run and the calls that `budget` pays for; raises PsoptError if one can't do its work."""
     tracking = Tracking(observer or Observer())
-    tracking.trackers = [_tracker(callback, lambda: tracking.study) for callback in (*names, *callbacks)]
+    listed: list[Callback] = [*names, *callbacks]
+    tracking.trackers = [_tracker(callback, lambda: tracking.study) for callback in listed]
     for tracker in tracking.trackers:
         try:
             tracker.check()

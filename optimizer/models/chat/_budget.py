@@ -99,6 +99,16 @@ class Budget:
     def is_limited(self) -> bool:
         return any(limit is not None for limit in (self.max_calls, self.max_tokens, self.max_cost))
 
+    def price(self, model: str) -> Price:
+        """A model's price, or `NO_PRICE`; raises InputError if it is not known, and limits the cost."""
+        price = price_of(model)
+        if price is None and self.max_cost is not None:
+            raise InputError(
+                f"--max-cost needs the price of {model}: add a line"
+                f' "{model}" = {{ in = .., out = .. }} (USD for a million tokens) to {user_prices()}'
+            )
+        return price or NO_PRICE
+
     def reserve(self, need: Need) -> bool:
         """Set aside what is needed; False if that must wait for others, BudgetReachedError if less is left."""
         if reason := self._too_much(Need(), need):
@@ -222,12 +232,3 @@ def _table(entries: dict[str, Any], where: str) -> dict[str, Price]:
             f'{where} is no table of prices ({error}); a line of it reads: "openai/NAME" = {{ in = 0.15, out = 0.6 }}'
         ) from error
     return prices
-
-
-def check_price(model: str) -> None:
-    """Make sure that a model has a price, so that its cost can be limited; raises InputError if it has none."""
-    if price_of(model) is None:
-        raise InputError(
-            f"--max-cost needs the price of {model}: add a line"
-            f' "{model}" = {{ in = .., out = .. }} (USD for a million tokens) to {user_prices()}'
-        )

@@ -80,7 +80,7 @@ def examine(model: str, *, cache_dir: Path | None = None, options: LMConfig | No
             _seed(first, plain.ask("A cat")),
             _logprobs(likely),
             _long_prompts(plain),
-            _limits([*plain.headers, *likely.headers]),
+            _limits(plain.headers | likely.headers),
             run(_batches(plain.engine.client, options.timeout)),
             _speed([*plain.seconds, *likely.seconds]),
         )
@@ -103,7 +103,7 @@ class _Patient:
     def __init__(self, kind: str, name: str, cache: AnswerCache, options: LMConfig) -> None:
         self.engine = chat_engine(kind, name, cache, options, Budget(call_watcher=self._watch))
         self.seconds: list[float] = []
-        self.headers: list[Mapping[str, str]] = []
+        self.headers: dict[str, str] = {}  # the latest of each name, in lower case
         self._request: Mapping[str, Any] = {}
 
     def ask(self, text: str, labels: tuple[str, ...] = (), task: str = _TASK) -> _Call:
@@ -122,7 +122,7 @@ class _Patient:
         def end(ended: CallEnd) -> None:
             if not ended.error:
                 self.seconds.append(time.perf_counter() - start)
-                self.headers.append(self.engine.client.headers)
+                self.headers |= {name.casefold(): value for name, value in self.engine.client.headers.items()}
 
         return end
 
@@ -187,12 +187,11 @@ def _long_prompts(plain: _Patient) -> Finding:
     return Finding("long prompts", _works(is_read), seen)
 
 
-def _limits(headers: Sequence[Mapping[str, str]]) -> Finding:
+def _limits(headers: Mapping[str, str]) -> Finding:
     """The limits in the headers: those of OpenAI and compatible servers, and of Anthropic."""
-    seen = {name.casefold(): value for told in headers for name, value in told.items()}
     limits = [
         f"{name.partition('ratelimit-')[2]} {value}"
-        for name, value in sorted(seen.items())
+        for name, value in sorted(headers.items())
         if "ratelimit" in name and "limit" in name.replace("ratelimit", "")
     ]
     return Finding("limits", "-", redacted(", ".join(limits)) or "no header says any")

@@ -11,7 +11,7 @@ from psopt.models._answer_cache import AnswerCache, answer_key
 from psopt.models.chat._address import public_address
 from psopt.models.chat._answer_monitor import FIRST
 from psopt.models.chat._answer_rate import AskingTime, keep_rate, kept_rate
-from psopt.models.chat._budget import NO_PRICE, Need, check_price, price_of
+from psopt.models.chat._budget import Need
 from psopt.models.chat._client import Answer, CallEnd, CallStart, TransientError, UnsupportedError
 from psopt.models.chat._negotiation import Negotiation
 from psopt.models.chat._request_scheduler import RequestScheduler, Tries
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from psopt.models.chat._answer_rate import AnswerRate
     from psopt.models.chat._budget import Budget, Price
     from psopt.models.chat._client import ChatClient, Query
-    from psopt.models.chat.batches import BatchRunner
     from psopt.settings import LMConfig
 
 _SETTLING = 0.01  # seconds between checks whether reservations of the budget have been settled
@@ -44,14 +43,12 @@ class Engine:
         self.budget = budget
         self.options = options
         self._cache = cache if client.endpoint is not None else AnswerCache(None)
-        self._price = price_of(client.name) or NO_PRICE
+        self._price = budget.price(client.name)
         self._batch_price = self._price.in_batches()
         self.meter = TokenMeter(self._price)
         self._asking_time = AskingTime()
         # A `BatchRunner`, which asks grids (`answers` with a monitor), except for their first few answers
-        self.batches: BatchRunner | None = None
-        if budget.max_cost is not None:
-            check_price(client.name)
+        self.batches: Any = None
         self._scheduler = RequestScheduler(client.name, options)
         self._in_flight: dict[bytes, asyncio.Future[Answer]] = {}
         self._has_spoken = False
@@ -161,9 +158,10 @@ class Engine:
         if self.batches is None or monitor is None:
             return await self.ask_alone(queries, progress, monitor)
         # Some may have come with the previous part: an open batch is read completely.
-        if len(queries) > FIRST or self.batches.holds(queries) or any(self.kept(queries)):
-            return await self.batches.answer(queries, progress, monitor)
-        return await self.ask_alone(queries, progress, monitor)
+        is_small = len(queries) <= FIRST and not self.batches.holds(queries) and not any(self.kept(queries))
+        asks = self.ask_alone if is_small else self.batches.answer
+        answers: list[Answer] = await asks(queries, progress, monitor)
+        return answers
 
     async def ask_alone(self, queries: list[Query], progress: Progress, monitor: AnswerMonitor | None) -> list[Answer]:
         """Let some workers take the queries in their order; after a failure no further calls are sent."""

@@ -42,9 +42,13 @@ class Negotiation:
 
     def recall(self) -> None:
         """Load what others have learnt."""
-        for kind, names in (("unsupported", self._client.refused), ("taken", self._taken)):
-            keys = {self._key(kind, name): name for name in self._client.features}
-            names.update(keys[key] for key in self._cache.get_many(keys))
+        self._taken.update(self._learnt("taken"))
+        for name in self._learnt("unsupported"):
+            self._client.refused.add(name)
+
+    def _learnt(self, kind: str) -> list[str]:
+        keys = {self._key(kind, name): name for name in self._client.features}
+        return [keys[key] for key in self._cache.get_many(keys)]
 
     def is_settled(self, query: Query) -> bool:
         """Whether everything that a query's request uses is known to be accepted."""

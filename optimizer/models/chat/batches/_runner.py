@@ -143,10 +143,12 @@ class BatchRunner:
                     self._batches.drop(batch)
                     continue
                 batch = self._named(batch, opened)  # the same, with its id
+            n = len(batch.keys)
+            share = Need(1, batch.most_tokens // n, batch.most_cost / n)
             for key in batch.answer_keys:
                 if key not in self._reserved:
                     query = grid.query(key)
-                    self._reserved[key] = self._engine.most(query, in_batch=True) if query else batch.share
+                    self._reserved[key] = self._engine.most(query, in_batch=True) if query else share
                     self._engine.budget.set_aside(self._reserved[key])
             batches.append(batch)
         return batches

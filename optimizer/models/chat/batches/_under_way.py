@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 from psopt.errors import InputError
-from psopt.models.chat._budget import Need
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,11 +43,6 @@ class OpenBatch:
     @property
     def answer_keys(self) -> list[bytes]:
         return [bytes.fromhex(key) for key in self.keys]
-
-    @property
-    def share(self) -> Need:
-        """The most that one line can take, on average."""
-        return Need(1, self.most_tokens // len(self.keys), self.most_cost / len(self.keys))
 
 
 class OpenBatches:
