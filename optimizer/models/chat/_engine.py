@@ -117,7 +117,7 @@ class Engine:
 
     def key(self, query: Query) -> bytes:
         """The key of a query's answer, for its request in the current form."""
-        parts = {"endpoint": self.client.endpoint, "request": self.client.request(query)}
+        parts: dict[str, Any] = {"endpoint": self.client.endpoint, "request": self.client.request(query)}
         # Included only where they are not 0: so keys match those of caches from before there were samples.
         if query.sample:
             parts["sample"] = query.sample

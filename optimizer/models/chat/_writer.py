@@ -101,8 +101,8 @@ class _Judge(Generic[Verdict]):
 
     system = ""
     asked = ""
-    tags = ("", "")  # in the first order
-    turned_tags = ("", "")
+    tags: tuple[str, str] = ("", "")  # in the first order
+    turned_tags: tuple[str, str] = ("", "")
     fails = ""  # what an unusable judge does, in words
 
     def __init__(self, writer: Writer) -> None:
@@ -149,7 +149,7 @@ class _Judge(Generic[Verdict]):
 
     def _messages(self, item: tuple[str, str, str], *, turned: bool) -> Messages:
         text, *compared = item
-        tags = self.tags
+        tags: tuple[str, str] = self.tags
         if turned:
             compared.reverse()
             tags = self.turned_tags
