@@ -35,14 +35,8 @@ class QueueFullError(ModelError):
 class TextQueue:
     """Distributes waiting texts among threads; none waits for a group to fill.
 
-    Parameters
-    ----------
-    classify : callable
-        Texts in, answers out, in their order; called by several threads at once.
-    n_threads : int
-        How many groups of texts are asked for at once.
-    most_waiting : int
-        How many texts may wait before others are turned away.
+    `classify` takes texts and returns answers in their order; up to `n_threads` threads call it at once. While
+    `most_waiting` texts wait, others are turned away.
     """
 
     def __init__(self, classify: Classify, n_threads: int, most_waiting: int) -> None:
@@ -59,10 +53,7 @@ class TextQueue:
         return len(self._waiting)
 
     async def answer(self, text: str, key: str = "") -> Classified:
-        """Classify one text, by a model that is asked with the client's key if one is given.
-
-        Raises QueueFullError if too many are waiting. Raises PsoptError if the model fails.
-        """
+        """Classify one text, asking with the client's key if given; raises QueueFullError if too many are waiting."""
         if len(self._waiting) >= self._most_waiting:
             raise QueueFullError(f"{self._most_waiting} texts wait already: ask again in a moment")
         future: asyncio.Future[Classified] = asyncio.get_running_loop().create_future()

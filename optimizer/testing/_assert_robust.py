@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psopt.api import check
-
 if TYPE_CHECKING:
     from psopt.evaluation import Scores
     from psopt.search_spaces import Prompt
@@ -44,6 +42,8 @@ def assert_robust(
     AssertionError
         Naming every bound that is missed.
     """
+    from psopt.api import check  # pytest imports this package in every session: heavy imports wait until needed
+
     result = check(task, prompt, model=model, use_ci_bound=sure, alarm=alarm, progress=False, options=options, **bounds)
     missed = [str(threshold) for threshold in result.thresholds if not threshold.met]
     if missed:

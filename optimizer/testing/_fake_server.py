@@ -92,7 +92,7 @@ class FakeServer:
     def last_request(self) -> dict[str, Any]:
         """The last request: `path`, `headers` (names in lower case) and `body`; empty before the first."""
         with self._seen:
-            return self._requests[-1] if self._requests else {}
+            return next(reversed(self._requests), {})
 
     def wait_for(self, *, seconds: float = 60.0, **at_least: int) -> dict[str, Any]:
         """Wait until there are at least this many, such as ``answered=10``, and return the counts.
@@ -111,8 +111,9 @@ class FakeServer:
         """Record a request; return its outcome: ``200``, or a fault."""
         with self._seen:
             self._requests.append(request)
-            meets_one = self._faults and self._random.random() < self._fault_rate
-            return self._random.choice(self._faults) if meets_one else "200"
+            if self._faults and self._random.random() < self._fault_rate:
+                return self._random.choice(self._faults)
+        return "200"
 
     def _leaves(self, status: str) -> None:
         with self._seen:
@@ -127,8 +128,8 @@ class FakeServer:
             text = next((text for words, text in self._answer.items() if words in str(messages[-1]["content"])), "")
         else:
             text = self._answer(messages)
-        counted = (len(json.dumps(messages)) // 4, max(1, len(text) // 4))  # a token is about four characters
-        usage = dict(zip(("prompt_tokens", "completion_tokens"), counted, strict=True)) | {"total_tokens": sum(counted)}
+        n_in, n_out = len(json.dumps(messages)) // 4, max(1, len(text) // 4)  # a token is about four characters
+        usage = {"prompt_tokens": n_in, "completion_tokens": n_out, "total_tokens": n_in + n_out}
         choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         about = {"id": "chatcmpl-0", "object": "chat.completion", "created": 0, "model": body.get("model", "any")}
         return {**about, "choices": [choice], "usage": usage}

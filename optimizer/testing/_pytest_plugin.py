@@ -34,8 +34,9 @@ def pytest_runtest_call(item: pytest.Item) -> None:
 
     if any(marker.args for marker in markers):
         pytest.fail("psopt: the marker takes arguments by name only, such as dataset='tickets.csv'", pytrace=False)
-    # the closest marker comes first, and takes precedence
-    wanted = {name: value for marker in reversed(markers) for name, value in marker.kwargs.items()}
+    wanted: dict[str, Any] = {}
+    for marker in reversed(markers):  # the closest comes last, and takes precedence
+        wanted |= marker.kwargs
     try:
         missed = _missed(wanted, item.config.rootpath)
     except PsoptError as error:
@@ -45,19 +46,13 @@ def pytest_runtest_call(item: pytest.Item) -> None:
 
 
 def _missed(wanted: dict[str, Any], root: Path) -> list[Threshold]:
-    """The missed bounds.
-
-    Raises
-    ------
-    PsoptError
-        If an argument is unknown, or the check can't be carried out.
-    """
+    """The missed bounds; raises PsoptError if an argument is unknown, or the check can't be carried out."""
     from psopt.api import check
     from psopt.errors import InputError
     from psopt.settings import DataOptions, leaves
     from psopt.tasks import Task, load_task
 
-    of_check = {name: _resolved(value, root) if name in _PATHS else value for name, value in wanted.items()}
+    of_check = {**wanted, **{name: _resolved(wanted[name], root) for name in _PATHS if name in wanted}}
     if "sure" in of_check:
         of_check["use_ci_bound"] = of_check.pop("sure")
     of_data = {leaf.key: of_check.pop(leaf.key) for leaf in leaves(DataOptions) if leaf.key in of_check}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 from optuna.study import Study
@@ -147,7 +148,7 @@ class RunRecord:
         """The settings that are set, flat: ``lm.max_tokens``, and the sizes of the data."""
         dataset = self.manifest["dataset"]
         sizes = {f"dataset.{name}": dataset[name] for name in ("n_train", "n_val", "n_test")}
-        return {**dict(_flat(self.manifest["settings"])), **sizes}
+        return dict(_flat(self.manifest["settings"])) | sizes
 
     @property
     def tags(self) -> dict[str, str]:
@@ -172,47 +173,48 @@ class RunRecord:
     @property
     def metrics(self) -> dict[str, float]:
         """Scores of the baseline and of the recommended prompt, with the ends of their 95 % intervals; its cost."""
-        scores = dict(_scores("baseline", self.manifest.get("baseline")))
-        scores |= dict(_scores("recommended", self.recommended))
-        calls = {f"calls/{name}": float(value) for name, value in self.manifest["calls"].items()}
-        n_front = float(len(self.manifest.get("front") or ()))
-        return {**scores, **calls, "seconds": float(self.manifest["seconds"]), "front/prompts": n_front}
+        metrics = dict(_scores("baseline", self.manifest.get("baseline")))
+        metrics |= dict(_scores("recommended", self.recommended))
+        metrics |= {f"calls/{name}": float(value) for name, value in self.manifest["calls"].items()}
+        n_front = len(self.manifest.get("front") or ())
+        return metrics | {"seconds": float(self.manifest["seconds"]), "front/prompts": float(n_front)}
 
     @property
     def note(self) -> str:
         """The gate's decision, in a sentence; empty before the end."""
         recommended = self.manifest.get("recommended")
-        return recommendation_lines(recommended, quality_name(self.manifest))[0] if recommended else ""
+        if not recommended:
+            return ""
+        return recommendation_lines(recommended, quality_name(self.manifest))[0]
 
     @property
     def recommended(self) -> Mapping[str, Any] | None:
         """The recommended prompt with its scores, as run.json or front.json lists it; None before the end."""
         recommended_id = (self.manifest.get("recommended") or {}).get("id")
-        baseline, short = self.manifest.get("baseline"), self.manifest.get("short")
-        beside = self.front.get("recommended")
-        listed = (beside, baseline, short, *(self.manifest.get("front") or ()))
+        alone = (self.front.get("recommended"), self.manifest.get("baseline"), self.manifest.get("short"))
+        listed = (*alone, *(self.manifest.get("front") or ()))
         return next((entry for entry in listed if entry and entry["id"] == recommended_id), None)
 
     @property
     def files(self) -> list[Path]:
         """The files worth keeping elsewhere, relative to the run directory: the report, the summaries, the prompts."""
-        names = [MANIFEST, FRONT, TRIALS, PROPOSALS, REPORT]
-        folders = ("prompts", "programs")
-        inner = [file for name in folders for file in sorted((self.folder / name).glob("**/*")) if file.is_file()]
-        files = [file for file in (self.folder / name for name in names) if file.is_file()]
-        return [file.relative_to(self.folder) for file in (*files, *inner)]
+        patterns = (MANIFEST, FRONT, TRIALS, PROPOSALS, REPORT, "prompts/**/*", "programs/**/*")
+        files = chain.from_iterable(sorted(self.folder.glob(pattern)) for pattern in patterns)
+        return [file.relative_to(self.folder) for file in files if file.is_file()]
 
 
 def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str | int | float | bool]]:
     for name, value in settings.items():
-        if name in _LEFT_OUT or value is None or value in ("", [], {}):
+        if name in _LEFT_OUT or value in (None, "", [], {}):
             continue
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{name}.")
         elif name == "api_base":
             yield f"{prefix}{name}", public_address(value) or ""
+        elif isinstance(value, list):
+            yield f"{prefix}{name}", ", ".join(map(str, value))
         else:
-            yield f"{prefix}{name}", ", ".join(map(str, value)) if isinstance(value, list) else value
+            yield f"{prefix}{name}", value
 
 
 def _scores(role: str, entry: Mapping[str, Any] | None) -> Iterator[tuple[str, float]]:
@@ -257,8 +259,7 @@ class TrialRecord:
     def of(cls, trial: FrozenTrial) -> TrialRecord:
         """Read a finished trial."""
         attributes = trial.user_attrs
-        names = [name for name, _ in zip(OBJECTIVES, trial.values or (), strict=False)]
-        metrics = dict(zip(names, trial.values or (), strict=True))
+        metrics = dict(zip(OBJECTIVES, trial.values or (), strict=False))
         metrics |= {name: float(attributes[name]) for name in ("na_rate", *_EFFORT) if name in attributes}
         return cls(
             trial.number,

@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, import_extra
+from psopt.text import one_line
 from psopt.tracking._base import Tracker
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class MLflowTracker(Tracker):
                 self._client = mlflow.MlflowClient(uri)
                 self._client.search_experiments(max_results=1)
         except (mlflow.MlflowException, OSError) as error:
-            reason = " ".join(str(error).split())[:300]
+            reason = one_line(str(error))[:300]
             raise InputError(f"--log mlflow: {shown} can't be used ({reason}): see MLFLOW_TRACKING_URI") from error
         self.place = shown
 
@@ -73,25 +74,26 @@ class MLflowTracker(Tracker):
 
     def trial(self, trial: TrialRecord) -> None:
         """Record a trial as a nested run, and its scores in the run itself, as a series over trials."""
-        tags = {
-            "mlflow.parentRunId": self._run.info.run_id,
-            "psopt.trial": str(trial.number),
-            "psopt.scores": f"estimated: {trial.raced}" if trial.raced else "of the whole of val",
-        }
+        run_id = self._run.info.run_id
+        scores = "of the whole of val"
+        if trial.raced:
+            scores = f"estimated: {trial.raced}"
+        tags = {"mlflow.parentRunId": run_id, "psopt.trial": str(trial.number), "psopt.scores": scores}
         nested = self._client.create_run(self._of, tags=tags, run_name=f"trial {trial.number}").info.run_id
         self._log(nested, trial.params, trial.metrics, {})
         self._client.set_terminated(nested)
         over_trials = {f"trials/{name}": value for name, value in trial.metrics.items()}
-        self._log(self._run.info.run_id, {}, over_trials, {}, step=trial.number)
+        self._log(run_id, {}, over_trials, {}, step=trial.number)
 
     def end(self, run: RunRecord, ending: Ending) -> None:
         """Record scores and files, and end the run."""
         run_id = self._run.info.run_id
         try:
             self._log(run_id, {}, run.metrics, {**run.tags, "mlflow.note.content": run.note})
-            for file in run.files if ending == "finished" else ():
-                folder = None if len(file.parts) == 1 else file.parent.as_posix()
-                self._client.log_artifact(run_id, str(run.folder / file), folder)
+            if ending == "finished":
+                for file in run.files:
+                    folder = None if len(file.parts) == 1 else file.parent.as_posix()
+                    self._client.log_artifact(run_id, str(run.folder / file), folder)
         finally:
             self._client.set_terminated(run_id, _STATUS[ending])
 
@@ -121,13 +123,12 @@ def why_unreachable(url: str) -> str:
     """Say why an address is unreachable; empty if anything answers there, whatever the answer is."""
     try:
         urllib.request.urlopen(url, timeout=_WAITING).close()  # noqa: S310  # the user's own address
-    except urllib.error.HTTPError:
-        return ""
-    except urllib.error.URLError as error:
-        # A certificate that is not trusted here may be trusted by the client that will send.
-        return "" if isinstance(error.reason, ssl.SSLError) else str(error.reason)
     except TimeoutError:
         return f"no answer within {_WAITING:g} s"
+    except urllib.error.URLError as error:
+        # A certificate that is not trusted here may be trusted by the client that will send.
+        if not isinstance(error, urllib.error.HTTPError) and not isinstance(error.reason, ssl.SSLError):
+            return str(error.reason)
     except (OSError, ValueError):  # a server that does not speak HTTP
         return ""
     return ""

@@ -11,6 +11,7 @@ from psopt.errors import BudgetReachedError, InputError, PsoptError, UnknownName
 from psopt.runs import TRACKING, RunDirectory
 from psopt.search import Observer
 from psopt.search.distributed import PROMPT_ID
+from psopt.text import one_line
 from psopt.tracking._base import CallbackTracker, OptunaCallback, RunRecord, Tracker, TrialRecord
 from psopt.tracking._mlflow import MLflowTracker
 
@@ -65,10 +66,7 @@ def tracker_names(asked: Iterable[str]) -> tuple[str, ...]:
 
 
 def split_callbacks(callbacks: Iterable[Callback]) -> tuple[tuple[str, ...], tuple[Tracker | OptunaCallback, ...]]:
-    """Separate names, which a run keeps for resuming, from objects.
-
-    Raises InputError if a name is unknown, or something can't be called.
-    """
+    """Separate names, which a run keeps for resuming, from objects; raises InputError for an unknown name or object."""
     listed = list(callbacks)
     for callback in listed:
         if not (isinstance(callback, str | Tracker) or callable(callback)):
@@ -77,28 +75,20 @@ def split_callbacks(callbacks: Iterable[Callback]) -> tuple[tuple[str, ...], tup
     return names, tuple(callback for callback in listed if not isinstance(callback, str))
 
 
-def make_trackers(
-    names: Iterable[str],
-    callbacks: Sequence[Tracker | OptunaCallback],
-    study: Callable[[], optuna.Study | None],
-) -> list[Tracker]:
-    """Make trackers from these names and callbacks; callbacks that are trackers are used unchanged.
-
-    Raises InputError if a name of the user's own names no tracker.
-    """
-    named = [_named(name) for name in names]
-    return named + [each if isinstance(each, Tracker) else CallbackTracker(each, study) for each in callbacks]
-
-
-def _named(name: str) -> Tracker:
-    kind, _, experiment = name.partition(":")
+def _tracker(callback: Callback, study: Callable[[], optuna.Study | None]) -> Tracker:
+    """Make the tracker for a name or a function; raises InputError if a name of the user's own names none."""
+    if isinstance(callback, Tracker):
+        return callback
+    if not isinstance(callback, str):
+        return CallbackTracker(callback, study)
+    kind, _, experiment = callback.partition(":")
     if kind == _MLFLOW:
         return MLflowTracker(experiment)
-    own = import_own(name, "--log")
+    own = import_own(callback, "--log")
     if isinstance(own, type) and issubclass(own, Tracker):
         own = own()
     if not isinstance(own, Tracker):
-        raise InputError(f"--log {name} is no psopt.tracking.Tracker, but a {type(own).__name__}")
+        raise InputError(f"--log {callback} is no psopt.tracking.Tracker, but a {type(own).__name__}")
     return own
 
 
@@ -108,20 +98,18 @@ def tracked(
     callbacks: Sequence[Tracker | OptunaCallback],
     budget: Budget,
 ) -> Tracking:
-    """Let trackers watch a run along with an observer, and its calls, which `budget` pays for.
-
-    Raises PsoptError if a tracker can't do its work: its package is missing, or its address does not answer.
-    """
+    """Let trackers watch a run and the calls that `budget` pays for; raises PsoptError if one can't do its work."""
     tracking = Tracking(observer or Observer())
-    for tracker in make_trackers(names, callbacks, lambda: tracking.study):
+    listed: list[Callback] = [*names, *callbacks]
+    tracking.trackers = [_tracker(callback, lambda: tracking.study) for callback in listed]
+    for tracker in tracking.trackers:
         try:
             tracker.check()
         except PsoptError:
             raise
         except Exception as error:  # whatever its package raises for the user's settings
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            reason = one_line(f"{type(error).__name__}: {error}")
             raise InputError(f"{tracker.name} can't be used: {reason}") from error
-        tracking.trackers.append(tracker)
     if any(tracker.call_watcher for tracker in tracking.trackers):
         budget.call_watcher = tracking.watch_call
     return tracking
@@ -164,7 +152,6 @@ class Tracking(Observer):
 
     @property
     def budget(self) -> Budget | None:
-        """The observer's budget."""
         return self._observer.budget
 
     @budget.setter
@@ -184,31 +171,26 @@ class Tracking(Observer):
         for tracker in self.trackers:
             if tracker.place:
                 self._observer.phase(f"{tracker.name}: {tracker.place}")
-        finished = self.study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)) if self.study else []
-        for trial in finished:
-            if PROMPT_ID in trial.user_attrs:
-                self._tell(trial.number)
+        if self.study is not None:
+            for trial in self.study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+                if PROMPT_ID in trial.user_attrs:
+                    self._tell(trial.number)
 
     def phase(self, what: str) -> None:
-        """Tell the observer."""
         self._observer.phase(what)
 
     def answers(self, done: int, total: int) -> None:
-        """Tell the observer."""
         self._observer.answers(done, total)
 
     def begin_trial(self, number: int, prompt: Prompt) -> None:
-        """Tell all."""
         self._observer.begin_trial(number, prompt)
         self._each(lambda tracker: tracker.begin_trial(number, prompt))
 
     def trial(self, candidate: Candidate, n_done: int, n_total: int) -> None:
-        """Tell all."""
         self._observer.trial(candidate, n_done, n_total)
         self._tell(candidate.trial)
 
     def stopped(self, candidate: StoppedCandidate, n_done: int, n_total: int) -> None:
-        """Tell all."""
         self._observer.stopped(candidate, n_done, n_total)
         self._tell(candidate.trial)
 
@@ -241,7 +223,7 @@ class Tracking(Observer):
         except Exception as error:  # noqa: BLE001  # whatever somebody else's package raises: the run goes on
             if tracker in self.trackers:
                 self.trackers.remove(tracker)
-                reason = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST_REASON]
+                reason = one_line(f"{type(error).__name__}: {error}")[:_LONGEST_REASON]
                 LOGGER.warning("%s failed and is left out from now on, the run goes on: %s", tracker.name, reason)
 
     def _tell(self, number: int) -> None:

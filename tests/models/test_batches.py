@@ -114,8 +114,8 @@ def test_batches_keep_to_their_size_and_number_and_say_how_many_are_open(
     model = place.model(batch_size=10, max_batches=2)
     model.predict(PROMPTS, TEXTS, lambda *done: seen.append(done))
     assert [batch["request_counts"]["total"] for batch in place.opened()] == [10, 10, 10, 10, 10, 9]
-    assert "2 batches open, 0 done; 1 of 60 answered" in caplog.text
-    assert set(re.findall(r"(\d+) batch(?:es)? open", caplog.text)) <= {"0", "1", "2"}
+    assert "batches: 2 open, 0 done; 1 of 60 answered" in caplog.text
+    assert set(re.findall(r"batches: (\d+) open", caplog.text)) <= {"0", "1", "2"}
     assert seen[-1] == (N, N)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from psopt.errors import InputError
-from psopt.models.chat._secrets import is_secret
+from psopt.models.chat._secrets import is_secret, redacted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -48,8 +48,8 @@ class Address:
     @property
     def endpoint(self) -> str:
         """The address as the cache's keys and messages name it, without any keys in its query."""
-        shown = {name: value for name, value in self.query.items() if not _is_key(name)}
-        return self.base + ("?" + "&".join(f"{name}={value}" for name, value in shown.items()) if shown else "")
+        shown = "&".join(f"{name}={value}" for name, value in self.query.items() if not _is_key(name))
+        return f"{self.base}?{shown}" if shown else self.base
 
     @property
     def secrets(self) -> list[str]:
@@ -57,12 +57,13 @@ class Address:
         parts = [part for value in self.headers.values() for part in (value, value.rpartition(" ")[2])]
         return [self.key, *parts, *(value for name, value in self.query.items() if _is_key(name))]
 
+    def safe(self, text: str) -> str:
+        """What the server says, without secrets."""
+        return redacted(text, self.secrets)
+
 
 def openai_address(model: str, options: LMConfig) -> Address:
-    """Return the address of ``openai/MODEL``: ``--api-base``, else ``$OPENAI_BASE_URL``, else OpenAI's.
-
-    Raises InputError if it is OpenAI itself and there is no key, or the address is invalid.
-    """
+    """Return the address of ``openai/MODEL``; raises InputError if it is OpenAI itself without a key, or no address."""
     address = options.api_base or os.environ.get("OPENAI_BASE_URL") or f"{_OPENAI}v1"
     key = os.environ.get("OPENAI_API_KEY", "")
     headers = _headers(options)
@@ -79,12 +80,10 @@ def openai_address(model: str, options: LMConfig) -> Address:
 
 
 def azure_address(deployment: str, options: LMConfig) -> Address:
-    """Return the address of ``azure/DEPLOYMENT`` at an Azure resource.
+    """Return the address of ``azure/DEPLOYMENT``; raises InputError if the resource or the key is missing.
 
     The resource is ``--api-base`` (else ``$AZURE_OPENAI_ENDPOINT``): ``https://NAME.openai.azure.com``, an address that
     already names the deployment, or one that ends in ``/openai/v1`` and needs no version.
-
-    Raises InputError if the resource or the key is missing.
     """
     resource = options.api_base or os.environ.get("AZURE_OPENAI_ENDPOINT")
     if not resource:

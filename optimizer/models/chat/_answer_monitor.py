@@ -31,10 +31,7 @@ _BEGINNING = 40  # characters, and tokens: more than the longest of these openin
 
 
 class AnswerMonitor:
-    """Watches the answers to one grid.
-
-    `prompt` is any prompt of the grid. It says how answers are read, and whether the user chose that, perhaps wrongly.
-    """
+    """Watches the answers to one grid; `prompt` is any of its prompts, and says how its answers are read."""
 
     def __init__(
         self, name: str, prompt: Prompt, options: LMConfig, *, is_trusted: bool, least: int, n_left_out: int
@@ -46,46 +43,37 @@ class AnswerMonitor:
         self._check_probabilities = check_probabilities if prompt.asks == LABEL else check_confidence
         self._options = options
         self._least = least  # fewest answers before it is an error that none names a label; `FIRST` at most
-        # Answers of the grid that are not asked for. Refusals are compared with the whole grid: a part may have more
+        # Refusals are compared with the whole grid, also with what is left out and not asked for: a part may have more
         # than its share of the texts that a server refuses.
-        self._n_left_out = n_left_out
-        self._total = 0
+        self._n_grid = n_left_out
         self._n_seen = 0
         self._kinds: Counter[str] = Counter()
         self._refused: Counter[str] = Counter()
-        self._quoted: dict[str, str] = {}
+        self._quoted: list[str] = []
         self._n_thoughts = 0
 
     def begin(self, total: int, kept: Iterable[Answer]) -> None:
         """Note how many different answers the grid has, and observe those that are already known."""
-        self._total = total
+        self._n_grid += total
         for answer in kept:
             self.observe(answer)
 
     def parts(self, keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
-        """Yield the keys to ask for, in parts: the first few, and the rest if one of them names a label.
-
-        Raises NoLabelsError if none does.
-        """
+        """Yield the keys to ask for: the first few, then the rest; raises NoLabelsError if none names a label."""
         if self._n_seen >= FIRST:
             self._check()
         n_first = max(1, FIRST - self._n_seen)
-        first = [] if self.is_trusted or len(keys) <= n_first else spread(keys, n_first)
-        if first:
-            yield first
+        if len(keys) > n_first and not self.is_trusted:
+            first = dict.fromkeys(spread(keys, n_first))
+            yield [*first]
             self._check()
-        taken = set(first)
-        remaining_keys = [key for key in keys if key not in taken] if taken else keys
-        if remaining_keys:
-            yield remaining_keys
+            keys = [key for key in keys if key not in first]
+        if keys:
+            yield keys
         self._check()
 
     def observe(self, answer: Answer) -> None:
-        """Take an answer into account.
-
-        Raises UnansweredError if more texts are refused for good than is allowed. Raises ModelError if the answer lacks
-        the requested probabilities.
-        """
+        """Take an answer into account; raises UnansweredError or ModelError if the rest need not be asked."""
         self._n_seen += 1
         if answer.unanswered:
             self._observe_refusal(answer)
@@ -100,37 +88,37 @@ class AnswerMonitor:
         self._kinds[kind] += 1
         self._n_thoughts += answer.is_thought
         quoted = shown(answer.text or answer.reason)
-        if quoted and len(self._quoted) < _EXAMPLES:
-            self._quoted[quoted] = kind
+        if quoted and quoted not in self._quoted and len(self._quoted) < _EXAMPLES:
+            self._quoted.append(quoted)
 
     def _observe_refusal(self, answer: Answer) -> None:
         self._refused[answer.unanswered or ""] += 1
-        n_refused = self._refused.total()
         most = self._options.max_unanswered
-        n_grid = self._total + self._n_left_out
-        if n_refused <= most * n_grid:
+        if self._refused.total() <= most * self._n_grid:
             return
         raise UnansweredError(
             f"{self._name} refuses texts for good: {_listed(self._refused)}, of {self._n_seen} answers so far"
-            f" ({n_grid} in all); that is more than --max-unanswered {most:g} allows;"
+            f" ({self._n_grid} in all); that is more than --max-unanswered {most:g} allows;"
             f" the last was: {shown(answer.reason)!r}; leave such texts out or shorten them, or raise --max-unanswered"
         )
 
     def _check(self) -> None:
         if self.is_trusted or self._n_seen < self._least:
             return
-        which = f"the first {self._n_seen}" if self._n_seen < self._total else f"{self._n_seen}"
-        quotes = f"; it said: {', '.join(map(repr, self._quoted))}" if self._quoted else ""
-        how = f" where --answer {self._reader.spec} looks for it" if self._is_own_prompt else ""
-        raise NoLabelsError(
-            f"{self._name}: none of {which} answers names a label{how} ({_listed(self._kinds)}){quotes}; {self._cure()}"
-        )
+        message = f"{self._name}: none of the first {self._n_seen} answers names a label"
+        if self._is_own_prompt:
+            message += f" where --answer {self._reader.spec} looks for it"
+        message += f" ({_listed(self._kinds)})"
+        if self._quoted:
+            message += f"; it said: {', '.join(map(repr, self._quoted))}"
+        raise NoLabelsError(f"{message}; {self._cure()}")
 
     def _cure(self) -> str:
         kind, n = self._kinds.most_common(1)[0]
         if kind == CUT_OFF:
-            most_tokens = self._options.most_tokens(self._reader.spec if self._is_own_prompt else LABEL)
-            return f"all their tokens went before the label came: raise --max-tokens ({most_tokens}), or think less"
+            form = self._reader.spec if self._is_own_prompt else LABEL
+            limit = self._options.most_tokens(form)
+            return f"all their tokens went before the label came: raise --max-tokens ({limit}), or think less"
         if self._n_thoughts > n / 2:
             return (
                 "the server sends them as reasoning, without an answer: switch off its reasoning parser, "
@@ -141,15 +129,14 @@ class AnswerMonitor:
                 f"say by --answer where the label stands ({', '.join(ANSWER_FORMS)}), or look whether the labels are"
                 " those that the prompt asks for"
             )
-        plain = "try --plain, or " if self._options.structured and not self._is_own_prompt else ""
-        return plain + NO_LABEL_CURES.get(kind, "take another model, or texts that it answers")
+        cure = NO_LABEL_CURES.get(kind, "take another model, or texts that it answers")
+        if self._options.structured and not self._is_own_prompt:
+            return f"try --plain, or {cure}"
+        return cure
 
 
 def check_probabilities(name: str, answer: Answer) -> None:
-    """Make sure that an answer has probabilities from which those of the labels can be read.
-
-    Raises ModelError if it does not.
-    """
+    """Raise ModelError if the probabilities of the labels can't be read from an answer."""
     if answer.logprobs is None:
         raise ModelError(f"{name} sent no probabilities with its answers: leave --logprobs out")
     if _THINKS.match("".join(token for token, _ in answer.logprobs[:_BEGINNING])):
@@ -161,9 +148,9 @@ def check_probabilities(name: str, answer: Answer) -> None:
 
 def kind_of(answer: Answer, reader: AnswerReader) -> str:
     """Return the kind of an answer that names no label, as in `NoLabel`."""
-    if answer.unanswered:
-        return answer.unanswered
-    return CUT_OFF if answer.truncated else reader.kind(answer.text)
+    if answer.truncated and not answer.unanswered:
+        return CUT_OFF
+    return answer.unanswered or reader.kind(answer.text)
 
 
 def _listed(kinds: Counter[str]) -> str:

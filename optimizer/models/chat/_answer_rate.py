@@ -94,8 +94,9 @@ def _name(model: str, server: str | None) -> str:
 
 
 def _read(folder: Path | None) -> dict[str, Any]:
-    try:
-        rates = json.loads((folder / FILE).read_text("utf-8")) if folder else {}
-    except (OSError, ValueError):
+    if folder is None:
         return {}
-    return rates if isinstance(rates, dict) else {}
+    try:
+        return {**json.loads((folder / FILE).read_text("utf-8"))}
+    except (OSError, ValueError, TypeError):
+        return {}

@@ -15,7 +15,7 @@ from psopt.text import read_toml
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from psopt.models.chat._client import CallWatcher
+    from psopt.models.chat._client import CallStart, CallWatcher, OnCallEnd
     from psopt.settings import LMConfig
 
 
@@ -60,6 +60,11 @@ class Need:
         return all(limit is None or amount <= limit for amount, limit in limits)
 
 
+def _not_watched(_call: CallStart) -> OnCallEnd:
+    """Watch no call."""
+    return lambda _end: None
+
+
 @dataclass(slots=True, eq=False)
 class Budget:
     """Limits that all models of a run share, over all its parts; None is no limit.
@@ -82,7 +87,7 @@ class Budget:
     # Whether requests that belong together are refused before the first one if they can't all be paid for. An
     # estimate decides that; the limits themselves do not depend on an estimate.
     in_whole: bool = False
-    call_watcher: CallWatcher | None = None  # is notified of each call on this budget, as it is sent
+    call_watcher: CallWatcher = _not_watched  # is notified of each call on this budget, as it is sent
     _reserved: Need = field(default_factory=Need)
 
     @classmethod
@@ -94,11 +99,18 @@ class Budget:
     def is_limited(self) -> bool:
         return any(limit is not None for limit in (self.max_calls, self.max_tokens, self.max_cost))
 
-    def reserve(self, need: Need) -> bool:
-        """Set aside what one request or a program's run may take; False if that must wait for requests in flight.
+    def price(self, model: str) -> Price:
+        """A model's price, or `NO_PRICE`; raises InputError if it is not known, and limits the cost."""
+        price = price_of(model)
+        if price is None and self.max_cost is not None:
+            raise InputError(
+                f"--max-cost needs the price of {model}: add a line"
+                f' "{model}" = {{ in = .., out = .. }} (USD for a million tokens) to {user_prices()}'
+            )
+        return price or NO_PRICE
 
-        Raises BudgetReachedError if it is more than is left.
-        """
+    def reserve(self, need: Need) -> bool:
+        """Set aside what is needed; False if that must wait for others, BudgetReachedError if less is left."""
         if reason := self._too_much(Need(), need):
             raise BudgetReachedError(reason)
         if self._too_much(self._reserved, need):
@@ -122,10 +134,7 @@ class Budget:
             self.ledger(self.earlier + self.usage + Usage(failed=self._reserved.calls))
 
     def check_room(self, need: Need) -> None:
-        """Refuse requests that can't all be paid for, if `in_whole` is set.
-
-        Raises BudgetReachedError if they would exceed a limit, or use what is held back.
-        """
+        """Raise BudgetReachedError, where `in_whole` is set, for requests that can't all be paid for."""
         if self.in_whole and (reason := self._too_much(self._reserved, need)):
             raise BudgetReachedError(reason)
 
@@ -135,21 +144,23 @@ class Budget:
         total = spent + under_way + need + back
         if total.fits(self):
             return None
-        held = ", {} held back for the test" if back != Need() else ""
         if self.max_calls is not None and total.calls > self.max_calls:
-            more = f", {need.calls} more don't fit" if need.calls > 1 else ""
-            return f"--max-calls {self.max_calls} is reached ({spent.calls} made{held.format(back.calls)}{more})"
-        if self.max_tokens is not None and total.tokens > self.max_tokens:
-            return f"--max-tokens-total {self.max_tokens} is reached ({spent.tokens} used{held.format(back.tokens)})"
-        paid = f"{spent.cost:.4f} spent{held.format(f'{back.cost:.4f}')}"
-        return f"--max-cost {self.max_cost:g} USD is reached ({paid})"
+            limit, used, held = f"--max-calls {self.max_calls}", f"{spent.calls} made", f"{back.calls}"
+        elif self.max_tokens is not None and total.tokens > self.max_tokens:
+            limit, used, held = f"--max-tokens-total {self.max_tokens}", f"{spent.tokens} used", f"{back.tokens}"
+        else:
+            limit, used, held = f"--max-cost {self.max_cost:g} USD", f"{spent.cost:.4f} spent", f"{back.cost:.4f}"
+        if back != Need():
+            used += f", {held} held back for the test"
+        if need.calls > 1:
+            used += f", {need.calls} more calls don't fit"
+        return f"{limit} is reached ({used})"
 
     @property
     def spent(self) -> Need:
         """What all parts of the run have spent."""
-        before, now = self.earlier, self.usage
-        calls = before.made + before.failed + now.made + now.failed
-        return Need(calls, before.tokens + now.tokens, before.cost + now.cost)
+        usage = self.earlier + self.usage
+        return Need(usage.made + usage.failed, usage.tokens, usage.cost)
 
     def release(self, need: Need) -> None:
         self.set_aside(Need(-need.calls, -need.tokens, -need.cost))
@@ -181,24 +192,21 @@ class Price:
         return (read + tokens_out * self.tokens_out) / 1e6
 
     def in_batches(self) -> Price:
-        """The price in batches; cached tokens are assumed to cost as much as the rest.
-
-        OpenAI and Azure charge half. A further discount for cached tokens is not promised everywhere.
-        """
+        """The price in batches; cached tokens cost as much as the rest, since not everybody promises less there."""
         return Price(self.tokens_in * IN_BATCHES, self.tokens_out * IN_BATCHES)
+
+
+NO_PRICE = Price(0.0, 0.0)
+"""For models whose price is not known: their cost counts as nothing."""
 
 
 def user_prices() -> Path:
     """The user's own table: `$PSOPT_PRICES`, else `prices.toml` in the user's configuration folder for psopt."""
-    path = os.environ.get("PSOPT_PRICES")
-    return Path(path) if path else platformdirs.user_config_path("psopt") / "prices.toml"
+    return Path(os.environ.get("PSOPT_PRICES") or platformdirs.user_config_path("psopt") / "prices.toml")
 
 
 def price_of(model: str) -> Price | None:
-    """Return the price of a model by its full name (``openai/gpt-4o-mini``); None where no table has it.
-
-    Raises InputError if the user's table can't be read.
-    """
+    """Return a model's price, by its full name, if a table has it; raises InputError if the user's can't be read."""
     with resources.as_file(resources.files("psopt.models.chat") / "prices.toml") as own:
         prices = _table(read_toml(own), "prices.toml")
     path = user_prices()
@@ -214,21 +222,13 @@ def grid_price(model: str, *, in_batches: bool) -> Price | None:
 
 
 def _table(entries: dict[str, Any], where: str) -> dict[str, Price]:
+    prices = {}
     try:
-        return {
-            name: Price(float(entry["in"]), float(entry["out"]), float(entry["cached"]) if "cached" in entry else None)
-            for name, entry in entries.items()
-        }
+        for name, entry in entries.items():
+            cached_in = float(entry["cached"]) if "cached" in entry else None
+            prices[name] = Price(float(entry["in"]), float(entry["out"]), cached_in)
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
             f'{where} is no table of prices ({error}); a line of it reads: "openai/NAME" = {{ in = 0.15, out = 0.6 }}'
         ) from error
-
-
-def check_price(model: str) -> None:
-    """Make sure that a model has a price, so that its cost can be limited; raises InputError if it has none."""
-    if price_of(model) is None:
-        raise InputError(
-            f"--max-cost needs the price of {model}: add a line"
-            f' "{model}" = {{ in = .., out = .. }} (USD for a million tokens) to {user_prices()}'
-        )
+    return prices

@@ -72,10 +72,7 @@ class Query(NamedTuple):
 
 
 class ChatClient:
-    """Sends chat messages somewhere.
-
-    Only the engine calls it. The engine caches, limits, retries and gives up, so that a client does none of that.
-    """
+    """Sends chat messages somewhere; the engine, its only caller, caches, limits, retries and gives up."""
 
     name: str  # the name under which `load_model` finds the model
     endpoint: str | None  # where requests go, as part of the cache's key; None if answers must not be kept on disk
@@ -112,8 +109,7 @@ class ChatClient:
     async def send(self, request: dict[str, Any]) -> Answer:
         """Send a request once.
 
-        Raises TransientError if it may succeed next time. Raises UnsupportedError if it would succeed without some
-        feature. Raises ModelRefusedError if it can never succeed.
+        Raises TransientError if it may pass, UnsupportedError if another form may pass, ModelRefusedError if none does.
         """
         raise NotImplementedError
 
@@ -221,9 +217,13 @@ class CallEnd:
     @classmethod
     def answered(cls, answer: Answer) -> CallEnd:
         """A call that was answered. Servers give more detail about its end than an `Answer` keeps."""
-        refused = "content_filter" if answer.unanswered or answer.text is None else "stop"
+        finish_reason = "stop"
+        if answer.truncated:
+            finish_reason = "length"
+        elif answer.unanswered or answer.text is None:
+            finish_reason = "content_filter"
         told = {name: getattr(answer, name) for name in ("text", "tokens_in", "tokens_out", "cached_in", "reasoning")}
-        return cls(**told, finish_reason="length" if answer.truncated else refused)
+        return cls(**told, finish_reason=finish_reason)
 
     @classmethod
     def failed(cls, error: BaseException) -> CallEnd:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from psopt.models.chat._client import Answer, TransientError
 from psopt.models.chat._label_probabilities import confidence_of
 from psopt.models.chat._refusals import CONTENT_FILTER, REFUSED, status_of
 from psopt.models.chat._secrets import redacted
+
+if TYPE_CHECKING:
+    from psopt.models.chat._client import Alternatives
 
 _LARGEST_ANSWER = 16_000_000  # bytes: log-probabilities of 128 alternatives for 1,500 tokens fit; more is a fault
 # DeepSeek, vLLM and llama.cpp use reasoning_content, OpenRouter and newer vLLM reasoning.
@@ -31,8 +34,7 @@ class ErrorInAnswerError(Exception):
 def read_completion(content: bytes) -> Answer:
     """Read the body of a chat completion; the parts of a stream that nobody asked for are joined.
 
-    Raises TransientError if it is not a completion, or an empty one: a fault of the server or of the connection. Raises
-    ErrorInAnswerError if it is in fact an error.
+    Raises TransientError if it is none, or an empty one. Raises ErrorInAnswerError if it is in fact an error.
     """
     if len(content) > _LARGEST_ANSWER:
         raise TransientError(f"an answer of {len(content):,} bytes")
@@ -51,12 +53,11 @@ def read_completion(content: bytes) -> Answer:
 def _read(choice: dict[str, Any], usage: Any) -> Answer:
     ending = choice.get("finish_reason")
     text, refusal, is_thought = _text(choice["message"])
-    unanswered = REFUSED if refusal and not text else None
-    reason = refusal if unanswered else ""
+    unanswered, reason = None, ""
     if ending == "content_filter":
-        text = None
-        unanswered = CONTENT_FILTER
-        reason = "the answer was filtered"
+        text, unanswered, reason = None, CONTENT_FILTER, "the answer was filtered"
+    elif refusal and not text:
+        unanswered, reason = REFUSED, refusal
     answer = Answer(
         text=text,
         **_tokens(usage),
@@ -103,11 +104,11 @@ def _count(counts: Any, name: str) -> int:
 def _text(message: dict[str, Any]) -> tuple[str | None, str, bool]:
     """The text of a message, its refusal, and whether the text is reasoning.
 
-    Reasoning in a separate field is not an answer, unless there is nothing else: then the server has mistaken the whole
-    answer for reasoning.
+    Reasoning in a field of its own is an answer only where nothing else is: the server has mistaken it for reasoning.
     """
     text, thought, refusal = _parts(message.get("content"))
-    thought = thought or next((field for name in _REASONING if isinstance(field := message.get(name), str)), "")
+    beside = (message.get(name) for name in _REASONING)
+    thought = thought or next((field for field in beside if isinstance(field, str)), "")
     refusal = refusal or str(message.get("refusal") or "")
     text = _called(message) or text  # text next to a call is not an answer: "Let me look at that."
     if text or refusal or not thought:
@@ -116,21 +117,21 @@ def _text(message: dict[str, Any]) -> tuple[str | None, str, bool]:
 
 
 def _called(message: dict[str, Any]) -> str | None:
-    """What a message answers by calling tools, one line per call: the arguments as JSON, or the name if there are none.
-
-    ``function_call`` is what servers sent before there were tools.
-    """
+    """What a message answers by calling tools, a line per call: the arguments as JSON, or else the name."""
+    calls = [call.get("function") for call in message.get("tool_calls") or ()]
+    calls = calls or [message.get("function_call")]  # what servers sent before there were tools
     parts = message.get("content")
-    used = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
-    calls = [call.get("function") for call in message.get("tool_calls") or ()] or [message.get("function_call")]
-    # Anthropic's format, which some gateways pass on
-    calls += [{**part, "arguments": part.get("input")} for part in used if part.get("type") == "tool_use"]
+    if isinstance(parts, list):  # Anthropic's format, which some gateways pass on
+        used = (part for part in parts if isinstance(part, dict) and part.get("type") == "tool_use")
+        calls += [{**part, "arguments": part.get("input")} for part in used]
     lines = []
     for function in filter(None, calls):
-        arguments = function.get("arguments") or ""
-        if not isinstance(arguments, str):  # Ollama's own interface sends an object
-            arguments = json.dumps(arguments)
-        lines.append(function.get("name") or "" if arguments.strip() in ("", "{}", "null") else arguments)
+        line = function.get("arguments") or ""
+        if not isinstance(line, str):  # Ollama's own interface sends an object
+            line = json.dumps(line)
+        if line.strip() in ("", "{}", "null"):
+            line = function.get("name") or ""
+        lines.append(line)
     return "\n".join(lines) or None
 
 
@@ -140,25 +141,17 @@ def _parts(content: Any) -> tuple[str | None, str, str]:
         return content, "", ""
     if not isinstance(content, list):
         raise TypeError
-    answered: list[str] = []
-    thought: list[str] = []
-    refused: list[str] = []
+    answered = thought = refused = ""
     for part in content:
         if isinstance(part, str):
-            answered.append(part)
-        elif part.get("type") in _THINKING:
-            thought.append(_thinking(part))
+            answered += part
+        elif part.get("type") in _THINKING:  # Mistral nests parts there
+            thought += _parts(part.get("thinking") or part.get("text"))[0] or ""
         elif part.get("type") == "refusal":
-            refused.append(str(part.get("refusal") or ""))
+            refused += str(part.get("refusal") or "")
         elif isinstance(part.get("text"), str):
-            answered.append(part["text"])
-    return "".join(answered), "".join(thought), "".join(refused)
-
-
-def _thinking(part: dict[str, Any]) -> str:
-    """The text of a reasoning part; Mistral nests parts there."""
-    inner = part.get("thinking") or part.get("text") or ""
-    return inner if isinstance(inner, str) else _parts(inner)[0] or ""
+            answered += part["text"]
+    return answered, thought, refused
 
 
 def _raise_error(body: dict[str, Any]) -> None:
@@ -167,7 +160,7 @@ def _raise_error(body: dict[str, Any]) -> None:
         raise ErrorInAnswerError(body)
 
 
-def _alternatives(logprobs: Any) -> list[tuple[str, list[tuple[str, float]]]] | None:
+def _alternatives(logprobs: Any) -> Alternatives | None:
     places = (logprobs or {}).get("content") or []
     if all("top_logprobs" not in place for place in places):  # where no alternatives were asked for
         return None
@@ -177,8 +170,9 @@ def _alternatives(logprobs: Any) -> list[tuple[str, list[tuple[str, float]]]] | 
 def _listed(place: dict[str, Any]) -> list[tuple[str, float]]:
     """The alternatives at a place, and what was written: a grammar may force a model to an unlikely token."""
     listed = [(likely["token"], float(likely["logprob"])) for likely in place["top_logprobs"]]
-    is_listed = place.get("logprob") is None or any(token == place["token"] for token, _ in listed)
-    return listed if is_listed else [*listed, (place["token"], float(place["logprob"]))]
+    if place.get("logprob") is not None and place["token"] not in dict(listed):
+        listed.append((place["token"], float(place["logprob"])))
+    return listed
 
 
 _DATA = b"data:"
@@ -198,7 +192,7 @@ def merged_stream(content: bytes) -> dict[str, Any] | None:
     """
     if not content.lstrip().startswith(_FIRST):
         return None
-    lines = (line.strip() for line in content.splitlines())
+    lines = map(bytes.strip, content.splitlines())
     events = [line.removeprefix(_DATA).strip() for line in lines if line.startswith(_DATA)]
     message: dict[str, Any] = {}
     places: list[Any] = []
@@ -215,7 +209,7 @@ def merged_stream(content: bytes) -> dict[str, Any] | None:
             ends |= {name: choice[name] for name in ("finish_reason", "error") if choice.get(name)}
     if not ends.get("finish_reason") and not whole.get("error") and b"[DONE]" not in events:
         raise ValueError("the stream breaks off")
-    return {**whole, "choices": [{"message": message, "logprobs": {"content": places} if places else None, **ends}]}
+    return {**whole, "choices": [{"message": message, "logprobs": {"content": places}, **ends}]}
 
 
 def _joined(before: Any, after: Any) -> Any:
@@ -224,7 +218,10 @@ def _joined(before: Any, after: Any) -> Any:
         return after
     if isinstance(before, str) and isinstance(after, str):
         return before + after
-    return [part for chunk in (before, after) for part in (chunk if isinstance(chunk, list) else [chunk])]
+    parts: list[Any] = []
+    for chunk in (before, after):
+        parts += chunk if isinstance(chunk, list) else [chunk]
+    return parts
 
 
 def read_json(content: bytes) -> Any:

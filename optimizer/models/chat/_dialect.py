@@ -86,7 +86,9 @@ class Dialect:
 
     def negotiable(self, body: Body) -> list[Feature]:
         """Return the features of a request that it can do without, except what the user has set."""
-        own = {*self._extra, *(["response_format"] if self.has_own_form(body) else [])}
+        own = {*self._extra}
+        if self.has_own_form(body):
+            own.add("response_format")
         return [feature for feature in features_of(body) if feature.field not in own]
 
     def has_own_form(self, body: Body) -> bool:
@@ -94,10 +96,7 @@ class Dialect:
         return body.get("response_format") in self._own_forms
 
     def body(self, query: Query) -> Body:
-        """Write the body of a chat completion.
-
-        Raises ModelRefusedError if probabilities are wanted but not available.
-        """
+        """Write the body of a chat completion; raises ModelRefusedError if it wants probabilities that can't be had."""
         temperature = self._options.temperature if query.temperature is None else query.temperature
         body: Body = {"model": self._model, "messages": query.messages, "temperature": temperature}
         seed = self._profile.seed
@@ -105,26 +104,21 @@ class Dialect:
             body[seed] = self._options.request_seed + query.asking
         self._add_length(body, query.max_tokens)
         if query.response_format:
-            body["response_format"] = _own_form(query.response_format)
-            if body["response_format"] not in self._own_forms:
+            body["response_format"] = json.loads(query.response_format)
+            if not self.has_own_form(body):
                 self._own_forms.append(body["response_format"])
         has_logprobs = self._options.logprobs and bool(query.labels)
         if query.has_confidence:
             if TOKENS_ALONE in self.refused or "logprobs" in self._profile.lacks:
                 raise self._no_logprobs()
             body["logprobs"] = True
-        elif (
-            query.labels and not query.is_own and self._options.structured and not (has_logprobs and self._lacks(BOTH))
-        ):
+        elif query.labels and not query.is_own and not (has_logprobs and self._lacks(BOTH)):
             self._add_form(body, query.labels)
         if has_logprobs:
             n_alternatives = self._n_alternatives(is_held=bool(labels_asked_for(body)))
             body |= {"logprobs": True, "top_logprobs": n_alternatives}
-        body = without_refused(body, self.refused | self._profile.lacks)
-        if self._extra:
-            body |= self._extra
-            return {name: value for name, value in body.items() if value is not None}
-        return body
+        body = without_refused(body, self.refused | self._profile.lacks) | self._extra
+        return {name: value for name, value in body.items() if value is not None}
 
     def _lacks(self, feature: str) -> bool:
         return feature in self.refused or feature in self._profile.lacks
@@ -143,13 +137,17 @@ class Dialect:
             raise self._no_logprobs()
         if self._lacks("many logprobs"):
             return FEWER_ALTERNATIVES
-        return MOST_ALTERNATIVES if is_held and not self._lacks("most logprobs") else ALTERNATIVES
+        if is_held and not self._lacks("most logprobs"):
+            return MOST_ALTERNATIVES
+        return ALTERNATIVES
 
     def _no_logprobs(self) -> ModelRefusedError:
         return ModelRefusedError(f"{self._model} gives no log-probabilities at this server: leave --logprobs out")
 
     def _add_form(self, body: Body, labels: Sequence[str]) -> None:
         """Restrict the answer to the labels, or at least to JSON; OpenAI and DeepSeek then want it in the messages."""
+        if not self._options.structured:
+            return
         if not self._lacks("json_schema"):
             body["response_format"] = _one_of(labels)
             body["messages"] = _answering_in_json(body["messages"])
@@ -175,12 +173,6 @@ def _one_of(labels: Sequence[str]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
 
 
-@functools.lru_cache(maxsize=64)
-def _own_form(text: str) -> Any:
-    """The user's response format: parsed once, as no request changes it."""
-    return json.loads(text)
-
-
 def _asking_for_json(messages: Messages) -> Messages:
     """Ask for JSON in the system message: the user's text does not change, and the text to classify stays last."""
     instruction = f"Answer in JSON: {json.dumps({'label': '...'})}"
@@ -191,12 +183,11 @@ def _asking_for_json(messages: Messages) -> Messages:
 
 def _answering_in_json(messages: Messages) -> Messages:
     """Write the answers to examples in the form that this answer should have."""
-    return [
-        {**message, "content": json.dumps({"label": message["content"]}, ensure_ascii=False)}
-        if message["role"] == "assistant"
-        else message
-        for message in messages
-    ]
+    messages = [dict(message) for message in messages]
+    for message in messages:
+        if message["role"] == "assistant":
+            message["content"] = json.dumps({"label": message["content"]}, ensure_ascii=False)
+    return messages
 
 
 _NAME = "answer"
@@ -234,7 +225,7 @@ def _in_full(data: Any) -> dict[str, Any]:
         inner = {"name": _NAME, "schema": data}
     if not isinstance(inner, dict) or not isinstance(inner.get("schema"), dict):
         raise InputError(f"the response format holds no schema: {_FORMS}")
-    named = inner if isinstance(inner.get("name"), str) and inner["name"] else {"name": _NAME, **inner}
+    named = {"name": _NAME, **inner}
     if not _SAYING & set(named["schema"]):
         shown = _shown(named["schema"])
         raise InputError(f"the response format is no JSON schema: {shown} says neither type nor properties; {_FORMS}")

@@ -33,8 +33,6 @@ _LONG = "The weather was mild that day, and nothing else was written down about 
 _RECALL = f"The password is {_MARK}.\n\n{_LONG}\n\nWhat is the password? Answer with the password alone."
 _LONGEST = 60  # characters of a reason
 _RETRIES = 1  # psopt doctor should report a failure soon, and not wait
-_YES = "yes"
-_NO = "no"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +59,14 @@ class Examination:
 
 
 def examine(model: str, *, cache_dir: Path | None = None, options: LMConfig | None = None) -> Examination:
-    """Ask a model's server for a chat, structured output, the same once more, and log-probabilities.
-
-    What was known about the server before is detected again, and kept.
+    """Find out by a few calls what a model's server can do; what was known about it before is detected again, and kept.
 
     Raises InputError if the model is not asked with chat messages. Raises ModelError if it gives no answer at all.
     """
     kind, _, name = model.partition("/")
     if kind not in CHAT_KINDS or not name:
-        meant = name_hint(model) or ("" if "/" in model else f"did you mean openai/{model}?")
-        name_forms = "openai/NAME, azure/DEPLOYMENT and dspy/NAME"
-        raise InputError(f"doctor looks at {name_forms}, not at {model!r}{meant and f'; {meant}'}")
+        hint = name_hint(model) or "give such a name"
+        raise InputError(f"doctor looks at openai/NAME, azure/DEPLOYMENT and dspy/NAME, not at {model!r}; {hint}")
     options = replace(options or LMConfig(), retries=_RETRIES, batch=False)
     cache = AnswerCache(cache_dir)
     plain = _Patient(kind, name, cache, replace(options, logprobs=False, structured=True, renegotiate=True))
@@ -85,7 +80,7 @@ def examine(model: str, *, cache_dir: Path | None = None, options: LMConfig | No
             _seed(first, plain.ask("A cat")),
             _logprobs(likely),
             _long_prompts(plain),
-            _limits([*plain.headers, *likely.headers]),
+            _limits(plain.headers | likely.headers),
             run(_batches(plain.engine.client, options.timeout)),
             _speed([*plain.seconds, *likely.seconds]),
         )
@@ -108,7 +103,7 @@ class _Patient:
     def __init__(self, kind: str, name: str, cache: AnswerCache, options: LMConfig) -> None:
         self.engine = chat_engine(kind, name, cache, options, Budget(call_watcher=self._watch))
         self.seconds: list[float] = []
-        self.headers: list[Mapping[str, str]] = []
+        self.headers: dict[str, str] = {}  # the latest of each name, in lower case
         self._request: Mapping[str, Any] = {}
 
     def ask(self, text: str, labels: tuple[str, ...] = (), task: str = _TASK) -> _Call:
@@ -127,73 +122,76 @@ class _Patient:
         def end(ended: CallEnd) -> None:
             if not ended.error:
                 self.seconds.append(time.perf_counter() - start)
-                self.headers.append(self.engine.client.headers)
+                self.headers |= {name.casefold(): value for name, value in self.engine.client.headers.items()}
 
         return end
 
 
 def _chat(call: _Call) -> Finding:
-    request = call.request
-    text = (call.answer.text or "").strip()
-    length = next((name for name in ("max_tokens", "max_completion_tokens") if name in request), None)
-    used = [
-        f"temperature {request['temperature']:g}" if "temperature" in request else "no temperature",
-        f"{length} {request[length]}" if length else "no limit on tokens",
-        "system message" if request["messages"][0]["role"] == "system" else "no system message",
-    ]
-    return Finding("chat", _YES if text else "empty", ", ".join(used))
+    temperature = _field(call.request, "temperature") or "no temperature"
+    limit = _field(call.request, "max_tokens", "max_completion_tokens") or "no limit on tokens"
+    system = "system message" if call.request["messages"][0]["role"] == "system" else "no system message"
+    return Finding("chat", _works((call.answer.text or "").strip(), "empty"), f"{temperature}, {limit}, {system}")
+
+
+def _field(request: Mapping[str, Any], *names: str) -> str:
+    """The first of these fields that a request has, with its number; empty if it has none."""
+    return next((f"{name} {request[name]:.9g}" for name in names if name in request), "")
+
+
+def _works(is_so: object, otherwise: str = "no") -> str:
+    return "yes" if is_so else otherwise
 
 
 def _structured(call: _Call) -> Finding:
     form = (call.request.get("response_format") or {}).get("type")
     if form is None:
-        return Finding("structured output", _NO, "free answers")
+        return Finding("structured output", "no", "free answers")
     try:
         label = json.loads(call.answer.text or "")["label"]
     except (ValueError, LookupError, TypeError):
         label = None
-    return Finding("structured output", _YES if label in _LABELS else "ignored", form)
+    return Finding("structured output", _works(label in _LABELS, "ignored"), form)
 
 
 def _seed(first: _Call, again: _Call) -> Finding:
-    name = next((name for name in ("seed", "random_seed") if name in first.request), None)
-    same = "the same answer twice" if first.answer.text == again.answer.text else "another answer the second time"
-    return Finding("seed", _YES if name else _NO, f"{name or 'no seed'}; {same}")
+    name = next((name for name in ("seed", "random_seed") if name in first.request), "")
+    repeat = "the same answer twice" if first.answer.text == again.answer.text else "another answer the second time"
+    return Finding("seed", _works(name), f"{name or 'no seed'}; {repeat}")
 
 
 def _logprobs(likely: _Patient) -> Finding:
     try:
         call = likely.ask("An oak", _LABELS)
     except ModelError:
-        return Finding("log-probabilities", _NO, "leave --logprobs out")
+        return Finding("log-probabilities", "no", "leave --logprobs out")
     if "top_logprobs" not in call.request or not call.answer.logprobs:
-        return Finding("log-probabilities", _NO, "none were sent: leave --logprobs out")
+        return Finding("log-probabilities", "no", "none were sent: leave --logprobs out")
     form = "structured" if "response_format" in call.request else "free"
-    return Finding(
-        "log-probabilities", _YES, f"--logprobs, {form} answers, top_logprobs {call.request['top_logprobs']}"
-    )
+    used = f"--logprobs, {form} answers, {_field(call.request, 'top_logprobs')}"
+    return Finding("log-probabilities", "yes", used)
 
 
 def _long_prompts(plain: _Patient) -> Finding:
     """Whether the front of a long prompt is read: it contains a word that the end asks for."""
-    subject = "long prompts"
     try:
         answer = plain.ask(_RECALL, task="{}").answer
+        if answer.unanswered:
+            raise ModelError(answer.reason)
     except ModelError as error:
-        return Finding(subject, _NO, f"one of 5,000 tokens is refused: {error}"[:_LONGEST])
-    if answer.unanswered:
-        return Finding(subject, _NO, f"one of 5,000 tokens is refused: {answer.reason}"[:_LONGEST])
-    counted = f"; {answer.tokens_in:,} tokens counted" if answer.tokens_in else ""
+        return Finding("long prompts", "no", f"one of 5,000 tokens is refused: {error}"[:_LONGEST])
     is_read = _MARK in (answer.text or "").casefold()
-    return Finding(subject, _YES if is_read else _NO, f"the front is {'' if is_read else 'not '}read{counted}")
+    seen = "the front is read" if is_read else "the front is not read"
+    if answer.tokens_in:
+        seen += f"; {answer.tokens_in:,} tokens counted"
+    return Finding("long prompts", _works(is_read), seen)
 
 
-def _limits(headers: Sequence[Mapping[str, str]]) -> Finding:
+def _limits(headers: Mapping[str, str]) -> Finding:
     """The limits in the headers: those of OpenAI and compatible servers, and of Anthropic."""
-    seen = {name.casefold(): value for told in headers for name, value in told.items()}
     limits = [
         f"{name.partition('ratelimit-')[2]} {value}"
-        for name, value in sorted(seen.items())
+        for name, value in sorted(headers.items())
         if "ratelimit" in name and "limit" in name.replace("ratelimit", "")
     ]
     return Finding("limits", "-", redacted(", ".join(limits)) or "no header says any")
@@ -202,14 +200,14 @@ def _limits(headers: Sequence[Mapping[str, str]]) -> Finding:
 async def _batches(client: ChatClient, timeout: float) -> Finding:
     """Whether the server has the batch API; this check costs nothing."""
     if not isinstance(client, OpenAIClient):
-        return Finding("batches", _NO, "these models are asked call by call")
+        return Finding("batches", "no", "these models are asked call by call")
     try:
         await BatchService(client, timeout).check()
     except (InputError, ModelError):
-        return Finding("batches", _NO, "leave --batch out")
+        return Finding("batches", "no", "leave --batch out")
     except TransientError as failure:
         return Finding("batches", "-", f"no word of them: {failure}")
-    return Finding("batches", _YES, "--batch, within a day; OpenAI and Azure ask half the price")
+    return Finding("batches", "yes", "--batch, within a day; OpenAI and Azure ask half the price")
 
 
 def _speed(seconds: Sequence[float]) -> Finding:

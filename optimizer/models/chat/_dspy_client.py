@@ -51,13 +51,12 @@ class DspyClient(ChatClient):
         self._is_made_here = isinstance(lm, str)
         if isinstance(lm, str):
             self.refused.update(profile_of(lm).lacks)
-            address = {"api_base": options.api_base} if options.api_base else {}
             try:
-                lm = dspy.LM(lm, **_settings(lm, options), **address)
+                lm = dspy.LM(lm, **_settings(lm, options))
             except (ValueError, TypeError, dspy.LMError) as error:
                 raise InputError(f"dspy.LM does not take {lm!r}: {str(error).splitlines()[0]}") from error
         self._lm = lm.copy(cache=False, num_retries=0)
-        self._options = options
+        self._own = options.extra_body or {}
         self.name = f"dspy/{self._lm.model}"
         self.endpoint = _place(lm)
 
@@ -69,16 +68,15 @@ class DspyClient(ChatClient):
             request["max_tokens"] = query.max_tokens + profile_of(self._lm.model).room
         if query.response_format:
             request["response_format"] = json.loads(query.response_format)
-        request |= self._options.extra_body or {}
+        request |= self._own
         if "max_tokens" in self.refused:
             request.pop("max_tokens", None)
         return without_refused(request, self.refused)
 
     def negotiable(self, request: dict[str, Any]) -> list[Feature]:
         """Return the features that a request uses and can do without; dspy drops the rest itself."""
-        own = self._options.extra_body or {}
-        used = features_of(request)
-        return [feature for feature in used if feature.field in _NEGOTIABLE and feature.field not in own]
+        fields = _NEGOTIABLE - self._own.keys()
+        return [feature for feature in features_of(request) if feature.field in fields]
 
     async def send(self, request: dict[str, Any]) -> Answer:
         return await in_a_thread(lambda: self._call(request))
@@ -88,8 +86,7 @@ class DspyClient(ChatClient):
         from dspy import lm15
 
         settings = {name: request[name] for name in _GENERATION if request.get(name) is not None}
-        own = self._options.extra_body or {}
-        body = {"model": self._lm.model, "messages": request["messages"], **settings, **own}
+        body = {"model": self._lm.model, "messages": request["messages"], **settings, **self._own}
         try:
             response = self._lm(lm15.request_from_openai_chat(body))
         except (dspy.LMAuthError, dspy.LMBillingError, dspy.LMInvalidRequestError, dspy.LMConfigurationError) as error:
@@ -125,9 +122,12 @@ class DspyClient(ChatClient):
 def _settings(name: str, options: LMConfig) -> dict[str, Any]:
     """Arguments for `dspy.LM`: for reasoning models it accepts neither a temperature nor a small limit on tokens."""
     profile = profile_of(name)
-    if "temperature" in profile.lacks:
-        return {"temperature": None, "max_tokens": None}
-    return {"temperature": options.temperature, "max_tokens": options.max_tokens + profile.room}
+    settings: dict[str, Any] = {"temperature": None, "max_tokens": None}
+    if "temperature" not in profile.lacks:
+        settings = {"temperature": options.temperature, "max_tokens": options.max_tokens + profile.room}
+    if options.api_base:
+        settings["api_base"] = options.api_base
+    return settings
 
 
 def stay_here() -> None:

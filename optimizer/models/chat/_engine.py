@@ -11,7 +11,7 @@ from psopt.models._answer_cache import AnswerCache, answer_key
 from psopt.models.chat._address import public_address
 from psopt.models.chat._answer_monitor import FIRST
 from psopt.models.chat._answer_rate import AskingTime, keep_rate, kept_rate
-from psopt.models.chat._budget import Need, check_price, price_of
+from psopt.models.chat._budget import Need
 from psopt.models.chat._client import Answer, CallEnd, CallStart, TransientError, UnsupportedError
 from psopt.models.chat._negotiation import Negotiation
 from psopt.models.chat._request_scheduler import RequestScheduler, Tries
@@ -36,8 +36,6 @@ class Engine:
 
     An answer is in the cache before it is used. Calls with a passing failure are sent again, after ever longer waits. A
     lasting failure fails the whole call, so that no score is ever based on only part of the answers; these are kept.
-
-    All engines of a run share one budget.
     """
 
     def __init__(self, client: ChatClient, cache: AnswerCache, budget: Budget, options: LMConfig) -> None:
@@ -45,18 +43,18 @@ class Engine:
         self.budget = budget
         self.options = options
         self._cache = cache if client.endpoint is not None else AnswerCache(None)
-        self._price = price_of(client.name)
-        self._batch_price = self._price and self._price.in_batches()
+        self._price = budget.price(client.name)
+        self._batch_price = self._price.in_batches()
         self.meter = TokenMeter(self._price)
         self._asking_time = AskingTime()
         # A `BatchRunner`, which asks grids (`answers` with a monitor), except for their first few answers
         self.batches: Any = None
-        if budget.max_cost is not None:
-            check_price(client.name)
         self._scheduler = RequestScheduler(client.name, options)
         self._in_flight: dict[bytes, asyncio.Future[Answer]] = {}
         self._has_spoken = False
-        self._closing = weakref.finalize(self, _close, client)
+        # Closes the client's connections, also when the engine is no longer used. The garbage collector may call it in
+        # the loop's own thread, which must not wait.
+        self.close = weakref.finalize(self, lambda: run_soon(client.close()))
         self.negotiation = Negotiation(client, self._cache, anew=options.renegotiate)
 
     def answers(
@@ -67,9 +65,7 @@ class Engine:
     ) -> list[Answer]:
         """Answer queries, in their order; equal ones share an answer. A monitor sees each answer and may stop the work.
 
-        Raises AnswersMissingError if a call failed repeatedly. Raises ModelRefusedError if the server will not answer
-        at all. Raises BudgetReachedError if a limit would be exceeded. In all three cases it waits for the calls in
-        flight and keeps their answers.
+        Raises AnswersMissingError, ModelRefusedError or BudgetReachedError, once the calls in flight are answered.
         """
         n_asked = 0
         keys, answers, missing = self._looked_up(queries)
@@ -82,11 +78,12 @@ class Engine:
             n_asked = run(self._find_out(queries[:_MOST_FIRST]))
             keys, answers, missing = self._looked_up(queries)
         self.budget.count(cached=len(queries) - len(missing) - n_asked)
+        progress = Progress(len(queries), len(queries) - len(missing), on_progress)
+        parts: Iterable[Sequence[bytes]] = [[*missing]]
         if monitor is not None:
             monitor.begin(len(answers) + len(missing), answers.values())
-        progress = Progress(len(queries), len(queries) - len(missing), on_progress)
-        parts = [[*missing]] if missing else []
-        for part in parts if monitor is None else monitor.parts([*missing]):
+            parts = monitor.parts([*missing])
+        for part in filter(None, parts):
             new_answers = run(self._ask([missing[key] for key in part], progress, monitor))
             answers |= dict(zip(part, new_answers, strict=True))
         return [answers[key] for key in keys]
@@ -102,10 +99,9 @@ class Engine:
     def missing(self, queries: Iterable[Query]) -> list[Query]:
         """The queries that would be sent, each once; the meter learns from the answers to the others."""
         by_key = {self.key(query): query for query in queries}
-        cached_answers = self.kept_by_key(by_key)
-        for key, answer in cached_answers.items():
-            self.meter.learn(by_key[key], answer)
-        return [query for key, query in by_key.items() if key not in cached_answers]
+        for key, answer in self.kept_by_key(by_key).items():
+            self.meter.learn(by_key.pop(key), answer)
+        return [*by_key.values()]
 
     @property
     def rate(self) -> AnswerRate | None:
@@ -119,16 +115,15 @@ class Engine:
         if rate is not None:
             keep_rate(self._cache.folder, self.client.name, public_address(self.client.endpoint), rate)
 
-    def close(self) -> None:
-        """Close the client's connections; this also happens automatically when the engine is no longer used."""
-        self._closing()
-
     def key(self, query: Query) -> bytes:
         """The key of a query's answer, for its request in the current form."""
+        parts: dict[str, Any] = {"endpoint": self.client.endpoint, "request": self.client.request(query)}
         # Included only where they are not 0: so keys match those of caches from before there were samples.
-        numbers = {"sample": query.sample, "asking": query.asking}
-        which = {name: number for name, number in numbers.items() if number}
-        return answer_key(endpoint=self.client.endpoint, request=self.client.request(query), **which)
+        if query.sample:
+            parts["sample"] = query.sample
+        if query.asking:
+            parts["asking"] = query.asking
+        return answer_key(**parts)
 
     def _looked_up(self, queries: Sequence[Query]) -> tuple[list[bytes], dict[bytes, Answer], dict[bytes, Query]]:
         """The queries' keys, the answers that are in the cache, and the queries without one there."""
@@ -156,18 +151,17 @@ class Engine:
             return min(len(queries), self.budget.usage.made - n_before)
 
     async def _kept_or_asked(self, query: Query) -> Answer:
-        (cached_answer,) = self.kept([query])
-        return cached_answer or await self._answer(query, Worker(Batch()))
+        return self.kept([query])[0] or await self._answer(query, Worker(Batch()))
 
     async def _ask(self, queries: list[Query], progress: Progress, monitor: AnswerMonitor | None) -> list[Answer]:
         """Ask in batches if a grid is large enough, otherwise query by query."""
-        if self.batches and monitor:
-            # Some may have come with the previous part: an open batch is read completely.
-            are_batched = len(queries) > FIRST or self.batches.holds(queries) or any(self.kept(queries))
-            if are_batched:
-                answers: list[Answer] = await self.batches.answer(queries, progress, monitor)
-                return answers
-        return await self.ask_alone(queries, progress, monitor)
+        if self.batches is None or monitor is None:
+            return await self.ask_alone(queries, progress, monitor)
+        # Some may have come with the previous part: an open batch is read completely.
+        is_small = len(queries) <= FIRST and not self.batches.holds(queries) and not any(self.kept(queries))
+        asks = self.ask_alone if is_small else self.batches.answer
+        answers: list[Answer] = await asks(queries, progress, monitor)
+        return answers
 
     async def ask_alone(self, queries: list[Query], progress: Progress, monitor: AnswerMonitor | None) -> list[Answer]:
         """Let some workers take the queries in their order; after a failure no further calls are sent."""
@@ -209,8 +203,7 @@ class Engine:
                 answer = await self._send(query, worker, tries)
             except UnsupportedError as error:
                 self.negotiation.refused(error.feature)
-                (cached_answer,) = self.kept([query])
-                if cached_answer:  # asked in this form before
+                if cached_answer := self.kept([query])[0]:  # asked in this form before
                     return cached_answer
             except PsoptError:
                 worker.batch.is_over = True  # at once, since this frees a place for the next call
@@ -248,8 +241,7 @@ class Engine:
         An empty answer is accepted after one more try, or after two if the model has given other answers: servers also
         send empty ones by mistake, but each try is paid for.
         """
-        watcher = self.budget.call_watcher
-        tell_end = watcher(CallStart(self.client.name, self.client.endpoint, request)) if watcher else lambda _: None
+        tell_end = self.budget.call_watcher(CallStart(self.client.name, self.client.endpoint, request))
         try:
             answer = await self._scheduler.send(self.client.send(request), tries.given_up)
         except BaseException as error:
@@ -288,9 +280,9 @@ class Engine:
         read = most_tokens_in(query)
         written = most_tokens_out(self.client.request(query), self.options.max_tokens)
         price = self._batch_price if in_batch else self._price
-        return Need(1, read + written, price.of(read, written) if price else 0.0)
+        return Need(1, read + written, price.of(read, written))
 
-    def _pay(self, answer: Answer, price: Price | None, *, made: int = 0, failed: int = 0) -> None:
+    def _pay(self, answer: Answer, price: Price, *, made: int = 0, failed: int = 0) -> None:
         """Count an answer and what it took; an empty one that is asked for again counts as failed."""
         self.budget.count(
             made=made,
@@ -299,9 +291,5 @@ class Engine:
             tokens_out=answer.tokens_out,
             reasoning=answer.reasoning,
             cached_in=answer.cached_in,
-            cost=price.of(answer.tokens_in, answer.tokens_out, answer.cached_in) if price else 0.0,
+            cost=price.of(answer.tokens_in, answer.tokens_out, answer.cached_in),
         )
-
-
-def _close(client: ChatClient) -> None:
-    run_soon(client.close())  # the garbage collector may call this in the loop's own thread, which must not wait

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.models._answer_cache import AnswerCache
-from psopt.models.chat._address import azure_address, public_address
+from psopt.models.chat._address import public_address
 from psopt.models.chat._budget import Budget
 from psopt.models.chat._dspy_client import DspyClient
 from psopt.models.chat._engine import Engine
@@ -39,10 +39,7 @@ _IN_PROCESS = 600.0  # seconds: many times what a model of a few billion paramet
 def chat_engine(
     kind: str, model: Any, cache: AnswerCache, options: LMConfig | None = None, budget: Budget | None = None
 ) -> Engine:
-    """Make the engine of a kind of model, ``openai``, ``azure`` or ``dspy``; for dspy also from a `dspy.LM` itself.
-
-    For the kind ``function`` the model is a callable.
-    """
+    """Make an engine: of ``openai``, ``azure`` or ``dspy`` by name, of a `dspy.LM`, or of a callable (``function``)."""
     options = options or LMConfig()
     if kind == GGUF_KIND:
         # No server can be unreachable, so a short time limit has no use; calls beyond the slots would only queue.
@@ -57,7 +54,7 @@ def chat_engine(
 def chat_client(kind: str, model: Any, options: LMConfig) -> ChatClient:
     """Make the client for a kind of model, ``openai``, ``azure``, ``dspy`` or ``function``."""
     if kind in BATCH_KINDS:
-        return OpenAIClient(model, options, azure_address(model, options) if kind == "azure" else None, kind)
+        return OpenAIClient(model, options, kind)
     if kind == KIND:
         return FunctionClient(model, options)
     if kind == GGUF_KIND:
@@ -81,28 +78,24 @@ def chat_model(
     budget: Budget | None = None,
     assessor: Assessor | None = None,
 ) -> ChatModel:
-    """Make a task model; an assessor, if given, compares or rates its free answers. See `chat_engine`.
-
-    Raises InputError if batches are on and this kind of model can't be asked in batches.
-    """
+    """Make a task model, perhaps with an assessor of its free answers; raises InputError if it has no batches."""
     if options and options.batch and kind not in BATCH_KINDS:
         raise InputError(f"--batch is for openai/ and azure/ models, and {kind}/ is asked call by call: leave it out")
     engine = chat_engine(kind, model, cache, options, budget)
     if engine.batches:
-        engine.meter.price = engine.meter.price and engine.meter.price.in_batches()
+        engine.meter.price = engine.meter.price.in_batches()
     return ChatModel(engine, assessor)
 
 
 def load_writer(
     model: Any, *, cache_dir: Path | None = None, options: LMConfig | None = None, budget: Budget | None = None
 ) -> Writer:
-    """Load a model that writes, by a name as in `load_model`, or from a `dspy.LM`.
-
-    Raises InputError if the model can't write.
-    """
-    kind, _, name = model.partition("/") if isinstance(model, str) else ("dspy", "", model)
+    """Load a model that writes, by its name or from a `dspy.LM`; raises InputError if it can't write."""
+    kind, name = "dspy", model
     if model == "smollm2":
         kind, name = GGUF_KIND, str(fetched_model(model))
+    elif isinstance(model, str):
+        kind, _, name = model.partition("/")
     if kind not in {*CHAT_KINDS, GGUF_KIND} or not name:
         hint = name_hint(model) or "use openai/NAME, azure/DEPLOYMENT, gguf/PATH or dspy/NAME"
         raise InputError(f"model {model!r} writes no text: {hint}")
@@ -142,8 +135,8 @@ def name_hint(model: str) -> str:
         return f"did you mean openai/{model}?"
     if _OPEN_WEIGHTS.match(model) or ":" in model:  # NAME:TAG is Ollama's format
         return _of_ollama(model)
-    provider = next((provider for name, provider in _ELSEWHERE.items() if model.casefold().startswith(name)), None)
-    return f"did you mean dspy/{provider}/{model}?" if provider else ""
+    providers = (provider for name, provider in _ELSEWHERE.items() if model.casefold().startswith(name))
+    return next((f"did you mean dspy/{provider}/{model}?" for provider in providers), "")
 
 
 def _of_ollama(name: str) -> str:

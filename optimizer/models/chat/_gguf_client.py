@@ -27,9 +27,6 @@ class GGUFClient(ChatClient):
 
     Where a conversation ends by asking for JSON, a grammar restricts the answer to JSON, and to a schema where there is
     one: small models often write a sentence before it.
-
-    Raises InputError if there is no such file, or it is not a GGUF file. Raises MissingExtraError if xllamacpp is not
-    installed.
     """
 
     def __init__(self, name: str, path: Path, options: LMConfig) -> None:
@@ -48,7 +45,7 @@ class GGUFClient(ChatClient):
     def request(self, query: Query) -> dict[str, Any]:
         """Build the body of a chat completion; an option sets how many tokens a text may have."""
         temperature = self._options.temperature if query.temperature is None else query.temperature
-        body = {
+        body: dict[str, Any] = {
             "messages": query.messages,
             "temperature": temperature,
             "seed": self._options.request_seed + query.sample + query.asking,
@@ -56,9 +53,10 @@ class GGUFClient(ChatClient):
         }
         if query.response_format:
             schema = {"name": "answer", "schema": json.loads(query.response_format)}
-            return {**body, "response_format": {"type": "json_schema", "json_schema": schema}}
-        asks_for_json = "JSON" in query.messages[-1]["content"]
-        return {**body, "response_format": {"type": "json_object"}} if asks_for_json else body
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        elif "JSON" in query.messages[-1]["content"]:
+            body["response_format"] = {"type": "json_object"}
+        return body
 
     async def send(self, request: dict[str, Any]) -> Answer:
         completion = await in_a_thread(lambda: self._server.handle_chat_completions(request))

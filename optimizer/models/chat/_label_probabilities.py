@@ -119,9 +119,9 @@ def _followed(answer: Alternatives, names: Sequence[str], clean: Callable[[str],
             for index in open_labels:
                 probabilities[index] += probability / len(open_labels)
         read += token
-        if not followed:
-            return [*probabilities, max(0.0, 1.0 - sum(probabilities))]
         reached = followed
+        if not followed:
+            break
     answer_text = clean(read)
     named = [names.index(answer_text)] if answer_text in names else _open(answer_text, names)
     for index in named:
@@ -171,7 +171,7 @@ def _first_said(places: Sequence[Mapping[str, Any]]) -> int:
     text = "".join(tokens)
     answer = (spoken(text) or "").strip()
     begin = text.rfind(answer) if answer else 0
-    ends = itertools.accumulate(len(token) for token in tokens)
+    ends = itertools.accumulate(map(len, tokens))
     return next((number for number, end in enumerate(ends) if end > begin), 0)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
 import re
 from collections import Counter
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+    from psopt.answers import AnswerReader
     from psopt.models._assessment import Assessment, Assessor
     from psopt.models._base import Cells, Model, OnProgress
     from psopt.models.chat._client import Answer
@@ -43,8 +43,6 @@ class ChatModel(WholeGrids):
 
     The first answers are checked before the rest is asked for: if none of them names a label, that is an error, not a
     prompt with S = 0.
-
-    An assessor says which free answers are the same, or what they are worth.
     """
 
     capabilities = Capabilities(
@@ -60,45 +58,30 @@ class ChatModel(WholeGrids):
     def __init__(self, engine: Engine, assessor: Assessor | None = None) -> None:
         self.engine = engine
         self._assessor = assessor
-        if assessor is not None:
-            self.capabilities = replace(self.capabilities, is_assessed=True)
+        self.capabilities = replace(self.capabilities, is_assessed=assessor is not None)
         # Whether fewer than twenty answers may all name no label: so where a prompt is used and not measured
         self.few_may_fail = False
         self.answered_by: Counter[str] = Counter()  # number of answers by the model that responses name, if any
         self._is_read_in_whole = True
         self._readable: set[str] = set()  # forms of answers in which a label was found
-
-    @property
-    def name(self) -> str:
-        return self.engine.client.name
-
-    @property
-    def server(self) -> str | None:
-        """The address that is asked, without secrets; None where DSPy decides it."""
-        return public_address(self.engine.client.endpoint)
+        self.name = engine.client.name
+        self.server = public_address(engine.client.endpoint)  # without secrets; None where DSPy decides it
 
     def predict_cells(
         self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
     ) -> NDArray[np.int64]:
         """Classify some texts under some prompts, all in flight at once; see `AbleModel.predict_cells`."""
-        answers = iter(self._ask(prompts, texts, cells, on_progress))
+        answers = self._ask(prompts, texts, cells, on_progress)
+        readers = _readers(prompts)
         array = np.full(cells.shape, NOT_ASKED, dtype=np.int64)
-        for column, prompt in enumerate(prompts):
-            reader = reader_for(prompt.answer, prompt.labels, prompt.asks)
-            rows = np.flatnonzero(cells[:, column])
-            array[rows, column] = [
-                reader.read(answer.text, is_cut=answer.truncated) for answer in itertools.islice(answers, len(rows))
-            ]
+        for (column, row), answer in zip(np.argwhere(cells.T), answers, strict=True):
+            array[row, column] = readers[column].read(answer.text, is_cut=answer.truncated)
         return array
 
     def predict_proba_cells(
         self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
     ) -> NDArray[np.float64]:
-        """Return the probability of each label, and of naming none; see `AbleModel.predict_proba_cells`.
-
-        Raises ModelError if the server sends no probabilities. Raises InputError if the prompt's answers are more than
-        a label.
-        """
+        """Return the probability of each label, and of naming none; raises ModelError if the server sends none."""
         answers = self._ask(prompts, texts, cells, on_progress)
         labels = prompts[0].labels
         probabilities = np.full((len(prompts), len(texts), len(labels) + 1), np.nan)
@@ -110,17 +93,12 @@ class ChatModel(WholeGrids):
         """The queries, in the order in which they are sent: all, or where `cells`, (n_texts, n_prompts), is True.
 
         Prompt by prompt, so that requests with a common beginning go out next to each other.
-
-        Raises InputError if probabilities are requested, and the answers are more than a label.
         """
         if prompts and prompts[0].template is not None:
             self.engine.meter.expect(tokens_of_answer(prompts[0]))
-        columns = (all_cells(prompts, texts) if cells is None else cells).T
-        return [
-            self._query(prompt, text)
-            for prompt, column in zip(prompts, columns, strict=True)
-            for text in itertools.compress(texts, column)
-        ]
+        if cells is None:
+            cells = all_cells(prompts, texts)
+        return [self._query(prompts[column], texts[row]) for column, row in np.argwhere(cells.T)]
 
     def _query(self, prompt: Prompt, text: str) -> Query:
         """One request; with a user's template it is the user's own, and psopt adds nothing."""
@@ -133,29 +111,23 @@ class ChatModel(WholeGrids):
                 f"--logprobs needs answers that are a label alone, and this prompt's are read as {prompt.answer}:"
                 " leave --logprobs out"
             )
-        has_confidence = options.logprobs and is_open
-        if prompt.template is None:
-            if is_label:
-                return Query(messages, prompt.labels, asking=prompt.asking)
-            most_tokens = options.most_tokens(prompt.asks)
-            return Query(messages, max_tokens=most_tokens, has_confidence=has_confidence, asking=prompt.asking)
-        form = prompt.template.response_format
-        return Query(
-            messages,
-            prompt.labels if options.logprobs and is_label else (),
-            response_format=read_response_format(form) if form else "",
-            max_tokens=options.most_tokens(prompt.answer),
-            has_confidence=has_confidence,
-            is_own=True,
-            asking=prompt.asking,
-        )
+        query = Query(messages, has_confidence=options.logprobs and is_open, asking=prompt.asking)
+        if is_label and (options.logprobs or prompt.template is None):
+            query = query._replace(labels=prompt.labels)
+        if prompt.template is not None:
+            form = prompt.template.response_format
+            form = form and read_response_format(form)
+            return query._replace(response_format=form, max_tokens=options.most_tokens(prompt.answer), is_own=True)
+        if is_label:
+            return query
+        return query._replace(max_tokens=options.most_tokens(prompt.asks))
 
     def no_labels(
         self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
     ) -> tuple[NoLabel, ...]:
         places = [(int(row), int(column)) for row, column in np.argwhere(array == len(prompts[0].labels))]
         queries = [self._query(prompts[column], texts[row]) for row, column in places]
-        readers = [reader_for(prompt.answer, prompt.labels, prompt.asks) for prompt in prompts]
+        readers = _readers(prompts)
         return tuple(
             NoLabel(row, column, kind_of(answer, readers[column]), shown(answer.text or answer.reason))
             for (row, column), answer in zip(places, self.engine.kept(queries), strict=True)
@@ -169,7 +141,7 @@ class ChatModel(WholeGrids):
             return None
         is_asked = array != NOT_ASKED
         cached_answers = self.engine.kept(self.queries(prompts, texts, is_asked))
-        told = [None if answer is None else answer.confidence for answer in cached_answers]
+        told = [answer and answer.confidence for answer in cached_answers]
         by_prompt = np.full((len(prompts), len(texts)), np.nan)  # as queries are: prompt by prompt
         by_prompt[is_asked.T] = np.array(told, dtype=np.float64)
         return by_prompt.T
@@ -230,6 +202,10 @@ class ChatModel(WholeGrids):
             return [*(0.0 for _ in labels), 1.0]
         check_probabilities(self.name, answer)
         return label_probabilities(answer.logprobs or [], labels)
+
+
+def _readers(prompts: Sequence[Prompt]) -> list[AnswerReader]:
+    return [reader_for(prompt.answer, prompt.labels, prompt.asks) for prompt in prompts]
 
 
 def asks_in_chat(model: Model) -> TypeIs[ChatModel]:

@@ -25,10 +25,7 @@ _NEEDED = frozenset({"logprobs", TOKENS_ALONE})
 
 
 class Negotiation:
-    """What is known of one server and model.
-
-    The client is told what to leave out, the cache keeps what was learnt; `anew` forgets what was learnt before.
-    """
+    """What is known of one server and model; `anew` forgets what was learnt before."""
 
     def __init__(self, client: ChatClient, cache: AnswerCache, *, anew: bool = False) -> None:
         self._client = client
@@ -45,13 +42,13 @@ class Negotiation:
 
     def recall(self) -> None:
         """Load what others have learnt."""
-        refused = {self._key("unsupported", name): name for name in self._client.features}
-        taken = {self._key("taken", name): name for name in self._client.features}
-        for key in self._cache.get_many([*refused, *taken]):
-            if key in refused:
-                self._client.refused.add(refused[key])
-            else:
-                self._taken.add(taken[key])
+        self._taken.update(self._learnt("taken"))
+        for name in self._learnt("unsupported"):
+            self._client.refused.add(name)
+
+    def _learnt(self, kind: str) -> list[str]:
+        keys = {self._key(kind, name): name for name in self._client.features}
+        return [keys[key] for key in self._cache.get_many(keys)]
 
     def is_settled(self, query: Query) -> bool:
         """Whether everything that a query's request uses is known to be accepted."""
@@ -70,9 +67,8 @@ class Negotiation:
     async def find_out(self, query: Query, ask: Callable[[Query], Awaitable[Answer]]) -> Answer:
         """Ask until a request is answered, leaving out more where a refusal doesn't say what it is about.
 
-        The last feature left out is to blame; those before it are not, if a request with them is answered.
-
-        Raises UnclearRefusalError if even the barest request is refused: then the refusal was about something else.
+        The last feature left out is to blame; those before it are not, if a request with them is answered. Raises
+        UnclearRefusalError if even the barest request is refused: then the refusal was about something else.
         """
         dropped: list[str] = []
         while (answer := await _unless_unclear(query, ask)) is None:

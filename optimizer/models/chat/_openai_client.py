@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
 from psopt.errors import ModelError, nearest
-from psopt.models.chat._address import openai_address
+from psopt.models.chat._address import azure_address, openai_address
 from psopt.models.chat._client import (
     TOO_MANY,
     Answer,
@@ -52,18 +52,14 @@ _MOST_LISTED = 5  # models, in one line
 
 
 class OpenAIClient(ChatClient):
-    """Chat completions at temperature 0 and seed 42, restricted to the labels where the server can.
-
-    If a server refuses a part of a request, later requests leave that part out.
-
-    `kind` comes before the model's name in psopt's: ``openai`` or ``azure``. Raises InputError if it is OpenAI itself
-    and there is no key.
-    """
+    """Chat completions, restricted to the labels where the server can; later requests leave out what it has refused."""
 
     features = tuple(feature.name for feature in FEATURES)
 
-    def __init__(self, model: str, options: LMConfig, address: Address | None = None, kind: str = "openai") -> None:
-        self._address = address or openai_address(model, options)
+    def __init__(self, model: str, options: LMConfig, kind: str = "openai") -> None:
+        address_of = azure_address if kind == "azure" else openai_address
+        self._address = address_of(model, options)
+        self.safe = self._address.safe
         self.model = model
         self.name = f"{kind}/{model}"
         self.endpoint: str = self._address.endpoint
@@ -86,10 +82,7 @@ class OpenAIClient(ChatClient):
         import openai  # noqa: F401
 
     async def send(self, request: dict[str, Any]) -> Answer:
-        try:
-            response = await self._transport.post(request)
-        except NoResponseError as error:
-            raise self._broken(error) from None
+        response = await self._transport.post(request)
         self.headers = response.headers
         return await self._read(response, request)
 
@@ -98,18 +91,12 @@ class OpenAIClient(ChatClient):
         return await self._read(_response(status, body), request)
 
     async def call(self, method: str, path: str, timeout: float, **sent: Any) -> bytes:
-        """Ask an address other than the chat's; see `Transport.call`.
-
-        Raises NotThereError if there is no such address, or nothing for this key at it. Raises TransientError or
-        ModelRefusedError as `ChatClient.send`.
-        """
+        """Ask an address other than the chat's; raises as `send`, and NotThereError if nothing is there for us."""
         try:
             async with asyncio.timeout(timeout):
                 response = await self._transport.call(method, path, **sent)
         except TimeoutError:
             raise TransientError(f"no answer within {span(timeout)}", given_up=True) from None
-        except NoResponseError as error:
-            raise self._broken(error) from None
         if response.is_success:
             return response.content
         refusal, message, wait = self._told(response)
@@ -122,10 +109,6 @@ class OpenAIClient(ChatClient):
         if "_transport" in self.__dict__:
             await self._transport.close()
             del self._transport
-
-    def safe(self, text: str) -> str:
-        """What the server says, without secrets."""
-        return redacted(text, self._address.secrets)
 
     @cached_property
     def _transport(self) -> Transport:
@@ -143,8 +126,8 @@ class OpenAIClient(ChatClient):
         if asks_for_tokens_alone(request):
             # llama.cpp sends alternatives anyway: kept for each token, they would take up most of the cache
             return replace(answer, logprobs=None)
-        if not (answer.text and request.get("logprobs")) or all(
-            feature.name != BOTH for feature in self.negotiable(request)
+        if not (answer.text and request.get("logprobs")) or BOTH not in (
+            feature.name for feature in self.negotiable(request)
         ):
             return answer
         if answer.logprobs is None:
@@ -199,9 +182,10 @@ class OpenAIClient(ChatClient):
         told = f"{self.endpoint} answered HTTP {refusal.status} for {self.name}: {message}"
         names = await self._models()
         if names and self.model not in names:
-            others = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
             listed = self.safe(", ".join(names[:_MOST_LISTED]))
-            return ModelRefusedError(f"{told}{nearest(self.model, names)}; it has {listed}{others}")
+            if len(names) > _MOST_LISTED:
+                listed += f" and {len(names) - _MOST_LISTED} more"
+            return ModelRefusedError(f"{told}{nearest(self.model, names)}; it has {listed}")
         # Most servers' addresses end in a part such as v1.
         lacks_a_version = re.search(r"/v\d", urlsplit(self._address.base).path) is None
         if refusal.status == HTTPStatus.NOT_FOUND and not names and lacks_a_version and self.name.startswith("openai/"):
@@ -216,39 +200,12 @@ class OpenAIClient(ChatClient):
         except (ModelError, TransientError, ValueError, LookupError, TypeError):
             return []
 
-    def _broken(self, error: NoResponseError) -> Exception:
-        """Say how a connection failed; aiohttp reports a cut one as a time-out, so this names the first cause."""
-        if error.is_no_http:
-            return TransientError(
-                f"{self.endpoint} answered no HTTP ({self.safe(str(error)).rstrip(' ^')}): is it the right address?",
-                unreadable=True,
-            )
-        cause: BaseException = error
-        while cause.__cause__ is not None:
-            cause = cause.__cause__
-        if "certificate" in str(cause).casefold():
-            return ModelRefusedError(
-                f"the certificate of {self.endpoint} is not trusted ({self.safe(str(cause))}): "
-                "set SSL_CERT_FILE to the file of the authority that signed it"
-            )
-        if is_unreachable(error):
-            return TransientError(f"no connection to {self.endpoint}: is the server running?", unreachable=True)
-        return TransientError(self.safe(f"{type(cause).__name__}: {cause}"))
-
 
 def _response(status: int, body: Any) -> httpx2.Response:
     """A response from a body that did not come as its own HTTP response."""
     import httpx2
 
     return httpx2.Response(status, content=json.dumps(body).encode())
-
-
-class NoResponseError(Exception):
-    """No HTTP response came: the connection failed or broke, or what came is not HTTP. Its cause says how."""
-
-    def __init__(self, reason: str, *, is_no_http: bool) -> None:
-        super().__init__(reason)
-        self.is_no_http = is_no_http
 
 
 class Transport:
@@ -268,7 +225,7 @@ class Transport:
         settings = openai.AsyncOpenAI(base_url=address.base, api_key=address.key or "none", http_client=self._http)
         stated = {name: value for name, value in settings.default_headers.items() if isinstance(value, str)}
         self._headers = httpx2.Headers(stated)
-        self._key_header = address.key_header
+        self._address = address
         if address.key or not address.key_header:
             self._headers.update(self._with_key(address.key or "none"))
         self._headers.update(address.headers)
@@ -278,17 +235,16 @@ class Transport:
         self._beside = httpx2.URL(f"{address.base.partition('/deployments/')[0]}{query}")
 
     async def post(self, body: dict[str, Any]) -> httpx2.Response:
-        """Ask for a chat completion; an HTTP error is a response like any other.
-
-        Raises NoResponseError if there is none.
-        """
+        """Ask for a chat completion; an HTTP error is a response too; raises as `ChatClient.send` if none comes."""
         headers = self._headers.copy()
         if key := asker_key.get():
             headers.update(self._with_key(key))
         return await self._send("POST", self._chat, content=json.dumps(body).encode(), headers=headers)
 
     def _with_key(self, key: str) -> dict[str, str]:
-        return {self._key_header: key} if self._key_header else {"Authorization": f"Bearer {key}"}
+        if self._address.key_header:
+            return {self._address.key_header: key}
+        return {"Authorization": f"Bearer {key}"}
 
     async def call(
         self, method: str, path: str, *, params: Mapping[str, str] | None = None, body: Any = None, upload: bytes = b""
@@ -310,9 +266,27 @@ class Transport:
         try:
             return await self._http.request(method, url, **sent)
         except aiohttp.ClientResponseError as error:  # the transport maps all others to httpx2's
-            raise NoResponseError(error.message, is_no_http=True) from error
+            reason = self._address.safe(error.message).rstrip(" ^")
+            message = f"{self._address.endpoint} answered no HTTP ({reason}): is it the right address?"
+            raise TransientError(message, unreadable=True) from None
         except (httpx2.HTTPError, aiohttp.ClientError, OSError) as error:
-            raise NoResponseError(str(error), is_no_http=False) from error
+            raise self._broken(error) from None
+
+    def _broken(self, error: Exception) -> Exception:
+        """Say how a connection failed; aiohttp reports a cut one as a time-out, so this names the first cause."""
+        cause: BaseException = error
+        while cause.__cause__ is not None:
+            cause = cause.__cause__
+        if "certificate" in str(cause).casefold():
+            return ModelRefusedError(
+                f"the certificate of {self._address.endpoint} is not trusted ({self._address.safe(str(cause))}): "
+                "set SSL_CERT_FILE to the file of the authority that signed it"
+            )
+        if is_unreachable(error):
+            return TransientError(
+                f"no connection to {self._address.endpoint}: is the server running?", unreachable=True
+            )
+        return TransientError(self._address.safe(f"{type(cause).__name__}: {cause}"))
 
     async def close(self) -> None:
         await self._http.aclose()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,7 +22,6 @@ REFUSED = "refused"
 
 _FINAL = frozenset({400, 413, 422})
 _SERVER_ERROR = 500  # llama-cpp-python's status for a context that is too long
-_STATUSES = range(400, 600)  # of HTTP, that an error's text may name
 _NAMES = ("code", "type", "status", "param")  # fields in which errors say what they are
 # How servers say it, in their codes or in words. Sources: OpenAI (context_length_exceeded, content_filter), Azure
 # (content_filter, ResponsibleAIPolicyViolation, "content management policy"), vLLM and SGLang ("maximum context
@@ -93,17 +93,16 @@ class Refusal:
         return self.status in {400, 422} or (self.status in {500, 501} and _VALIDATION.search(self.text) is not None)
 
     def names(self, features: Sequence[Feature]) -> Feature | None:
-        """Return which of a request's features is refused: by the place named, otherwise the first that the words name.
-
-        None if the refusal means another part of the request, or an unknown one.
-        """
+        """Return the refused feature: by the place named, else the first that the words name; None if it is another."""
         fitting = [feature for feature in features if feature.fits(self.text)]
         for place in self.places:
             for feature in fitting:
                 if feature.named_in(place):
                     return feature
         named = [(match.start(), feature) for feature in fitting if (match := feature.named_in(self.text))]
-        return min(named, key=lambda pair: pair[0])[1] if named else None
+        if not named:
+            return None
+        return min(named, key=lambda pair: pair[0])[1]
 
 
 def kind_of_refusal(status: int, message: str) -> str | None:
@@ -129,13 +128,10 @@ def read_refusal(status: int, body: Any, text: str) -> Refusal:
     >>> read_refusal(422, {"detail": detail}, "")
     Refusal(status=422, text='extra_forbidden body.seed Extra inputs are not permitted', places=('body.seed',))
     """
-    words: list[str] = []
-    places: list[str] = []
-    for name, value in _leaves(body):
-        if name in {"loc", "param", "field"}:
-            places.append(value)
-        words.append(value)
-    message = _INPUT.sub("", " ".join(dict.fromkeys(words)) or text)[:_LONGEST_MESSAGE]
+    leaves = [*_leaves(body)]
+    words = " ".join(dict.fromkeys(value for _, value in leaves))
+    message = _INPUT.sub("", words or text)[:_LONGEST_MESSAGE]
+    places = [value for name, value in leaves if name in {"loc", "param", "field"}]
     places += [re.sub(r"\W+", ".", first or second).strip(".") for first, second in _PLACES.findall(message)]
     return Refusal(status, message, tuple(dict.fromkeys(places)), message_of(body, message))
 
@@ -152,18 +148,22 @@ def message_of(body: Any, text: str) -> str:
     if not isinstance(error, dict):
         return text
     message = error.get("message")
-    inner = error.get("innererror") or error.get("inner_error") or {}
-    values = [*(error.get(name) for name in _NAMES), inner.get("code") if isinstance(inner, dict) else None]
-    codes = [value for value in values if isinstance(value, str) and not value.isdigit()]
-    return " ".join([message if isinstance(message, str) else text, *codes])
+    if not isinstance(message, str):
+        message = text
+    values = [error.get(name) for name in _NAMES]
+    inner = error.get("innererror") or error.get("inner_error")
+    if isinstance(inner, dict):
+        values.append(inner.get("code"))
+    return " ".join([message, *(value for value in values if isinstance(value, str) and not value.isdigit())])
 
 
 def status_of(body: Any) -> int:
     """Return the HTTP status that an error under HTTP 200 names; 500 where it names none."""
     error = _innermost(body)
-    named = [error.get(name) for name in ("code", "status", "status_code")] if isinstance(error, dict) else []
-    digits = [int(value) for value in map(str, named) if value.isdecimal() and len(value) == len("500")]
-    return next((status for status in digits if status in _STATUSES), _SERVER_ERROR)
+    if not isinstance(error, dict):
+        return _SERVER_ERROR
+    named = (str(error.get(name)) for name in ("code", "status", "status_code"))
+    return next((int(value) for value in named if re.fullmatch(r"[45]\d\d", value)), _SERVER_ERROR)
 
 
 def _innermost(body: Any) -> Any:
@@ -192,16 +192,18 @@ def _leaves(body: Any) -> Iterator[tuple[str, str]]:
             waiting += [(key, inner) for key, inner in reversed(value.items()) if key not in _ECHOES]
 
 
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+# In seconds, by how the unit begins; the first that fits applies.
+_UNITS = {"ms": 0.001, "mil": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PART = (
     r"(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?)(?![a-z])"
 )
+_NOW = functools.partial(datetime.now, UTC)
 _IN_WORDS = re.compile(
     rf"(?:try again|retry|wait)(?:\s+(?:again|after|in|for|at least))*\s+((?:{_PART}[\s,]*(?:and\s+)?)+)", re.IGNORECASE
 )
 
 
-def retry_after(headers: Mapping[str, str], message: str, now: Callable[[], datetime] | None = None) -> float | None:
+def retry_after(headers: Mapping[str, str], message: str, now: Callable[[], datetime] = _NOW) -> float | None:
     """Seconds that a refusal asks to wait; None if it does not say.
 
     The most exact goes first: `retry-after-ms`, `retry-after` (seconds or an HTTP date), the words of the message.
@@ -216,10 +218,11 @@ def retry_after(headers: Mapping[str, str], message: str, now: Callable[[], date
         with contextlib.suppress(ValueError):
             return float(value) * unit
         with contextlib.suppress(ValueError, TypeError):  # a date without a zone is not an HTTP date
-            until = parsedate_to_datetime(value)
-            return max(0.0, (until - (now() if now else datetime.now(UTC))).total_seconds())
+            return max(0.0, (parsedate_to_datetime(value) - now()).total_seconds())
     words = _IN_WORDS.search(message)
     if words is None:
         return None
-    parts = re.findall(_PART, words.group(1).lower())
-    return sum(float(number) * _UNITS["ms" if unit.startswith(("ms", "mil")) else unit[0]] for number, unit in parts)
+    seconds = 0.0
+    for number, unit in re.findall(_PART, words.group(1).lower()):
+        seconds += float(number) * next(length for name, length in _UNITS.items() if unit.startswith(name))
+    return seconds

@@ -54,10 +54,7 @@ class Tries:
 
 
 class RequestScheduler:
-    """Starts requests when there is a place, waits for their answers, and learns from the outcomes.
-
-    So it also decides when to send a request with a passing failure again.
-    """
+    """Starts requests, waits for their answers, learns from the outcomes, and says when to send one again."""
 
     def __init__(self, name: str, options: LMConfig) -> None:
         self._name = name
@@ -72,11 +69,11 @@ class RequestScheduler:
         self.progress: Callable[[], str] = lambda: "Ctrl-C saves"  # how far the work has come, for notices
         self._in_flight = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
-        self._seconds_a_start = 60.0 / options.requests_per_minute if options.requests_per_minute else 0.0
+        self._a_minute = options.requests_per_minute
         self._next_start = 0.0
         self._resume_at = 0.0
         self._calls: dict[_Call, asyncio.Timeout] = {}
-        self._looking: asyncio.TimerHandle | None = None
+        self._is_looking = False
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
@@ -98,10 +95,7 @@ class RequestScheduler:
                 self._wake()
 
     async def send(self, sending: Coroutine[Any, Any, Answer], n_given_up: int = 0) -> Answer:
-        """Wait for an answer as long as one may come, and record the outcome.
-
-        Raises TransientError: the client's, or one with `given_up` if no answer came in time.
-        """
+        """Wait for an answer as long as one may come, and record the outcome; raises TransientError if none comes."""
         loop = asyncio.get_running_loop()
         call = self.timeouts.sent(loop.time(), self.limit.places, n_given_up)
         try:
@@ -131,30 +125,25 @@ class RequestScheduler:
         """
         has_answered = self.timeouts.n_answers > 0
         is_silent = failure.given_up or failure.unreadable or failure.unreachable
-        most = self._retries if has_answered or not is_silent else min(self._retries, _RETRIES_UNANSWERED)
+        most = self._retries
+        if is_silent and not has_answered:
+            most = min(most, _RETRIES_UNANSWERED)
         if is_over or tries.failed > most:
             if failure.unreachable and has_answered:
-                raise ServerGoneError(
-                    f"{self._name}: the server was not there at any of {tries.failed} tries: {failure}"
-                ) from None
-            cure = "; if it takes longer, raise --timeout" if failure.given_up else ""
-            raise AnswersMissingError(
-                f"{self._name}: a call failed {tries.failed} times, at last with: {failure}{cure}"
-            ) from None
+                message = f"{self._name}: the server was not there at any of {tries.failed} tries: {failure}"
+                raise ServerGoneError(message) from None
+            message = f"{self._name}: a call failed {tries.failed} times, at last with: {failure}"
+            if failure.given_up:
+                message += "; if it takes longer, raise --timeout"
+            raise AnswersMissingError(message) from None
         silence = self.timeouts.silence(asyncio.get_running_loop().time())
         seconds = self._wait(failure, tries.failed, silence)
         if failure.unreachable and has_answered and seconds >= 1:
-            self._notices.tell(
-                "away",
-                f"the server does not answer since {clock(-silence)} ({failure}); trying again at {clock(seconds)}; "
-                f"{self.progress()}",
-            )
+            notice = f"the server does not answer since {clock(-silence)} ({failure}); trying again at {clock(seconds)}"
+            self._notices.tell("away", f"{notice}; {self.progress()}")
         elif seconds >= _WORTH_SAYING:
-            self._notices.tell(
-                "wait",
-                f"waiting {span(seconds)}, until {clock(seconds)}, for the next try after: {failure}; "
-                f"{self.progress()}",
-            )
+            notice = f"waiting {span(seconds)}, until {clock(seconds)}, for the next try after: {failure}"
+            self._notices.tell("wait", f"{notice}; {self.progress()}")
         return seconds
 
     def _wait(self, failure: TransientError, n_failed: int, silence: float) -> float:
@@ -178,9 +167,9 @@ class RequestScheduler:
         loop = asyncio.get_running_loop()
         while (pause := self._resume_at - loop.time()) > 0:
             await asyncio.sleep(pause)
-        if self._seconds_a_start:
+        if self._a_minute:
             start = max(loop.time(), self._next_start)
-            self._next_start = start + self._seconds_a_start
+            self._next_start = start + 60.0 / self._a_minute
             await asyncio.sleep(start - loop.time())
 
     def _wake(self) -> None:
@@ -197,17 +186,18 @@ class RequestScheduler:
         self._notices.tell_back()
 
     def _look_later(self) -> None:
-        if self._looking is None:
-            self._looking = asyncio.get_running_loop().call_later(_BETWEEN_LOOKS, self._look)
+        if not self._is_looking:
+            self._is_looking = True
+            loop = asyncio.get_running_loop()
+            due = loop.time() + _BETWEEN_LOOKS
+            loop.call_at(due, self._look, due)
 
-    def _look(self) -> None:
+    def _look(self, due: float) -> None:
         """Give up requests that hang. While this process stood still, answers may have come that are not read yet."""
         now = asyncio.get_running_loop().time()
-        late = now - self._looking.when() if self._looking else 0.0
-        self._looking = None
-        for call in self._calls:
-            call.stood_still += late
+        self._is_looking = False
         for call, scope in list(self._calls.items()):
+            call.stood_still += now - due
             if self.timeouts.is_hopeless(call, now):
                 del self._calls[call]
                 scope.reschedule(now)
@@ -245,7 +235,7 @@ class TimeoutPolicy:
     def __init__(self, start: float) -> None:
         self.start = start
         self.n_answers = 0
-        self._last_at = 0.0
+        self._last_at = float("-inf")
         self._latencies: deque[float] = deque(maxlen=_N_KNOWN)
 
     def sent(self, now: float, places: int, n_given_up: int = 0) -> _Call:
@@ -266,7 +256,7 @@ class TimeoutPolicy:
 
     def silence(self, now: float) -> float:
         """Seconds since the last answer; infinite if there was none."""
-        return now - self._last_at if self.n_answers else float("inf")
+        return now - self._last_at
 
     def is_hopeless(self, call: _Call, now: float) -> bool:
         allowed = self.allowed() * min(_LONGEST_AGAIN, 2.0**call.n_given_up)
@@ -330,7 +320,7 @@ class ConcurrencyLimit:
         self._n_refused += is_refused
         self._n_answered += not is_refused
         n = self._n_answered + self._n_refused
-        if n < max(self.places, _SMALLEST_ROUND if self._n_refused else 1):
+        if n < self.places or (self._n_refused and n < _SMALLEST_ROUND):
             return
         if self._n_refused > _TOLERATED * n:
             self._value = max(1.0, self._value * max(_LEAST_LEFT, 1 - self._n_refused / n))
@@ -341,10 +331,7 @@ class ConcurrencyLimit:
 
 
 def most_connections(wanted: int) -> int:
-    """How many of the wanted connections the system lets a process have open besides its files; at least one.
-
-    The limit is raised where the system allows that.
-    """
+    """How many of the wanted connections, at least one, the system lets a process open, after raising its limit."""
     if sys.platform == "win32":  # sockets are not files there
         return wanted
     import resource
@@ -353,8 +340,9 @@ def most_connections(wanted: int) -> int:
     needed = wanted + _OTHER_FILES
     if limit == resource.RLIM_INFINITY or limit >= needed:
         return wanted
+    if most != resource.RLIM_INFINITY:
+        needed = min(most, needed)
     with contextlib.suppress(ValueError, OSError):
-        higher = needed if most == resource.RLIM_INFINITY else min(most, needed)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (higher, most))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, most))
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return max(1, min(wanted, limit - _OTHER_FILES))

@@ -50,15 +50,12 @@ def is_secret(name: str) -> bool:
 
 
 def redacted(text: str, secrets: Iterable[str] = ()) -> str:
-    """Return a message that can be shown: on one line, not too long, and without secrets.
+    """Return a message that can be shown: on one line, not too long, without what moves a cursor, and without secrets.
 
-    Secrets are `secrets`, the key in use, and the environment's.
-
-    Sequences that move a cursor or colour a screen are removed too, since others wrote the message.
-
-    A secret is removed everywhere if it is so long and mixed that no other text contains it by chance; a shorter one
-    only where it stands alone. One that might be a plain word, such as a local server's dummy key, stays: removed from
-    "max_tokens", the key "token" would make the message unreadable.
+    Secrets are `secrets`, the key in use, and the environment's. One is removed everywhere if it is so long and mixed
+    that no other text contains it by chance; a shorter one only where it stands alone. One that might be a plain word,
+    such as a local server's dummy key, stays: removed from "max_tokens", the key "token" would make the message
+    unreadable.
 
     >>> redacted("wrong key: sk-a1B2c3D4e5F6g7H8, 'max_tokens'", ["sk-a1B2c3D4e5F6g7H8", "token"])
     "wrong key: ***, 'max_tokens'"

@@ -70,7 +70,7 @@ class TokenRange:
 _JSON = 8  # most tokens that structured output puts around a label
 # Fewest and most tokens of what a user's own prompt asks for besides the label: a word or a paragraph of reasons.
 # Chosen, not measured: after twenty answers the server's counts replace it.
-_REASONS = (8, 200)
+_REASONS = TokenRange(8, 200)
 # For answers that are not a single label; also chosen.
 _OPEN = {
     LABELS: TokenRange(3.0, 40.0),
@@ -139,16 +139,14 @@ def unread_line(counted: Iterable[tuple[float, int]]) -> str:
     ''
     """
     counts = [(fewest, count) for fewest, count in counted if count]
-    if not counts:
+    most = max((count for _, count in counts), default=0)
+    shown = f"{most:,}"
+    lengths = [fewest for fewest, count in counts if count == most]
+    if len(lengths) < _FEW_ALIKE or max(lengths) < _APART * min(lengths):  # not cut to a fixed number
+        shown = f"at most {most:,}"
+        lengths = [fewest for fewest, count in counts if fewest >= _LONG_ENOUGH and count < fewest * _FAR_BELOW]
+    if not lengths:
         return ""
-    most = max(count for _, count in counts)
-    at_most = [fewest for fewest, count in counts if count == most]
-    is_cut = len(at_most) >= _FEW_ALIKE and max(at_most) >= _APART * min(at_most)
-    far_below = [fewest for fewest, count in counts if fewest >= _LONG_ENOUGH and count < fewest * _FAR_BELOW]
-    if not is_cut and not far_below:
-        return ""
-    lengths = at_most if is_cut else far_below
-    shown = f"{most:,}" if is_cut else f"at most {most:,}"
     return (
         f"the server counts {shown} tokens for {len(lengths)} prompts that have at least {min(lengths):,.0f} to "
         f"{max(lengths):,.0f}: it mostly drops the front, with the instructions, so that S and F1 say nothing about "
@@ -165,9 +163,9 @@ def tokens_of_answer(prompt: Prompt) -> TokenRange:
     high = sum(tokens.high for tokens in ranges) / len(ranges)
     if prompt.template is None or prompt.answer == "label":
         return TokenRange(max(1.0, low), high + _JSON)
-    is_label_alone = len(prompt.template.example.keys) == 1
-    fewest, most = (_JSON / 2, 2 * _JSON) if is_label_alone else _REASONS
-    return TokenRange(low + fewest, high + most)
+    if len(prompt.template.example.keys) == 1:  # the label alone
+        return TokenRange(low + _JSON / 2, high + 2 * _JSON)
+    return TokenRange(low, high) + _REASONS
 
 
 # Answers after which the server's own counts replace the estimates by script: as many as come before a grid.
@@ -180,7 +178,7 @@ ANSWER = TokenRange(1, 12)
 class TokenMeter:
     """Learns from answers how many tokens a model's texts and answers have."""
 
-    def __init__(self, price: Price | None) -> None:
+    def __init__(self, price: Price) -> None:
         self.price = price
         self.n = 0
         self._expected = TokenRange()
@@ -232,7 +230,6 @@ class TokenMeter:
         written = self.tokens_out.times(calls)
 
         def need(tokens_in: float, tokens_out: float) -> Need:
-            cost = self.price.of(tokens_in, tokens_out) if self.price else 0.0
-            return Need(calls, round(tokens_in + tokens_out), cost)
+            return Need(calls, round(tokens_in + tokens_out), self.price.of(tokens_in, tokens_out))
 
         return need(read.low, written.low), need(read.high, written.high)

@@ -41,7 +41,7 @@ def clock(seconds: float = 0.0) -> str:
     """
     now = datetime.now().astimezone()
     then = now + timedelta(seconds=seconds)
-    return then.strftime("%H:%M:%S" if then.date() == now.date() else "%Y-%m-%d %H:%M:%S")
+    return f"{then:%H:%M:%S}" if then.date() == now.date() else f"{then:%Y-%m-%d %H:%M:%S}"
 
 
 def span(seconds: float) -> str:

@@ -6,6 +6,7 @@ import asyncio
 import functools
 import threading
 from collections import deque
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -59,8 +60,6 @@ async def run_workers(n: int, ask: Callable[[int, Worker], Awaitable[None]], n_p
 
     There are more workers than places, so that those that wait for their next try do not delay others' first try. Until
     one is answered, there are only as many as places: a server that answers nothing should not be asked everything.
-
-    Raises Exception: the first failure.
     """
     waiting = deque(range(n))
     batch = Batch()
@@ -112,23 +111,17 @@ def run_soon(work: Coroutine[Any, Any, Any]) -> None:
 
 async def in_a_thread(work: Callable[[], T]) -> T:
     """Run blocking work in a separate thread; if it hangs, the process can still end, unlike with a pool's thread."""
-    loop = asyncio.get_running_loop()
-    result: asyncio.Future[T] = loop.create_future()
-
-    def settle(give: Callable[[Any], None], outcome: Any) -> None:
-        if not result.done():  # nobody may be waiting any more
-            give(outcome)
+    result: Future[T] = Future()
+    result.set_running_or_notify_cancel()  # so that it can be set even when nobody waits for it any more
 
     def call() -> None:
         try:
-            value = work()
+            result.set_result(work())
         except BaseException as error:  # noqa: BLE001  # it is raised again where the result is awaited
-            loop.call_soon_threadsafe(settle, result.set_exception, error)
-        else:
-            loop.call_soon_threadsafe(settle, result.set_result, value)
+            result.set_exception(error)
 
     threading.Thread(target=call, name="psopt-call", daemon=True).start()
-    return await result
+    return await asyncio.wrap_future(result)
 
 
 _making = threading.Lock()

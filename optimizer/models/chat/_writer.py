@@ -12,7 +12,7 @@ from psopt.errors import ModelError
 from psopt.models.chat._client import Query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from psopt.models._assessment import Pair, Rated
     from psopt.models.chat._engine import Engine
@@ -26,10 +26,7 @@ class Writer:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-
-    @property
-    def name(self) -> str:
-        return self._engine.client.name
+        self.name = engine.client.name
 
     def write(
         self,
@@ -43,14 +40,15 @@ class Writer:
         """Return what the model writes next in each conversation; empty where it refused.
 
         `schemas` are JSON schemas of the answers, one per conversation, for models that can be restricted to one.
-
-        Raises ModelError or BudgetReachedError as `Engine.answers`.
         """
-        # Servers treat schemas differently, and JSON within a text is read too. So only llama.cpp in this process gets
-        # a schema: its grammar is known to work.
-        holds = schemas and self._engine.client.name.startswith("gguf/")
-        forms = schemas if holds else [""] * len(conversations)
-        max_tokens = self._engine.options.most_tokens("text") if schemas else None  # JSON that is cut short is lost
+        forms: Sequence[str] = [""] * len(conversations)
+        max_tokens = None
+        if schemas:
+            max_tokens = self._engine.options.most_tokens("text")  # JSON that is cut short is lost
+            # Servers treat schemas differently, and JSON within a text is read too. So only llama.cpp in this process
+            # gets a schema: its grammar is known to work.
+            if self.name.startswith("gguf/"):
+                forms = schemas
         queries = [
             Query(messages, (), temperature, sample, form, max_tokens)
             for messages, form in zip(conversations, forms, strict=True)
@@ -103,7 +101,8 @@ class _Judge(Generic[Verdict]):
 
     system = ""
     asked = ""
-    tags = ("", "")
+    tags: tuple[str, str] = ("", "")  # in the first order
+    turned_tags: tuple[str, str] = ("", "")
     fails = ""  # what an unusable judge does, in words
 
     def __init__(self, writer: Writer) -> None:
@@ -117,13 +116,13 @@ class _Judge(Generic[Verdict]):
     def verdicts(self, items: Sequence[tuple[str, str, str]]) -> list[tuple[Verdict | None, Verdict | None]]:
         """Return the verdicts on each in both orders; None where neither of two tries could be read.
 
-        Raises ModelError if more than a tenth of all so far get no verdict in either order, or if the judge can't be
-        reached.
+        Raises ModelError if more than a tenth of all so far get no verdict in either order.
         """
         unknown = [item for item in dict.fromkeys(items) if item not in self._verdicts]
         if unknown:
-            sides = [self._ask([self._messages(item, turned=turned) for item in unknown]) for turned in (False, True)]
-            self._verdicts.update(zip(unknown, zip(*sides, strict=True), strict=True))
+            first = self._ask([self._messages(item, turned=False) for item in unknown])
+            second = self._ask([self._messages(item, turned=True) for item in unknown])
+            self._verdicts.update(zip(unknown, zip(first, second, strict=True), strict=True))
             self._check()
         return [self._verdicts[item] for item in items]
 
@@ -150,38 +149,33 @@ class _Judge(Generic[Verdict]):
 
     def _messages(self, item: tuple[str, str, str], *, turned: bool) -> Messages:
         text, *compared = item
-        parts: list[str] = self._parts(compared, turned=turned)
-        content = "\n".join([_tagged("task", text), *parts, "", self.asked])
+        tags: tuple[str, str] = self.tags
+        if turned:
+            compared.reverse()
+            tags = self.turned_tags
+        content = "\n".join([_tagged("task", text), *map(_tagged, tags, compared), "", self.asked])
         return [{"role": "system", "content": f"{self.system} {_DATA}"}, {"role": "user", "content": content}]
-
-    def _parts(self, compared: Sequence[str], *, turned: bool) -> list[str]:
-        """The two texts, each in its tags."""
-        parts = [_tagged(tag, text) for tag, text in zip(self.tags, compared, strict=True)]
-        return parts[::-1] if turned else parts
 
 
 class SamenessJudge(_Judge[bool]):
-    """Compares answers.
-
-    Two are the same if the judge says so in both orders, or in the only order in which it can be read.
-    """
+    """Compares answers: they are the same if it says so in both orders, or in the only one in which it can be read."""
 
     system = "You compare answers."
     asked = _SAME
     tags = ("first", "second")
+    turned_tags = ("first", "second")
     fails = "says of {share} pairs of answers neither yes nor no"
 
     def same(self, pairs: Sequence[Pair]) -> list[bool]:
         """Return for each pair whether its answers are the same; one without a verdict is not; raises as `verdicts`."""
-        verdicts_by_pair = [[verdict for verdict in both if verdict is not None] for both in self.verdicts(pairs)]
-        return [bool(verdicts) and all(verdicts) for verdicts in verdicts_by_pair]
+        return [True in both and False not in both for both in self.verdicts(pairs)]
 
     def measures(self, pairs: Sequence[Pair]) -> dict[str, float]:
         """Return the share of pairs on which the judge says the same in both orders."""
-        both = self.read_in_both(pairs)
-        if not both:
+        agreements = [first == second for first, second in self.read_in_both(pairs)]
+        if not agreements:
             return {}
-        return {"judge of sameness agrees with itself": sum(first == second for first, second in both) / len(both)}
+        return {"judge of sameness agrees with itself": sum(agreements) / len(agreements)}
 
     def read(self, text: str) -> bool | None:
         """Return what a judge's answer says; None if it is neither yes nor no.
@@ -191,10 +185,7 @@ class SamenessJudge(_Judge[bool]):
         [True, False, True, None, None]
         """
         match = _VERDICT.fullmatch(spoken(text) or "")
-        return match[1].casefold() == "yes" if match else None
-
-    def _parts(self, compared: Sequence[str], *, turned: bool) -> list[str]:
-        return super()._parts(compared[::-1] if turned else compared, turned=False)
+        return match and match[1].casefold() == "yes"
 
 
 class RatingJudge(_Judge[int]):
@@ -203,18 +194,14 @@ class RatingJudge(_Judge[int]):
     system = "You rate answers."
     asked = _RATE
     tags = ("reference", "answer")
+    turned_tags = ("answer", "reference")
     fails = f"gives {{share}} answers no rating from {_LOWEST} to {_HIGHEST}"
 
     def rate(self, answers: Sequence[Rated]) -> list[float]:
-        """Return the rating of each answer, in [0, 1]; one without a rating gets the mean of the others.
-
-        Raises as `verdicts`.
-        """
-        read = [[rating for rating in both if rating is not None] for both in self.verdicts(answers)]
-        span = _HIGHEST - _LOWEST
-        means = [(sum(ratings) / len(ratings) - _LOWEST) / span if ratings else None for ratings in read]
+        """Return the rating of each answer, in [0, 1]; one without a rating gets the mean of the others."""
+        means = [_mean_in_range(both) for both in self.verdicts(answers)]
         known_means = [mean for mean in means if mean is not None]
-        usual = sum(known_means) / len(known_means) if known_means else 0.0
+        usual = sum(known_means) / max(1, len(known_means))
         return [usual if mean is None else mean for mean in means]
 
     def measures(self, answers: Sequence[Rated]) -> dict[str, float]:
@@ -239,8 +226,17 @@ class RatingJudge(_Judge[int]):
         [7, 7, 7, None, None, None]
         """
         match = _RATING.fullmatch(spoken(text) or "")
-        rating = int(match[1]) if match else 0
-        return rating if _LOWEST <= rating <= _HIGHEST else None
+        if match and _LOWEST <= int(match[1]) <= _HIGHEST:
+            return int(match[1])
+        return None
+
+
+def _mean_in_range(ratings: Iterable[int | None]) -> float | None:
+    """The mean of the ratings that could be read, from 0 for the lowest to 1 for the highest; None without any."""
+    read = [rating for rating in ratings if rating is not None]
+    if not read:
+        return None
+    return (sum(read) / len(read) - _LOWEST) / (_HIGHEST - _LOWEST)
 
 
 def _tagged(tag: str, text: str) -> str:

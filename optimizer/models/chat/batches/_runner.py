@@ -8,6 +8,7 @@ import json
 import uuid
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, ModelError, PsoptError
@@ -21,11 +22,11 @@ from psopt.models.chat._client import (
 )
 from psopt.models.chat._completion import read_json
 from psopt.models.chat._wait_notices import WaitNotices
-from psopt.models.chat.batches._service import BatchService, Patience
+from psopt.models.chat.batches._service import BatchService, BatchState, Patience
 from psopt.models.chat.batches._under_way import Grid, OpenBatch, OpenBatches
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from psopt.models.chat._answer_monitor import AnswerMonitor
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from psopt.models.chat._engine import Engine
     from psopt.models.chat._openai_client import OpenAIClient
     from psopt.models.chat._worker_pool import Progress
-    from psopt.models.chat.batches._service import BatchState
 
 MOST_LINES = 50_000  # OpenAI's limits (platform.openai.com/docs/guides/batch), and Azure's
 MOST_BYTES = 200_000_000
@@ -68,10 +68,7 @@ class BatchRunner:
         self._told = (0, 0)
 
     async def check(self) -> None:
-        """Make sure, once, that the server has batches; this costs nothing.
-
-        Raises InputError if it has none. Raises ModelError if it can't be reached.
-        """
+        """Make sure, once, that the server has batches; this costs nothing; raises InputError if it has none."""
         self._client.prepare()
         for number in range(_FIRST_TRIES):
             if self._is_checked:
@@ -104,8 +101,9 @@ class BatchRunner:
             self._notices.say("its batches stay open at the server, and are waited for by whoever goes on")
             raise
         finally:
-            held = (key for batch in self._batches.holding(grid.keys) for key in batch.answer_keys)
-            self._settle(grid.keys | {*held})
+            self._settle(grid.keys)
+            for batch in self._batches.holding(grid.keys):
+                self._settle(batch.answer_keys)
         if places := sorted(grid.waiting.values()):
             lone_answers = await self._engine.ask_alone([queries[place] for place in places], progress, monitor)
             grid.answers |= dict(zip(places, lone_answers, strict=True))
@@ -117,18 +115,17 @@ class BatchRunner:
         with self._batches.sending() as may_send:
             batches = await self._under_way(grid, may_find=may_send)
             if may_send:
-                batches += await self._send_more(grid, batches)
+                await self._send_more(grid, batches)
         if (len(batches), self._n_done) != self._told:
             self._told = (len(batches), self._n_done)
-            kind = "batch" if len(batches) == 1 else "batches"
-            self._notices.say(f"{len(batches)} {kind} open, {self._n_done} done; {grid.progress}")
+            self._notices.say(f"batches: {len(batches)} open, {self._n_done} done; {grid.progress}")
         n_ahead = 0
         has_ended = False
         for batch in batches:
-            state = await self._state(batch) if batch.id else None
-            if state and state.has_ended:
+            state = await self._state(batch)
+            if state.has_ended:
                 has_ended |= await self._take_in(batch, state, grid, n_others=len(batches) - 1)
-            elif state:
+            else:
                 n_ahead += state.n_answered
         grid.progress.show(min(n_ahead, len(grid.waiting)))
         return has_ended
@@ -140,53 +137,51 @@ class BatchRunner:
         """
         batches = []
         for batch in self._batches.holding(grid.keys):
-            named = batch
             if not batch.id and may_find:
                 opened = await self._patience.insist(partial(self._service.find, batch.tag))
                 if not opened:
                     self._batches.drop(batch)
                     continue
-                named = replace(batch, id=opened)
-                self._batches.keep(named)
+                batch = self._named(batch, opened)  # the same, with its id
             n = len(batch.keys)
             share = Need(1, batch.most_tokens // n, batch.most_cost / n)
             for key in batch.answer_keys:
                 if key not in self._reserved:
                     query = grid.query(key)
-                    self._reserved[key] = share if query is None else self._engine.most(query, in_batch=True)
+                    self._reserved[key] = self._engine.most(query, in_batch=True) if query else share
                     self._engine.budget.set_aside(self._reserved[key])
-            batches.append(named)
+            batches.append(batch)
         return batches
 
-    async def _send_more(self, grid: Grid, batches: Collection[OpenBatch]) -> list[OpenBatch]:
+    def _named(self, batch: OpenBatch, opened: str) -> OpenBatch:
+        """Keep the id of a batch that the server has opened."""
+        named = replace(batch, id=opened)
+        self._batches.keep(named)
+        return named
+
+    async def _send_more(self, grid: Grid, batches: list[OpenBatch]) -> None:
         """Open batches for what is in none, up to the maximum; use answers that another process got meanwhile."""
-        held = {key for batch in batches for key in batch.answer_keys}
-        free = [key for key in grid.waiting if key not in held and key not in grid.alone]
+        held = set(chain.from_iterable(batch.answer_keys for batch in batches)) | grid.alone
+        free = [key for key in grid.waiting if key not in held]
         cached_answers = self._engine.kept_by_key(free)
         for key, answer in cached_answers.items():
             self._engine.budget.count(cached=1)
             grid.answered(key, answer)
         queue = [key for key in free if key not in cached_answers]
-        sent: list[OpenBatch] = []
-        while queue and len(batches) + len(sent) < self._engine.options.max_batches:
-            if self._is_crowded and (batches or sent):
-                break
+        while queue and len(batches) < self._engine.options.max_batches and not (self._is_crowded and batches):
             try:
                 lines = self._next_lines(queue, grid)
             except BudgetReachedError:
-                if not batches and not sent:
+                if not batches:
                     raise
-                break  # wait for the open ones, as for calls in flight
+                return  # wait for the open ones, as for calls in flight
             if not lines:
-                break
-            sent.append(await self._send(lines))
+                return
+            batches.append(await self._send(lines))
             queue = [key for key in queue if key not in lines]
-        return sent
 
     def _next_lines(self, keys: Iterable[bytes], grid: Grid) -> dict[bytes, bytes]:
         """Write the lines of one batch, as many as the limits allow; none while the budget is set aside for others.
-
-        A line's `custom_id` is its answer's key, which shows what the line answers.
 
         Raises BudgetReachedError if the budget can't pay for a single one.
         """
@@ -233,19 +228,18 @@ class BatchRunner:
         async def attempt() -> str:
             """A try that seemed to fail may have opened the batch, so look for it before the next try."""
             nonlocal has_tried
-            opened = await self._service.find(batch.tag) if has_tried else None
+            if has_tried and (opened := await self._service.find(batch.tag)):
+                return opened
             has_tried = True
-            return opened or await self._service.create(file, batch.tag)
+            return await self._service.create(file, batch.tag)
 
         try:
             self._batches.keep(batch)
             file = await self._patience.insist(lambda: self._service.upload(b"".join(lines.values())))
-            named = replace(batch, id=await self._patience.insist(attempt))
-            self._batches.keep(named)
+            return self._named(batch, await self._patience.insist(attempt))
         except PsoptError:  # refused: nothing is open
             self._batches.drop(batch)
             raise
-        return named
 
     def _settle(self, keys: Iterable[bytes]) -> None:
         """Release what was set aside for these."""
@@ -253,21 +247,25 @@ class BatchRunner:
             if key in self._reserved:
                 self._engine.budget.release(self._reserved.pop(key))
 
-    async def _state(self, batch: OpenBatch) -> BatchState | None:
-        """The state of a batch; None while the server is unreachable."""
+    async def _state(self, batch: OpenBatch) -> BatchState:
+        """The state of a batch; not ended while it has no id or the server is unreachable."""
+        unknown = BatchState(batch.id, "unknown")
+        if not batch.id:
+            return unknown
         try:
             state = await self._service.state(batch.id)
         except TransientError as failure:
             self._patience.count(failure)
-            return None
+            return unknown
         except NotThereError as error:
             raise self._not_ours(batch, error) from None
         self._patience.answered()
         return state
 
     def _not_ours(self, batch: OpenBatch, error: NotThereError) -> InputError:
-        is_another_key = batch.owner != self._client.owner
-        why = "it was opened with another key: set that one" if is_another_key else "it was deleted, or is another's"
+        why = "it was deleted, or is another's"
+        if batch.owner != self._client.owner:
+            why = "it was opened with another key: set that one"
         return InputError(
             f"{self._client.endpoint} does not show {batch.id}, which {len(batch.keys)} answers are expected from"
             f" ({error}): {why}; or go on call by call (psopt resume RUN --no-batch), or delete"
@@ -310,15 +308,14 @@ class BatchRunner:
             if not status or key not in batch_keys:
                 continue
             query = grid.query(key)
+            request = self._client.request(query) if query else {}
             try:
-                answers[key] = await self._client.read_response(
-                    status, body, self._client.request(query) if query else {}
-                )
+                answers[key] = await self._client.read_response(status, body, request)
             except TransientError as failure:
-                if failure.empty is not None:
-                    empty[key] = failure.empty
-                else:
+                if failure.empty is None:
                     failed.append(key)
+                else:
+                    empty[key] = failure.empty
             except UnsupportedError as error:
                 unsupported.add(error.feature)
             except PsoptError as error:
@@ -335,7 +332,9 @@ class BatchRunner:
             grid.write_keys()
         if refusal:
             raise refusal
-        self._n_fruitless = 0 if answers else self._n_fruitless + 1
+        self._n_fruitless += 1
+        if answers:
+            self._n_fruitless = 0
         self._is_crowded = False
         if self._n_fruitless == _MOST_FRUITLESS:
             self._n_fruitless = 0
@@ -365,7 +364,7 @@ class BatchRunner:
         bad = {keys[line - 1] for line, _, _ in state.errors if line and 0 < line <= len(keys)}
         is_about_all = any(line is None or "model" in code for line, code, _ in state.errors)
         if not bad or is_about_all or len(bad) > max(1, len(keys) / 2):
-            _, code, message = state.errors[0] if state.errors else (None, "", "it did not say why")
+            _, code, message = next(iter(state.errors), (None, "", "it did not say why"))
             cause = self._client.safe(f"{message} ({code})")
             raise ModelRefusedError(f"{self._client.endpoint} did not take {state.id} for {self._client.name}: {cause}")
         grid.alone |= bad & grid.waiting.keys()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections import Counter
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from psopt.models.chat._answer_monitor import AnswerMonitor
     from psopt.models.chat._client import Answer, Query
@@ -58,25 +58,22 @@ class OpenBatches:
         self._folder = folder / FOLDER
         self._server = server
 
-    @contextmanager
+    @contextlib.contextmanager
     def sending(self) -> Iterator[bool]:
         """Say whether nobody else opens batches here; if so, nobody in any process does until this ends."""
-        lock = FileLock(self._folder.with_name(_LOCK))
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            yield False
-            return
-        try:
-            yield True
-        finally:
-            lock.release()
+        with contextlib.ExitStack() as stack:
+            may_send = True
+            try:
+                stack.enter_context(FileLock(self._folder.with_name(_LOCK), timeout=0))
+            except Timeout:
+                may_send = False
+            yield may_send
 
-    def holding(self, keys: Container[bytes]) -> list[OpenBatch]:
+    def holding(self, keys: set[bytes]) -> list[OpenBatch]:
         """The batches that contain one of these keys, whichever process sent them."""
-        batches = filter(None, map(self._read, sorted(self._folder.glob("*.json"))))
+        batches = filter(None, map(_read, sorted(self._folder.glob("*.json"))))
         own = (batch for batch in batches if batch.server == self._server)
-        return [batch for batch in own if any(key in keys for key in batch.answer_keys)]
+        return [batch for batch in own if not keys.isdisjoint(batch.answer_keys)]
 
     def keep(self, batch: OpenBatch) -> None:
         """Keep a batch before it is sent, and once the server has named it."""
@@ -96,19 +93,19 @@ class OpenBatches:
         """Where a batch is kept while it is open; another process may just have read and removed it."""
         return self._folder / f"{batch.tag}.json"
 
-    @staticmethod
-    def _read(file: Path) -> OpenBatch | None:
-        try:
-            data = json.loads(file.read_text())
-            field_values = {field.name: data[field.name] for field in fields(OpenBatch) if field.name in data}
-            return OpenBatch(**{**field_values, "keys": tuple(data["keys"])})
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError, LookupError, TypeError) as error:
-            raise InputError(
-                f"{file} should say which batch is open, and can't be read ({error}): delete it, and what the batch"
-                " holds is asked again"
-            ) from None
+
+def _read(file: Path) -> OpenBatch | None:
+    try:
+        data = json.loads(file.read_text())
+        field_values = {field.name: data[field.name] for field in fields(OpenBatch) if field.name in data}
+        return OpenBatch(**{**field_values, "keys": tuple(data["keys"])})
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise InputError(
+            f"{file} should say which batch is open, and can't be read ({error}): delete it, and what the batch"
+            " holds is asked again"
+        ) from None
 
 
 class Grid:
