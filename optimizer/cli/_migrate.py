@@ -91,10 +91,12 @@ def migrate(
     if not code:
         _show(migration_of(start, folder), output)
     elif code == INTERRUPTED:
-        where = [] if out else ["--out", folder]
-        again = [*where, "--resume"] if not go_on else []
-        line = shell_line(["psopt", *sys.argv[1:], *again])
-        tell(f"For the verdict against the old model as well: {line}")
+        again: list[object] = ["psopt", *sys.argv[1:]]
+        if not out:
+            again += ["--out", folder]
+        if not go_on:
+            again.append("--resume")
+        tell(f"For the verdict against the old model as well: {shell_line(again)}")
     if limit:
         raise limit
     return code
@@ -157,5 +159,6 @@ def _broken(moved: Moved) -> list[str]:
         f"{100 * sample['right'][0]:.0f} % of the wordings, now {100 * sample['right'][1]:.0f} %."
         for sample in broken[:_SHOWN]
     ]
-    more = len(broken) - _SHOWN
-    return [*lines, *([f"And {more} more broken (--json has all)."] if more > 0 else [])]
+    if len(broken) > _SHOWN:
+        lines.append(f"And {len(broken) - _SHOWN} more broken (--json has all).")
+    return lines

@@ -29,8 +29,7 @@ class ModelChoice:
     @property
     def line(self) -> str:
         """The line about it on the screen."""
-        place = f" at {self.server}" if self.server else ""
-        return f"model {self.model}{place}{likelihood_note(self.model, self.lm)}, {self.origin}"
+        return f"model {_place(self.model, self.server)}{likelihood_note(self.model, self.lm)}, {self.origin}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
@@ -41,7 +40,7 @@ def likelihood_note(model: str, lm: LMConfig) -> str:
     """Say by which likelihood a local model scores labels; empty for other models."""
     if _kind(model) != "hf":
         return ""
-    return f" (labels scored by {'mean' if lm.hf_likelihood == 'mean' else 'whole'} log-likelihood)"
+    return f" (labels scored by {lm.hf_likelihood.replace('sum', 'whole')} log-likelihood)"
 
 
 def choose_model(named: str | None, lm: LMConfig, sources: Sequence[PromptSource]) -> ModelChoice:
@@ -55,18 +54,18 @@ def choose_model(named: str | None, lm: LMConfig, sources: Sequence[PromptSource
     from psopt.models.chat import server_of
 
     measured = [(source, source.measured) for source in sources if source.measured is not None]
-    origin = "as --model says" if named else _origin(sources, measured)
-    model = named or (measured[0][1].model if measured else DEFAULT)
+    model, origin = named, "as --model says"
+    if not model:
+        model, origin = _model_of(sources, measured)
     alike = [how for _, how in measured if _kind(how.model) == _kind(model)]
     if alike:  # what a run has set replaces the defaults
         lm = replace(lm, **{name: value for name, value in alike[0].options.items() if not is_given(name)})
     server = server_of(model, lm)
-    others = [
-        f"{source.path} {'names' if source.prompt is None else 'was measured with'} {_place(how)}"
-        for source, how in measured
-        if (how.model, how.server or server) != (model, server)
-    ]
-    return ModelChoice(model, server, "; ".join([origin, *others]), lm)
+    for source, how in measured:
+        if (how.model, how.server or server) != (model, server):
+            verb = "names" if source.prompt is None else "was measured with"
+            origin += f"; {source.path} {verb} {_place(how.model, how.server)}"
+    return ModelChoice(model, server, origin, lm)
 
 
 def model_to_search_with(model: str, lm: LMConfig, sources: Sequence[PromptSource]) -> tuple[str, LMConfig, str]:
@@ -81,13 +80,13 @@ def model_to_search_with(model: str, lm: LMConfig, sources: Sequence[PromptSourc
     if sources and not is_given("model"):
         raise _unstated(sources[0], " (minilm needs none)")
     note = likelihood_note(model, lm)
-    return model, lm, f"model {model}{note}" if note else ""
+    return model, lm, note and f"model {model}{note}"
 
 
-def _origin(sources: Sequence[PromptSource], measured: Sequence[tuple[PromptSource, Measured]]) -> str:
-    """Where a model that was not named comes from; raises an error if there is no source."""
+def _model_of(sources: Sequence[PromptSource], measured: Sequence[tuple[PromptSource, Measured]]) -> tuple[str, str]:
+    """The model where none was named, and where it comes from; raises an error if the prompts do not say one."""
     if not sources:
-        return "the default"
+        return DEFAULT, "the default"
     if not measured:
         raise _unstated(sources[0])
     for source, how in measured:
@@ -95,22 +94,20 @@ def _origin(sources: Sequence[PromptSource], measured: Sequence[tuple[PromptSour
     first, how = measured[0]
     for further_source, different in measured[1:]:
         _check_same(first, how, further_source, different)
-    note = f" ({first.model_note})" if first.model_note else ""
-    return f"as in {first.run or first.model_file or first.path}{note}"
+    origin = f"as in {first.run or first.model_file or first.path}"
+    return how.model, f"{origin} ({first.model_note})" if first.model_note else origin
 
 
 def _unstated(source: PromptSource, hint: str = "") -> InputError:
-    why = f", {source.model_note}" if source.model_note else ""
-    return InputError(
-        f"prompt {source.model_file or source.path} does not say which model it is for{why}: give --model{hint}"
-    )
+    fault = f"prompt {source.model_file or source.path} does not say which model it is for"
+    return InputError(f"{', '.join(filter(None, (fault, source.model_note)))}: give --model{hint}")
 
 
 def _check_usable(source: PromptSource, how: Measured) -> None:
     if how.program is not None:
         raise InputError(
-            f"prompt {source.path} is that of a DSPy program ({how.program}), run by {_place(how)}: use the program "
-            "(psopt export RUN --format dspy), or give --model to try its text as a prompt of psopt's"
+            f"prompt {source.path} is that of a DSPy program ({how.program}), run by {_place(how.model, how.server)}: "
+            "use the program (psopt export RUN --format dspy), or give --model to try its text as a prompt of psopt's"
         )
     if not how.by_name:
         raise InputError(
@@ -123,7 +120,7 @@ def _check_same(first: PromptSource, how: Measured, second: PromptSource, differ
     ours = how.deciding
     theirs = different.deciding
     for name in sorted(ours.keys() | theirs.keys(), key=lambda name: (name != "model", name != "server", name)):
-        option = "api_base" if name == "server" else name
+        option = name.replace("server", "api_base")
         if ours.get(name) != theirs.get(name) and not is_given(option):
             flag = "--" + option.replace("_", "-") if has_option(option) else "--model"
             raise InputError(
@@ -136,5 +133,5 @@ def _kind(model: str) -> str:
     return model.partition("/")[0]
 
 
-def _place(how: Measured) -> str:
-    return f"{how.model}{f' at {how.server}' if how.server else ''}"
+def _place(model: str, server: str | None) -> str:
+    return f"{model} at {server}" if server else model

@@ -74,7 +74,9 @@ def report(
 def _saved(drawn: list[Figure], folder: Path | None) -> list[Path]:
     from psopt.report import save_figures
 
-    return [] if folder is None else save_figures(drawn, folder)
+    if folder is None:
+        return []
+    return save_figures(drawn, folder)
 
 
 def _compare(runs: list[Path], pick: str, figures: Path | None, html: Path | None, *, as_json: bool) -> int:
@@ -94,8 +96,9 @@ def _compare(runs: list[Path], pick: str, figures: Path | None, html: Path | Non
     write_file("--html", page_path, page)
     saved = _saved(drawn, figures)
     if as_json:
-        further = {"further": [pair.to_dict() for pair in pairs[1:]]} if pairs[1:] else {}
-        data = {**pairs[0].to_dict(), "runs": [run.to_dict() for run in runs_of(pairs)], **further}
+        data = {**pairs[0].to_dict(), "runs": [run.to_dict() for run in runs_of(pairs)]}
+        if pairs[1:]:
+            data["further"] = [pair.to_dict() for pair in pairs[1:]]
         print_json({**data, "report": str(page_path), "figures": [str(path) for path in saved]})
         return 0
     _show(result_console(), pairs)
@@ -121,5 +124,6 @@ def _show(console: Console, pairs: list[TwoRuns]) -> None:
             cells.append(f"{percent(before)} -> {percent(after)}")
         table.add_row(Text(name), *cells, f"{run.call.tokens:,}")
     print_table(console, table)
-    told = [f"{name}: {run.sentence}" for name, run in zip(names, runs, strict=True)]
-    print_sentences(console, [*(line for pair in pairs for line in pair.sentences), *told])
+    for pair in pairs:
+        print_sentences(console, pair.sentences)
+    print_sentences(console, [f"{name}: {run.sentence}" for name, run in zip(names, runs, strict=True)])

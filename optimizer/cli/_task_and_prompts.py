@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from psopt.cli._model_choice import choose_model
 from psopt.cli._typer import UsageError, is_given
@@ -39,7 +39,7 @@ class Measuring:
 
 def read_measuring(
     data: DataOptions,
-    prompts: Sequence[str],
+    prompts: Sequence[str | None],
     reading: PromptOptions,
     model: str | None,
     strategy: str,
@@ -62,9 +62,9 @@ def read_measuring(
 
 
 def read_prompts(
-    prompts: Sequence[str | Path], options: PromptOptions, dataset: str = "", *, every: bool = False
+    prompts: Sequence[str | Path | None], options: PromptOptions, dataset: str = "", *, every: bool = False
 ) -> list[PromptSource]:
-    """Read what --prompt names, as far as possible before the data are known.
+    """Read what --prompt names (None where it is not given), as far as possible before the data are known.
 
     If the data are a promptfoo configuration, its prompt replaces --prompt (with `every`, all of its prompts), and its
     provider the model.
@@ -74,16 +74,17 @@ def read_prompts(
     """
     from psopt.runs import of_configuration, prompts_in, read_source
 
-    if not prompts and not is_given("strategy"):
-        prompts = prompts_in(dataset, every=every)
-    if not prompts:
+    named: list[Any] = [prompt for prompt in prompts if prompt]
+    if not named and not is_given("strategy"):
+        named += prompts_in(dataset, every=every)
+    if not named:
         for name in ("prompt_format", "answer", "response_format"):
             if is_given(name):
                 raise UsageError(f"--{name.replace('_', '-')} says how --prompt is read: give --prompt too")
         return []
     if is_given("strategy"):
         raise UsageError("--strategy makes a prompt, and --prompt is one: leave one of them out")
-    return [of_configuration(read_source(prompt, options), dataset) for prompt in prompts]
+    return [of_configuration(read_source(prompt, options), dataset) for prompt in named]
 
 
 def start_from(sources: Sequence[PromptSource], settings: RunSettings) -> tuple[Task | None, RunSettings]:
@@ -112,8 +113,7 @@ def prompt_lines(source: PromptSource, prompt: Prompt, notes: Sequence[str]) -> 
     words = " ".join(prompt.description.split())
     if len(words) > _SHOWN:
         words = f"{words[:_SHOWN].rsplit(' ', 1)[0]} .."
-    parts = f"{template.n_parts} paragraph{'s' if template.n_parts > 1 else ''}"
-    shape = [f"fields: {', '.join(template.fields)}", f"rephrased: {words!r}, {parts}"]
+    shape = [f"fields: {', '.join(template.fields)}", f"rephrased: {words!r}, paragraphs: {template.n_parts}"]
     return [*wrapped([heading]), *wrapped([*shape, *others], indent="  ")]
 
 
@@ -127,8 +127,7 @@ def data_for(data: DataOptions, sources: Sequence[PromptSource]) -> DataOptions:
     # built-in data define their own answer type
     is_own = bool(Path(data.dataset).suffix) or is_hub_name(data.dataset)
     if data.answers is None and not data.order and is_own:
-        measured = [source.measured.dataset for source in sources if source.measured]
-        for dataset in measured:
+        for dataset in (source.measured.dataset for source in sources if source.measured):
             if "answers" in dataset:
                 return replace(data, answers=dataset["answers"], order=tuple(dataset.get("order", ())))
     return data

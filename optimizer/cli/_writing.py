@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import textwrap
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -29,18 +30,8 @@ def wrapped(sentences: Iterable[str], width: int = WIDTH, indent: str = "") -> l
     >>> wrapped(["one two three"], width=8)
     ['one two', '  three']
     """
-    return [
-        line
-        for sentence in sentences
-        for line in textwrap.wrap(
-            sentence,
-            width,
-            initial_indent=indent,
-            subsequent_indent=f"{indent}  ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-    ]
+    wrapper = textwrap.TextWrapper(width, indent, f"{indent}  ", break_long_words=False, break_on_hyphens=False)
+    return list(chain.from_iterable(map(wrapper.wrap, sentences)))
 
 
 def tell(*lines: str) -> None:
@@ -90,16 +81,19 @@ def write_file(option: str, path: Path, text: str) -> None:
         raise InputError(f"{option} {path} can't be written: {error.strerror}") from error
 
 
-def check_writable(option: str, path: Path) -> None:
+def check_writable(option: str, path: Path | None) -> None:
     """Refuse a file that cannot be written, before its contents cost anything.
 
     Raises InputError if it is a folder, or its folder does not exist or is not writable.
     """
+    if path is None:
+        return
+    folder = path.absolute().parent
     if path.is_dir():
         raise InputError(f"{option} {path} is a folder; a file is expected")
-    if not path.absolute().parent.is_dir():
-        raise InputError(f"{option} {path} can't be written: there is no folder {path.absolute().parent}")
-    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+    if not folder.is_dir():
+        raise InputError(f"{option} {path} can't be written: there is no folder {folder}")
+    if not os.access(path if path.exists() else folder, os.W_OK):
         raise InputError(f"{option} {path} can't be written: Permission denied")
 
 

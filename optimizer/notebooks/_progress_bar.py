@@ -44,8 +44,7 @@ def progress_bar(wanted: bool | None) -> ProgressBar | None:  # as the public fu
 def in_notebook() -> bool:
     """Whether this runs in a kernel whose output a notebook shows."""
     ipython: Any = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    return shell is not None and hasattr(shell, "kernel")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
 class NotebookBar:
@@ -68,14 +67,17 @@ class NotebookBar:
         if self._clock() - self._shown_at < _LEAST_BETWEEN:
             return
         self._shown_at = self._clock()
-        state = f'max="{total}" value="{done}"' if total else ""
-        of = f"{done:,} of {total:,} " if total else ""
-        self._put(f"<progress {state}></progress> {of}{escaped(text)}{self._seconds}")
+        bar = "<progress ></progress>"
+        if total:
+            bar = f'<progress max="{total}" value="{done}"></progress> {done:,} of {total:,}'
+        self._put(f"{bar} {escaped(text)}{self._seconds}")
 
     def close(self, text: str = "") -> None:
         """See `ProgressBar.close`."""
-        if text or self._display is not None:
-            self._put(f"{escaped(text)}{self._seconds}" if text else "")
+        if text:
+            self._put(f"{escaped(text)}{self._seconds}")
+        elif self._display is not None:
+            self._put("")
 
     @property
     def _seconds(self) -> str:

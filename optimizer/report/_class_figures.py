@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,6 +54,9 @@ def class_consistency(prompts: Mapping[str, Predictions]) -> Figure:
     import plotly.graph_objects as go
 
     plot = go.Figure()
+    sides = ["both"] * len(prompts)
+    if len(prompts) == 2:
+        sides = ["negative", "positive"]
     for number, (name, predictions) in enumerate(prompts.items()):
         plot.add_violin(
             x=[shown(str(sample.label), 30) for sample in predictions.samples],
@@ -60,7 +64,7 @@ def class_consistency(prompts: Mapping[str, Predictions]) -> Figure:
             name=name,
             line_color=color_of(number),
             hovertext=[shown(sample.text) for sample in predictions.samples],
-            side=("negative", "positive")[number] if len(prompts) == 2 else "both",
+            side=sides[number],
             meanline_visible=True,
             points=False,
             bandwidth=0.04,
@@ -84,7 +88,7 @@ def consistency_matrices(prompts: Mapping[str, Predictions]) -> Figure:
     from plotly.subplots import make_subplots
 
     first = next(iter(prompts.values()))
-    cells = [(label, name) for label in _labels(first) for name in prompts]
+    cells = list(product(_labels(first), prompts))
     columns = min(4, len(cells))
     rows = -(-len(cells) // columns)
     titles = [f"{shown(label, 24)}<br>{name}" for label, name in cells]
@@ -106,11 +110,11 @@ def consistency_matrices(prompts: Mapping[str, Predictions]) -> Figure:
         plot.add_trace(heat, row=1 + place // columns, col=1 + place % columns)
     _style_heat(plot, 100 + 250 * rows, "C in %", showticklabels=False)
     plot.update_layout(margin_t=70)
+    order = "subclass" if any(sample.subclass for sample in first.samples) else "how they are answered"
     caption = (
-        "Each row and column is a sample of the class, ordered by "
-        + ("subclass" if any(sample.subclass for sample in first.samples) else "how they are answered")
-        + f" (at most {_MOST_OF_A_CLASS} of a class are shown). Light squares along the diagonal in a dark field are "
-        "parts of the class that the prompt treats in ways of their own."
+        f"Each row and column is a sample of the class, ordered by {order} (at most {_MOST_OF_A_CLASS} of a class are "
+        "shown). Light squares along the diagonal in a dark field are parts of the class that the prompt treats in "
+        "ways of their own."
     )
     return Figure("consistency-matrices", "Consistency within classes", caption, plot, panels=columns)
 
@@ -149,8 +153,8 @@ def _clustered(matrix: NDArray[np.float64]) -> Indices:
 def _title(predictions: Predictions, index: int) -> str:
     """The name of a sample in a matrix: different for each sample."""
     sample = predictions.samples[index]
-    subclass = f" ({shown(sample.subclass, 30)})" if sample.subclass else ""
-    return f"{index}: {shown(sample.text, 80)}{subclass}"
+    title = f"{index}: {shown(sample.text, 80)}"
+    return f"{title} ({shown(sample.subclass, 30)})" if sample.subclass else title
 
 
 def confusion(prompts: Mapping[str, Predictions]) -> Figure | None:

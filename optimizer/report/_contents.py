@@ -42,6 +42,11 @@ class Contents:
     contributions: list[dict[str, Any]]
 
     @property
+    def prompt(self) -> Prompt:
+        """The shown prompt."""
+        return self.prompts[self.chosen["id"]]
+
+    @property
     def is_rejected(self) -> bool:
         """Whether the shown prompt did not pass the tests: the run recommends the original one."""
         return bool(self.chosen["id"] != self.run["baseline"]["id"] == self.run["recommended"]["id"])
@@ -72,9 +77,13 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
     files = {entry["id"]: f"prompts/{entry['id']}.json" for entry in entries if entry}
     _check_files(directory, *files.values())
     chosen = _chosen(run, front, pick, beside_baseline=beside_baseline)
-    name = "original prompt" if chosen["id"] == run["baseline"]["id"] else f"prompt {prompt_names(run)[chosen['id']]}"
+    name = "original prompt"
+    if chosen["id"] != run["baseline"]["id"]:
+        name = f"prompt {prompt_names(run)[chosen['id']]}"
     names = {"original prompt": run["baseline"]["id"], name: chosen["id"]}
     contributions = directory.read_json(CONTRIBUTIONS)
+    if contributions["prompt"] != chosen["id"]:
+        contributions["left_out"] = []
     return Contents(
         run,
         chosen,
@@ -83,7 +92,7 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
         {name: read_predictions(directory, prompt_id, "test") for name, prompt_id in names.items()},
         directory.read_json(WEAK_SPOTS)["before"]["groups"],
         directory.read_json(TRIALS)["trials"],
-        contributions["left_out"] if contributions["prompt"] == chosen["id"] else [],
+        contributions["left_out"],
     )
 
 

@@ -26,6 +26,9 @@ def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note
     `note` is a plain line for the reader, such as that the bundled sample was used.
     """
     content = report.to_dict()
+    reruns = ""
+    if report.reruns is not None:
+        reruns = report.reruns.line(report.sensitivity)
     return render_page(
         "diagnosis.html",
         _figures(report, seed),
@@ -35,7 +38,7 @@ def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note
         split=split,
         note=note,
         beside=beside_quality_line(report.measured()),
-        reruns="" if report.reruns is None else report.reruns.line(report.sensitivity),
+        reruns=reruns,
         na_lines=na_lines(content),
         lopsided=shares_line(content),
         suspects=report.suspects.line,
@@ -62,4 +65,4 @@ def _figures(report: PromptReport, seed: int) -> list[Figure]:
             families({"prompt": report.scores.to_dict()}),
         ]
     figures.append(flips(prompts))
-    return [figure for figure in figures if figure is not None]
+    return list(filter(None, figures))

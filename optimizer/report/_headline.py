@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.evaluation import compare_paired, shares_lines, verdict, why_worthless
 
 if TYPE_CHECKING:
+    from psopt.metrics import PairedDifference
     from psopt.report._contents import Contents
 
 _MEASURES = {
@@ -19,34 +20,26 @@ _MEASURES = {
 def headline(contents: Contents) -> list[dict[str, Any]]:
     """The three measures before and after, and whether the difference is chance; none for a rejected prompt."""
     before = contents.run["baseline"]
-    after = before if contents.is_rejected else contents.chosen
-    is_changed = after["id"] != before["id"]
-    tested = None
-    if is_changed and len(contents.predictions[contents.name].samples) > 1:
-        first, second = contents.predictions.values()
-        tested = compare_paired(first, second)
-    cards = []
+    shown = [before]
+    if not contents.is_rejected and contents.chosen["id"] != before["id"]:
+        shown.append(contents.chosen)
+    original = contents.predictions["original prompt"]
+    tested: dict[str, PairedDifference] = {}
+    if len(shown) > 1 and len(original.samples) > 1:
+        tested = compare_paired(original, contents.predictions[contents.name])
     # S and C of a prompt that always answers the same, or guesses, mean nothing: neither can be better or worse.
-    original = next(iter(contents.predictions.values()))
     is_worthless = bool(before["test"].get("constant") or why_worthless(original))
+    cards = []
     for key, name in contents.measures.items():
         word, better, meaning = _MEASURES[key]
-        p = ""
-        if tested:
-            p = "p < .001; " if tested[key].p_value < 0.001 else f"p = {tested[key].p_value:.3f}; "
-        cards.append(
-            {
-                "name": f"{name}{word}",
-                "better": better,
-                "meaning": meaning,
-                "before": before["test"][key] if is_changed else None,
-                "after": after["test"][key],
-                "ci": after["test"]["ci"].get(key),
-                "verdict": "" if is_worthless and key != "f1" else verdict(key, tested[key] if tested else None),
-                "p": p,
-                "val": [of["val"][key] for of in ((before, after) if is_changed else (before,))],
-            }
-        )
+        card: dict[str, Any] = {"name": f"{name}{word}", "better": better, "meaning": meaning, "p": "", "verdict": ""}
+        card |= {split: [of[split][key] for of in shown] for split in ("test", "val")}
+        card["ci"] = shown[-1]["test"]["ci"].get(key)
+        if difference := tested.get(key):
+            card["p"] = "p < .001; " if difference.p_value < 0.001 else f"p = {difference.p_value:.3f}; "
+        if key == "f1" or not is_worthless:
+            card["verdict"] = verdict(key, tested.get(key))
+        cards.append(card)
     return cards
 
 

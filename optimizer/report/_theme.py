@@ -47,7 +47,9 @@ class Figure:
     @property
     def least_width(self) -> int:
         """In pixels: on narrower screens it scrolls, since titles of panels would run into each other."""
-        return _AROUND_PANELS + self.panels * _LEAST_PANEL if self.panels > 1 else 0
+        if self.panels == 1:
+            return 0
+        return _AROUND_PANELS + self.panels * _LEAST_PANEL
 
 
 def styled(plot: go.Figure, height: int, **layout: Any) -> None:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 from psopt.errors import InputError
-from psopt.settings._option import check, first, option, pairs, rare, told
+from psopt.settings._option import Panel, check, pairs, told
 
 _LABEL_TOKENS = 256  # a label takes a dozen; the rest allows a model to think aloud a little
 # An answer that is more than a label may take four times as much. A choice: a JSON object with a paragraph of reasons
 # has 100 to 300 tokens, and unused tokens cost nothing.
 _ANSWER_TOKENS = 4 * _LABEL_TOKENS
-_MODEL = "Model"
-_LIMITS = "Limits"
+_MODEL = Panel("Model")
+_LIMITS = Panel("Limits")
 _RESUME = ("resume",)
 _ELSEWHERE = ("resume", "worker")
 _ANYWHERE = ("resume", "worker", "export")
@@ -40,90 +40,75 @@ class LMConfig:
     treated as secrets: run.json has only the names.
     """
 
-    api_base: str | None = first(
+    api_base: str | None = _MODEL.first(
         None,
         "An OpenAI-compatible server, such as http://localhost:8000/v1",
-        _MODEL,
         "URL",
         changed_by=_ANYWHERE,
         shown_default="$OPENAI_BASE_URL or OpenAI",
     )
-    concurrency: int = option(32, "Maximum parallel requests.", _MODEL, "N", least=1, changed_by=_ELSEWHERE)
-    timeout: float = rare(
+    concurrency: int = _MODEL.option(32, "Maximum parallel requests.", "N", least=1, changed_by=_ELSEWHERE)
+    timeout: float = _MODEL.rare(
         60.0,
         "Seconds to wait for an answer at first; then what answers take decides.",
-        _MODEL,
         "S",
         above=0,
         changed_by=_RESUME,
     )
-    retries: int = rare(
+    retries: int = _MODEL.rare(
         12,
         "How often a failed call is sent again, or an unreachable server is retried.",
-        _MODEL,
         "N",
         least=0,
         changed_by=_RESUME,
     )
-    max_tokens: int = rare(
+    max_tokens: int = _MODEL.rare(
         _LABEL_TOKENS,
         f"Most tokens of one answer; left at {_LABEL_TOKENS}, it is {_ANSWER_TOKENS:,} for answers that are more than "
         "a label.",
-        _MODEL,
         "N",
         least=1,
         changed_by=_RESUME,
     )
     temperature: float = 0.0
     request_seed: int = 42
-    structured: bool = rare(
+    structured: bool = _MODEL.rare(
         True,
         "Restrict answers to the labels where the server can, or let it answer freely.",
-        _MODEL,
         flags="--structured/--plain",
     )
-    logprobs: bool = rare(
-        False, "Measure with the labels' probabilities; of open answers, how sure of them it was.", _MODEL
+    logprobs: bool = _MODEL.rare(
+        False, "Measure with the labels' probabilities; of open answers, how sure of them it was."
     )
-    requests_per_minute: float | None = rare(None, "Maximum requests per minute.", _LIMITS, "N", above=0)
-    max_unanswered: float = rare(
+    requests_per_minute: float | None = _LIMITS.rare(None, "Maximum requests per minute.", "N", above=0)
+    max_unanswered: float = _LIMITS.rare(
         0.05,
         "Stop, resumable, if the server refuses a larger share of the texts for good.",
-        _LIMITS,
         "X",
         least=0,
         most=1,
         changed_by=_RESUME,
     )
-    max_calls: int | None = option(
-        None, "Stop, resumable, before more calls.", _LIMITS, "N", least=0, changed_by=_LIMIT
+    max_calls: int | None = _LIMITS.option(None, "Stop, resumable, before more calls.", "N", least=0, changed_by=_LIMIT)
+    max_tokens_total: int | None = _LIMITS.rare(
+        None, "Stop before more tokens in all.", "N", least=0, changed_by=_LIMIT
     )
-    max_tokens_total: int | None = rare(
-        None, "Stop before more tokens in all.", _LIMITS, "N", least=0, changed_by=_LIMIT
+    max_cost: float | None = _LIMITS.first(
+        None, "Stop before a higher cost, in US dollars.", "USD", least=0, changed_by=_LIMIT
     )
-    max_cost: float | None = first(
-        None, "Stop before a higher cost, in US dollars.", _LIMITS, "USD", least=0, changed_by=_LIMIT
+    hf_likelihood: Literal["mean", "sum"] = _MODEL.rare(
+        "mean", "What local models score a label by: its tokens' mean log-likelihood, or their sum."
     )
-    hf_likelihood: Literal["mean", "sum"] = rare(
-        "mean", "What local models score a label by: its tokens' mean log-likelihood, or their sum.", _MODEL
-    )
-    calibration: Literal["auto", "off", "batch"] = rare(
+    calibration: Literal["auto", "off", "batch"] = _MODEL.rare(
         "auto",
         "Take the model's preference for some labels out, by unlabelled texts: where that helps, never, or always.",
-        _MODEL,
     )
-    extra_body: Mapping[str, Any] | None = rare(
-        None,
-        "Merged into every request; a null leaves a field out.",
-        _MODEL,
-        "JSON",
-        read=_json_object,
-        changed_by=_ANYWHERE,
+    extra_body: Mapping[str, Any] | None = _MODEL.rare(
+        None, "Merged into every request; a null leaves a field out.", "JSON", read=_json_object, changed_by=_ANYWHERE
     )
-    headers: Mapping[str, str | None] = rare(
+    headers: Mapping[str, str | None] = _MODEL.rare(
         {},
         "Sent with every request; may be repeated. Values are kept nowhere: give them again to resume.",
-        _MODEL,
         "K=V",
         flags="--header",
         read=pairs,
@@ -131,27 +116,23 @@ class LMConfig:
         repeats=True,
         changed_by=_ANYWHERE,
     )
-    api_version: str | None = rare(
-        None, "Azure's api-version", _MODEL, "V", changed_by=_ANYWHERE, shown_default="$OPENAI_API_VERSION"
+    api_version: str | None = _MODEL.rare(
+        None, "Azure's api-version", "V", changed_by=_ANYWHERE, shown_default="$OPENAI_API_VERSION"
     )
-    batch: bool = option(
-        False,
-        "Ask by the server's batch API: at half the price, within a day; Ctrl-C and resume.",
-        _MODEL,
-        changed_by=_RESUME,
+    batch: bool = _MODEL.option(
+        False, "Ask by the server's batch API: at half the price, within a day; Ctrl-C and resume.", changed_by=_RESUME
     )
-    batch_size: int = rare(50_000, "Most requests in a batch.", _MODEL, "N", least=1, changed_by=_RESUME)
-    batch_tick: float = rare(
-        15.0, "Seconds between two looks at open batches.", _MODEL, "S", above=0, changed_by=_RESUME
+    batch_size: int = _MODEL.rare(50_000, "Most requests in a batch.", "N", least=1, changed_by=_RESUME)
+    batch_tick: float = _MODEL.rare(
+        15.0, "Seconds between two looks at open batches.", "S", above=0, changed_by=_RESUME
     )
-    max_batches: int = rare(100, "Most batches open at once.", _MODEL, "N", least=1, changed_by=_RESUME)
-    batch_keep_files: bool = rare(
-        False, "Leave the files of batches at the server once their answers are kept.", _MODEL, changed_by=_RESUME
+    max_batches: int = _MODEL.rare(100, "Most batches open at once.", "N", least=1, changed_by=_RESUME)
+    batch_keep_files: bool = _MODEL.rare(
+        False, "Leave the files of batches at the server once their answers are kept.", changed_by=_RESUME
     )
-    renegotiate: bool = rare(
+    renegotiate: bool = _MODEL.rare(
         False,
         "Detect again what the server takes.",
-        _MODEL,
         write=lambda _: False,  # it is for one start, not for a resumed run
         changed_by=_ANYWHERE,
     )
