@@ -129,8 +129,8 @@ def _check_fresh(
 ) -> int:
     from psopt.api import drift, run_of_baseline
     from psopt.cli._classify import read_texts
-    from psopt.cli._model_choice import choose_model
     from psopt.cli._remaining import reading_bar
+    from psopt.cli._task_and_prompts import choose_model
     from psopt.runs import read_source
 
     if fresh is None or baseline is None:
@@ -189,11 +189,7 @@ def _tell(
 
 
 def junit_xml(result: CheckResult | Drift, facts: dict[str, str]) -> str:
-    """Write a check's result as JUnit XML; `facts` describe the suite: data set, model, prompt.
-
-    Each bound is a test case, which fails if it is missed. Samples that fail under ``--each`` are also test cases:
-    failures if that bound is missed, skipped if it allows them.
-    """
+    """Write a check's result as JUnit XML, with `facts`: a test case for each bound, and each failing sample."""
     suite = ET.Element("testsuite", name=_NAME)
     properties = ET.SubElement(suite, "properties")
     for name, value in facts.items():

@@ -23,12 +23,7 @@ _LIMITS = {"above": "exclusiveMinimum", "least": "minimum", "most": "maximum"}
 
 
 def take_from_file(context: typer.Context, path: Path | None) -> Path | None:
-    """Use the options of a file where no flag is given.
-
-    Options of other commands are ignored, so that one file serves all commands of a project.
-
-    Raises InputError if the file cannot be read, and UsageError if it holds an option that no command has.
-    """
+    """Use the options of a file where no flag is given; those of other commands are ignored: one file serves all."""
     if path is None:
         return None
     options: dict[str, Any] = {}

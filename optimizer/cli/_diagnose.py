@@ -13,7 +13,7 @@ from psopt.cli._writing import as_json_text, print_json, with_version, write_fil
 from psopt.settings import DataOptions, MeasureOptions, PromptOptions
 
 if TYPE_CHECKING:
-    from psopt.cli._model_choice import ModelChoice
+    from psopt.cli._task_and_prompts import ModelChoice
     from psopt.diagnosis import PromptReport
 
 _ON_TRAIN = MeasureOptions(split="train")  # nothing learnt from a diagnosis may come from val or test

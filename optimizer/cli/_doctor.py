@@ -1,7 +1,5 @@
 """`psopt doctor`."""
 
-from __future__ import annotations
-
 import textwrap
 from typing import Annotated
 

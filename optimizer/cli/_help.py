@@ -39,10 +39,7 @@ PANELS = (
 
 
 def draw_help(command: Any, context: Any, *, everything: bool = False) -> str:
-    """Draw a command's help for the current standard output: its width, characters and colours.
-
-    Options that are hidden are left out, unless `everything` is asked for.
-    """
+    """Draw a command's help for the current standard output, with its hidden options if `everything` is asked for."""
     from rich.console import Console
     from rich.text import Text
 
@@ -92,10 +89,7 @@ class Entry:
 
 
 def by_panel(command: Any, context: Context, *, everything: bool = False) -> dict[str, list[Entry]]:
-    """A command's arguments, options and commands by panel; the order of panels is the same for all commands.
-
-    Options that are hidden are left out, unless `everything` is asked for.
-    """
+    """A command's arguments, options and commands by panel; the order of panels is the same for all commands."""
     entries = [
         Entry(inner.rich_help_panel or "Commands", name, paragraphs(inner.help)[0])
         for name, inner in getattr(command, "commands", {}).items()

@@ -1,7 +1,5 @@
 """`psopt` from its first moment to its exit code, and its one-line errors."""
 
-from __future__ import annotations
-
 import codecs
 import errno
 import os
@@ -28,14 +26,9 @@ _NUMBERS = {int: "a whole number", float: "a number"}
 
 
 def main(args: list[str] | None = None) -> Any:
-    """Run the command line and exit.
+    """Run the command line (by default that of the process) and exit; a caller's own signal handlers are given back.
 
     Exit codes: 0 done, 1 a check failed, 2 bad input or usage, 3 a limit reached, 70 a bug of psopt, 130 interrupted.
-
-    Parameters
-    ----------
-    args : list of str, optional
-        By default those of the process; a program that passes some gets its own signal handlers back.
     """
     if args is None:
         _run(args)

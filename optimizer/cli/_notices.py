@@ -24,10 +24,7 @@ class _OnStandardError(logging.Handler):
 
 @contextlib.contextmanager
 def notices_on_standard_error() -> Iterator[None]:
-    """Show the notices of the language model engine while it waits, and which tracker has failed.
-
-    Afterwards, Python callers log as before.
-    """
+    """Show the engine's notices while it waits, and which tracker has failed; then callers log as before."""
     handler = _OnStandardError()
     propagates = [logger.propagate for logger in _NOTICES]
     for logger in _NOTICES:

@@ -1,7 +1,5 @@
 """`psopt optimize`."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -54,10 +52,9 @@ def optimize(
     Writes a run directory with the Pareto front, scored on test under held-out rephrasings. It recommends one of its
     prompts if tests show that it is no worse than yours and better in something. Otherwise it tells you to keep yours.
     """
-    from psopt.cli._model_choice import model_to_search_with
     from psopt.cli._run import run as start
     from psopt.cli._run import show_run_estimate
-    from psopt.cli._task_and_prompts import data_for, read_prompts, start_from
+    from psopt.cli._task_and_prompts import data_for, model_to_search_with, read_prompts, start_from
     from psopt.rephrasings import given_wordings
     from psopt.runs.planning import run_settings
     from psopt.text import shell_line

@@ -53,10 +53,7 @@ def run(
     task: Task | None = None,
     verbose: bool = False,
 ) -> int:
-    """Start or resume a run, show its progress and result; returns the exit code.
-
-    `sizes` are the sizes to plan. `task` is that of the settings, if it is already loaded.
-    """
+    """Start or resume a run, show its progress and result; `sizes` are to be planned."""
     from psopt.api import run as run_settings
     from psopt.cli._screen import Screen
 

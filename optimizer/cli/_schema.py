@@ -1,7 +1,5 @@
 """`psopt schema`."""
 
-from __future__ import annotations
-
 import functools
 import re
 import tomllib
@@ -63,10 +61,7 @@ def keys_of(name: str) -> Keys:
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    """Return the JSON Schema of an output or file, by its name in `outputs`.
-
-    Raises UnknownNameError if there is none with this name.
-    """
+    """Return the JSON Schema of an output or file, by its name in `outputs`; raises UnknownNameError."""
     if name not in outputs():
         raise UnknownNameError("output", name, outputs())
     table = tables()["outputs"][name]

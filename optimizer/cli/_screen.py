@@ -142,10 +142,7 @@ class Screen(Observer):
 
     @property
     def spent(self) -> str:
-        """What was planned and what was spent, in one line; empty without a plan or calls.
-
-        Failed calls are counted separately: the plan does not include them.
-        """
+        """What was planned and spent, in one line, with failed calls apart; empty without a plan or calls."""
         usage = self._usage
         if self._expected is None or not (usage.made or usage.failed):
             return ""

@@ -30,10 +30,7 @@ class Changes:
 
 
 def flag(panel: str, flags: str, meaning: str, metavar: str | None = None, rank: Rank = "first", **more: Any) -> Any:
-    """Declare an option in a panel of the help; `more` is Typer's.
-
-    Those without rank "first" are hidden, and may have their own box.
-    """
+    """Declare an option in a panel of the help; `more` is Typer's. Those without rank "first" are hidden there."""
     box = OF_A_FILE if rank == "config" else panel
     return typer.Option(flags, help=meaning, metavar=metavar, rich_help_panel=box, hidden=rank != "first", **more)
 

@@ -71,10 +71,7 @@ def is_utf8() -> bool:
 
 
 def write_file(option: str, path: Path, text: str) -> None:
-    """Write a text to the file that an option names: in UTF-8 with unchanged line ends, on every system.
-
-    Raises InputError if it cannot be written.
-    """
+    """Write a text to the file that an option names, in UTF-8 with its own line ends; raises InputError."""
     try:
         path.write_text(text, "utf-8", newline="\n")
     except OSError as error:
@@ -82,10 +79,7 @@ def write_file(option: str, path: Path, text: str) -> None:
 
 
 def check_writable(option: str, path: Path | None) -> None:
-    """Refuse a file that cannot be written, before its contents cost anything.
-
-    Raises InputError if it is a folder, or its folder does not exist or is not writable.
-    """
+    """Raise InputError for a file that cannot be written, before its contents cost anything."""
     if path is None:
         return
     folder = path.absolute().parent
@@ -98,10 +92,7 @@ def check_writable(option: str, path: Path | None) -> None:
 
 
 def write_whole(option: str, path: Path, text: str) -> None:
-    """Write a text to the file that an option names, completely or not at all; a pipe or device gets it directly.
-
-    Raises InputError if it cannot be written.
-    """
+    """Write a text to a file completely or not at all, to a pipe or device directly; raises InputError."""
     target = path.resolve()
     if target.exists() and not target.is_file():
         write_file(option, path, text)

@@ -26,13 +26,7 @@ class ProgressBar(Protocol):
 
 
 def progress_bar(wanted: bool | None) -> ProgressBar | None:  # as the public functions take it: `progress=`
-    """Make the bar that fits where this runs.
-
-    Parameters
-    ----------
-    wanted : bool or None
-        None is for notebooks and terminals only; True also for pipes, where the end is printed.
-    """
+    """Make the bar that fits here: with None in notebooks and terminals only, with True also in pipes."""
     if wanted is False:
         return None
     if in_notebook():
@@ -48,13 +42,7 @@ def in_notebook() -> bool:
 
 
 class NotebookBar:
-    """A bar as HTML that is updated in place: it needs no widgets, and saved notebooks keep the last state.
-
-    Parameters
-    ----------
-    clock : callable
-        Returns the time in seconds.
-    """
+    """A bar as HTML that is updated in place: it needs no widgets, and saved notebooks keep the last state."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

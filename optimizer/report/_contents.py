@@ -59,11 +59,9 @@ class Contents:
 
 
 def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_baseline: bool = True) -> Contents:
-    """Read a run's files; `pick` says which prompt is shown.
+    """Read a run's files; `pick` says which prompt is shown; raises InputError if unfinished or damaged.
 
     Where the baseline is recommended, the best prompt found is shown next to it, unless `beside_baseline` is False.
-
-    Raises InputError if the run was not finished, or a file is missing or damaged.
     """
     run = directory.read_json(MANIFEST)
     if not run.get("front") or run["baseline"]["test"] is None:

@@ -21,10 +21,7 @@ _SAMPLES = 20  # the weakest ones, shown on a page; the JSON has all
 
 
 def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note: str = "", seed: int = 42) -> str:
-    """Render a diagnosis of the named task, model and split as HTML that opens offline.
-
-    `note` is a plain line for the reader, such as that the bundled sample was used.
-    """
+    """Render a diagnosis of the named task as HTML that opens offline; `note` is a line for the reader."""
     content = report.to_dict()
     reruns = ""
     if report.reruns is not None:

@@ -49,8 +49,7 @@ def _alone(figure: Figure) -> go.Figure:
 def save_figures(figures: Iterable[Figure], folder: Path) -> list[Path]:
     """Write NAME.png, NAME.svg and NAME.pdf of every figure to a folder, which is created if needed.
 
-    Raises MissingExtraError if kaleido is not installed. Raises InputError if no browser is found, or the folder can't
-    be written.
+    Raises MissingExtraError without kaleido, and InputError if no browser is found or the folder can't be written.
     """
     import_extra("kaleido", "saving figures", "figures")
     import plotly.graph_objects as go

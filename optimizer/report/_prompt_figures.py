@@ -32,10 +32,7 @@ _MEASURES = (
 
 
 def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], quality: str = "") -> Figure:
-    """F1 against S on val, C as colour: the front, its knee, the recommended one, the baseline; infeasible ones faded.
-
-    `quality` is what replaces F1, by default as in run.json.
-    """
+    """F1 (or the `quality` in its place) against S on val, C as colour: the front, baseline and others."""
     import plotly.graph_objects as go
 
     quality = quality or quality_name(run)

@@ -8,11 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.answers import AnswerType, answers_line
 from psopt.diagnosis import suspects_line
-from psopt.evaluation import beside_quality_line, measure_names, na_lines, objective_gains, objective_values
+from psopt.evaluation import (
+    beside_quality_line,
+    compare_paired,
+    measure_names,
+    na_lines,
+    objective_gains,
+    objective_values,
+    shares_lines,
+    verdict,
+    why_worthless,
+)
 from psopt.rephrasings import tame_note
 from psopt.report._class_figures import class_figures, confusion
 from psopt.report._contents import Contents, read_contents
-from psopt.report._headline import headline, lopsided_lines
 from psopt.report._page import render_page
 from psopt.report._prompt_figures import contributions_figure, front_figure
 from psopt.report._sample_figures import joint_view, kept_and_right, sample_sensitivity
@@ -40,6 +49,7 @@ from psopt.settings import model_names
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from psopt.metrics import PairedDifference
     from psopt.report._theme import Figure
     from psopt.runs import RunDirectory
 
@@ -50,12 +60,17 @@ _MOST_EDITS = 6  # of a trial
 _MOST_ROWS = 20
 _LOSS = 0.01  # of a class, in F1, S or C
 
+_MEASURES = {
+    "f1": ("", "higher", ""),
+    "sensitivity": (", sensitivity", "lower", "How far answers to a sample differ between wordings: 0 if never."),
+    "consistency": (", consistency", "higher", "How alike samples of one class are answered: 100 if all are."),
+}
+
 
 def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Figure]:
     """Write report.html from the run's other files, every text in it escaped; return the figures that it shows.
 
-    `pick` selects the prompt that is shown next to the baseline, as for `psopt.runs.pick_entry`; where the baseline is
-    recommended, it is the best one found.
+    `pick` selects the prompt that is shown next to the baseline: the best one found, if that is the baseline itself.
     """
     contents = read_contents(directory, pick)
     gallery = _gallery(contents)
@@ -72,8 +87,8 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         chosen=contents.chosen,
         name=contents.name,
         recommendation=_recommendation(contents.run),
-        headline=headline(contents),
-        warnings=[*lopsided_lines(contents), *_na(contents)],
+        headline=_headline(contents),
+        warnings=[*_lopsided_lines(contents), *_na(contents)],
         has_passed=contents.run["recommended"]["verdict"] == "better",
         is_rejected=contents.is_rejected,
         changed=fixed_and_broken(answers[0], answers[-1]),
@@ -94,6 +109,40 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
     )
     directory.write_text(REPORT, page)
     return figures
+
+
+def _headline(contents: Contents) -> list[dict[str, Any]]:
+    """The three measures before and after, and whether the difference is chance; none for a rejected prompt."""
+    before = contents.run["baseline"]
+    shown = [before]
+    if not contents.is_rejected and contents.chosen["id"] != before["id"]:
+        shown.append(contents.chosen)
+    original = contents.predictions["original prompt"]
+    tested: dict[str, PairedDifference] = {}
+    if len(shown) > 1 and len(original.samples) > 1:
+        tested = compare_paired(original, contents.predictions[contents.name])
+    # S and C of a prompt that always answers the same, or guesses, mean nothing: neither can be better or worse.
+    is_worthless = bool(before["test"].get("constant") or why_worthless(original))
+    cards = []
+    for key, name in contents.measures.items():
+        word, better, meaning = _MEASURES[key]
+        card: dict[str, Any] = {"name": f"{name}{word}", "better": better, "meaning": meaning, "p": "", "verdict": ""}
+        card |= {split: [of[split][key] for of in shown] for split in ("test", "val")}
+        card["ci"] = shown[-1]["test"]["ci"].get(key)
+        if difference := tested.get(key):
+            card["p"] = "p < .001; " if difference.p_value < 0.001 else f"p = {difference.p_value:.3f}; "
+        if key == "f1" or not is_worthless:
+            card["verdict"] = verdict(key, tested.get(key))
+        cards.append(card)
+    return cards
+
+
+def _lopsided_lines(contents: Contents) -> list[str]:
+    """Which prompts on the cards answer one label to most texts on test, or guess where the verdict does not say it."""
+    shown = {"The original prompt": contents.run["baseline"]["test"]}
+    if contents.chosen["id"] != contents.run["baseline"]["id"]:
+        shown[contents.name.replace("p", "P", 1)] = contents.chosen["test"]
+    return shares_lines(shown, contents.run["recommended"]["reason"])
 
 
 def _gallery(contents: Contents) -> dict[str, list[Figure]]:
@@ -129,8 +178,8 @@ def most_severe(slices: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _recommendation(run: dict[str, Any]) -> list[str]:
     """The gate's verdict, and the remarks on it."""
     names = prompt_names(run)
-    verdict = recommendation_lines(run["recommended"], quality_name(run))
-    return [named(line, names) for line in (*verdict, *unasked_lines(run), *asked_for_lines(run))]
+    lines = recommendation_lines(run["recommended"], quality_name(run))
+    return [named(line, names) for line in (*lines, *unasked_lines(run), *asked_for_lines(run))]
 
 
 def _without_self_pairs(contents: Contents) -> str:
@@ -308,9 +357,8 @@ def _answered(contents: Contents) -> list[dict[str, Any]]:
 def history(trials: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return a row for each trial in trials.json that came nearer to F1 = 1, S = 0 and C = 1 than all before.
 
-    A row is the trial with the edits that the best one before did not have (``added``: at most six, ``n_added``: their
-    number), and how many of that one's edits it left out (``n_left_out``). There are at most twenty rows: the first,
-    and the last ones.
+    A row is the trial with the edits that the best one before lacked (``added``: at most six, ``n_added``: how many),
+    and how many of that one's edits it left out (``n_left_out``). Of more than twenty, the first and the last are kept.
     """
     rows: list[dict[str, Any]] = []
     nearest = np.inf

@@ -22,10 +22,7 @@ _MOST_MOVED = 15  # samples, chosen by eye
 
 
 def runs_page(pairs: Sequence[TwoRuns]) -> tuple[str, list[Figure]]:
-    """Render runs as HTML that opens offline, every text in it escaped; return it with its figures.
-
-    Each pair has the same first run and one of the others.
-    """
+    """Render pairs with the same first run as HTML that opens offline; return it with its figures."""
     shown = runs_of(pairs)
     names = names_of(shown)
     figure = fronts_figure({name: run.contents.run for name, run in zip(names, shown, strict=True)})
@@ -49,10 +46,9 @@ def runs_page(pairs: Sequence[TwoRuns]) -> tuple[str, list[Figure]]:
 def comparison_page(
     rows: Sequence[Mapping[str, str]], lines: Sequence[str], measured: Mapping[str, Mapping[str, Any]], quality: str
 ) -> str:
-    """Render prompts or models measured in the same way, as `psopt compare` shows them: table, tests, one figure.
+    """Render what `psopt compare` shows: the table in percent, the lines below it, one figure.
 
-    `rows` are the table in percent, prompt and model first, and `lines` appear below it; `measured` holds scores by
-    the name of what was measured, and `quality` is what replaces F1.
+    `measured` holds scores by the name of what was measured, and `quality` is what replaces F1.
     """
     figure = compared_figure(measured, quality)
     copied = {"markdown": markdown_table(rows), "latex": latex_table(rows)}

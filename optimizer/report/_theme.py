@@ -70,10 +70,7 @@ def grouped_bars(bars: Mapping[str, Mapping[str, Any]], height: int, **layout: A
 
 
 def drawn(prompts: Mapping[str, Predictions]) -> tuple[Mapping[str, Predictions], str]:
-    """Return at most 2,000 random samples, the same under every prompt, and a sentence on that for the caption.
-
-    Where there are no more, return all of them, and no sentence.
-    """
+    """Return at most 2,000 random samples, the same under every prompt, and a sentence on that if there are more."""
     n_samples = len(next(iter(prompts.values())).samples)
     if n_samples <= MOST_DRAWN:
         return prompts, ""

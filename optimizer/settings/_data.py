@@ -15,41 +15,43 @@ class DataOptions:
     """The arguments of `psopt.load_task`; file names are relative to `folder`, where a run was started."""
 
     dataset: str = _DATA.first(
-        ...,
         "A built-in name (psopt data list), a set of the hub (hf:ORG/NAME, with :CONFIG and @REV), "
         "a .csv .tsv .jsonl .parquet or task .toml file, or a promptfooconfig.yaml.",
         "D",
+        default=...,
     )
-    text_column: str | None = _DATA.first(None, "Column that holds the texts.", "NAME")
-    label_column: str | None = _DATA.first(None, "Column that holds the labels.", "NAME")
-    task_file: str | None = _DATA.option(None, "Task file: description, labels, definitions.", "TOML")
-    test_file: str | None = _DATA.rare(None, "Test samples in a file of their own.", "FILE")
-    strict_data: bool = _DATA.rare(False, "Fail rather than use the bundled sample.")
+    text_column: str | None = _DATA.first("Column that holds the texts.", "NAME")
+    label_column: str | None = _DATA.first("Column that holds the labels.", "NAME")
+    task_file: str | None = _DATA.option("Task file: description, labels, definitions.", "TOML")
+    test_file: str | None = _DATA.rare("Test samples in a file of their own.", "FILE")
+    strict_data: bool = _DATA.rare("Fail rather than use the bundled sample.", default=False)
     folder: str = ""
     inputs: tuple[str, ...] = _DATA.option(
-        (),
         "Column that a sample is made of; may be repeated",
         "COLUMN",
+        default=(),
         flags="--input",
         repeats=True,
         shown_default="the fields that --prompt names, or the text column",
     )
     answers: str | None = _DATA.option(
-        None,
         "What an answer is: label, ordinal (labels that stand in an order), labels[:SEPARATOR] (several), "
         "number[:TOLERANCE], text[:token-f1|json] or free[:HOW]",
         "TYPE",
         shown_default="label",
     )
     order: tuple[str, ...] = _DATA.option(
-        (), "The labels from the least to the most; numbers need none", "A,B,C", read=listed, shown_default="by value"
+        "The labels from the least to the most; numbers need none",
+        "A,B,C",
+        default=(),
+        read=listed,
+        shown_default="by value",
     )
-    skip_empty: bool = _DATA.rare(False, "Leave rows without a text or a label out; how many is said.")
+    skip_empty: bool = _DATA.rare("Leave rows without a text or a label out; how many is said.", default=False)
     skip_unread: bool = _DATA.rare(
-        False, "Leave assertions of a promptfooconfig.yaml out that name no answer; which is said."
+        "Leave assertions of a promptfooconfig.yaml out that name no answer; which is said.", default=False
     )
     pinned_column: str | None = _DATA.rare(
-        None,
         "Column that says (true, 1, yes) which samples must stay right",
         "NAME",
         shown_default="pinned, where there is one",
@@ -62,18 +64,13 @@ class PromptOptions:
     """How the user's own prompt is read, where it does not specify that itself."""
 
     format: str | None = _PROMPT.rare(
-        None,
-        "text, openai, promptfoo, python, psopt or description",
-        "F",
-        key="prompt_format",
-        shown_default="detected",
+        "text, openai, promptfoo, python, psopt or description", "F", key="prompt_format", shown_default="detected"
     )
     answer: str | None = _PROMPT.rare(
-        None,
         "How answers to your prompt are read: label, json:FIELD, xml:TAG, regex:PATTERN, last-line or MODULE:NAME",
         "SPEC",
         shown_default="as the prompt asks for them",
     )
     response_format: str | Path | None = _PROMPT.rare(
-        None, "A JSON schema that is sent with each request of your prompt.", "FILE"
+        "A JSON schema that is sent with each request of your prompt.", "FILE"
     )

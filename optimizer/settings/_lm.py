@@ -41,75 +41,72 @@ class LMConfig:
     """
 
     api_base: str | None = _MODEL.first(
-        None,
         "An OpenAI-compatible server, such as http://localhost:8000/v1",
         "URL",
         changed_by=_ANYWHERE,
         shown_default="$OPENAI_BASE_URL or OpenAI",
     )
-    concurrency: int = _MODEL.option(32, "Maximum parallel requests.", "N", least=1, changed_by=_ELSEWHERE)
+    concurrency: int = _MODEL.option("Maximum parallel requests.", "N", default=32, least=1, changed_by=_ELSEWHERE)
     timeout: float = _MODEL.rare(
-        60.0,
         "Seconds to wait for an answer at first; then what answers take decides.",
         "S",
+        default=60.0,
         above=0,
         changed_by=_RESUME,
     )
     retries: int = _MODEL.rare(
-        12,
         "How often a failed call is sent again, or an unreachable server is retried.",
         "N",
+        default=12,
         least=0,
         changed_by=_RESUME,
     )
     max_tokens: int = _MODEL.rare(
-        _LABEL_TOKENS,
         f"Most tokens of one answer; left at {_LABEL_TOKENS}, it is {_ANSWER_TOKENS:,} for answers that are more than "
         "a label.",
         "N",
+        default=_LABEL_TOKENS,
         least=1,
         changed_by=_RESUME,
     )
     temperature: float = 0.0
     request_seed: int = 42
     structured: bool = _MODEL.rare(
-        True,
         "Restrict answers to the labels where the server can, or let it answer freely.",
+        default=True,
         flags="--structured/--plain",
     )
     logprobs: bool = _MODEL.rare(
-        False, "Measure with the labels' probabilities; of open answers, how sure of them it was."
+        "Measure with the labels' probabilities; of open answers, how sure of them it was.", default=False
     )
-    requests_per_minute: float | None = _LIMITS.rare(None, "Maximum requests per minute.", "N", above=0)
+    requests_per_minute: float | None = _LIMITS.rare("Maximum requests per minute.", "N", above=0)
     max_unanswered: float = _LIMITS.rare(
-        0.05,
         "Stop, resumable, if the server refuses a larger share of the texts for good.",
         "X",
+        default=0.05,
         least=0,
         most=1,
         changed_by=_RESUME,
     )
-    max_calls: int | None = _LIMITS.option(None, "Stop, resumable, before more calls.", "N", least=0, changed_by=_LIMIT)
-    max_tokens_total: int | None = _LIMITS.rare(
-        None, "Stop before more tokens in all.", "N", least=0, changed_by=_LIMIT
-    )
+    max_calls: int | None = _LIMITS.option("Stop, resumable, before more calls.", "N", least=0, changed_by=_LIMIT)
+    max_tokens_total: int | None = _LIMITS.rare("Stop before more tokens in all.", "N", least=0, changed_by=_LIMIT)
     max_cost: float | None = _LIMITS.first(
-        None, "Stop before a higher cost, in US dollars.", "USD", least=0, changed_by=_LIMIT
+        "Stop before a higher cost, in US dollars.", "USD", least=0, changed_by=_LIMIT
     )
     hf_likelihood: Literal["mean", "sum"] = _MODEL.rare(
-        "mean", "What local models score a label by: its tokens' mean log-likelihood, or their sum."
+        "What local models score a label by: its tokens' mean log-likelihood, or their sum.", default="mean"
     )
     calibration: Literal["auto", "off", "batch"] = _MODEL.rare(
-        "auto",
         "Take the model's preference for some labels out, by unlabelled texts: where that helps, never, or always.",
+        default="auto",
     )
     extra_body: Mapping[str, Any] | None = _MODEL.rare(
-        None, "Merged into every request; a null leaves a field out.", "JSON", read=_json_object, changed_by=_ANYWHERE
+        "Merged into every request; a null leaves a field out.", "JSON", read=_json_object, changed_by=_ANYWHERE
     )
     headers: Mapping[str, str | None] = _MODEL.rare(
-        {},
         "Sent with every request; may be repeated. Values are kept nowhere: give them again to resume.",
         "K=V",
+        default={},
         flags="--header",
         read=pairs,
         write=dict.fromkeys,  # only their names
@@ -117,22 +114,24 @@ class LMConfig:
         changed_by=_ANYWHERE,
     )
     api_version: str | None = _MODEL.rare(
-        None, "Azure's api-version", "V", changed_by=_ANYWHERE, shown_default="$OPENAI_API_VERSION"
+        "Azure's api-version", "V", changed_by=_ANYWHERE, shown_default="$OPENAI_API_VERSION"
     )
     batch: bool = _MODEL.option(
-        False, "Ask by the server's batch API: at half the price, within a day; Ctrl-C and resume.", changed_by=_RESUME
+        "Ask by the server's batch API: at half the price, within a day; Ctrl-C and resume.",
+        default=False,
+        changed_by=_RESUME,
     )
-    batch_size: int = _MODEL.rare(50_000, "Most requests in a batch.", "N", least=1, changed_by=_RESUME)
+    batch_size: int = _MODEL.rare("Most requests in a batch.", "N", default=50_000, least=1, changed_by=_RESUME)
     batch_tick: float = _MODEL.rare(
-        15.0, "Seconds between two looks at open batches.", "S", above=0, changed_by=_RESUME
+        "Seconds between two looks at open batches.", "S", default=15.0, above=0, changed_by=_RESUME
     )
-    max_batches: int = _MODEL.rare(100, "Most batches open at once.", "N", least=1, changed_by=_RESUME)
+    max_batches: int = _MODEL.rare("Most batches open at once.", "N", default=100, least=1, changed_by=_RESUME)
     batch_keep_files: bool = _MODEL.rare(
-        False, "Leave the files of batches at the server once their answers are kept.", changed_by=_RESUME
+        "Leave the files of batches at the server once their answers are kept.", default=False, changed_by=_RESUME
     )
     renegotiate: bool = _MODEL.rare(
-        False,
         "Detect again what the server takes.",
+        default=False,
         write=lambda _: False,  # it is for one start, not for a resumed run
         changed_by=_ANYWHERE,
     )

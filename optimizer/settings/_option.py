@@ -59,15 +59,15 @@ class Panel:
 
     title: str
 
-    def option(self, default: Any, meaning: str, metavar: str | None = None, **more: Any) -> Any:
+    def option(self, meaning: str, metavar: str | None = None, default: Any = None, **more: Any) -> Any:
         """Declare an option that ``--help-all`` shows."""
         return option(default, meaning, self.title, metavar, **more)
 
-    def first(self, default: Any, meaning: str, metavar: str | None = None, **more: Any) -> Any:
+    def first(self, meaning: str, metavar: str | None = None, default: Any = None, **more: Any) -> Any:
         """Declare an option that ``--help`` shows."""
         return first(default, meaning, self.title, metavar, **more)
 
-    def rare(self, default: Any, meaning: str, metavar: str | None = None, **more: Any) -> Any:
+    def rare(self, meaning: str, metavar: str | None = None, default: Any = None, **more: Any) -> Any:
         """Declare an option that is mainly for a configuration file."""
         return option(default, meaning, self.title, metavar, rank="config", **more)
 
@@ -176,10 +176,7 @@ def told(settings: type[_Settings]) -> type[_Settings]:
 
 
 def pairs(texts: list[str]) -> Mapping[str, str]:
-    """Read NAME=VALUE, given several times; a refused one is named by its number, since it may be a secret.
-
-    Raises ValueError.
-    """
+    """Read NAME=VALUE, given several times; a refused one is named by its number, since it may be a secret."""
     values = {}
     for number, text in enumerate(texts, 1):
         name, sign, value = text.partition("=")

@@ -42,25 +42,24 @@ class RephrasingOptions:
     """Where rephrasings come from."""
 
     rephraser: str | None = _REPHRASINGS.option(
-        None, "A model that writes the rephrasings", "M", shown_default="psopt's own, or rules"
+        "A model that writes the rephrasings", "M", shown_default="psopt's own, or rules"
     )
-    judge: str | None = _REPHRASINGS.rare(None, "A model that checks whether a rephrasing asks for the same.", "M")
+    judge: str | None = _REPHRASINGS.rare("A model that checks whether a rephrasing asks for the same.", "M")
     file: Path | None = _REPHRASINGS.rare(
-        None,
         "Your own: a text file with one per line, or a rephrasings.json of `psopt rephrase` or of another run.",
         "FILE",
         key="rephrasings_file",
     )
     keep_labels: bool = _REPHRASINGS.rare(
-        True,
         "Whether a rephrasing must name the labels that the description enumerates.",
+        default=True,
         flags="--keep-labels/--drop-labels",
     )
     families: tuple[str, ...] = _REPHRASINGS.option(
-        ("paraphrase",),
         f"What changes between the askings, in equal parts, with commas between: {', '.join(FAMILIES)}; of the texts "
         f"{', '.join(TEXT_FAMILIES)}, or {_INPUT} for all of these; {_REPEAT} asks the same again, beside S.",
         "F,F",
+        default=("paraphrase",),
         key="vary",
         read=read_families,
         write=",".join,

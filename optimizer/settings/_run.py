@@ -57,29 +57,26 @@ class SizeOptions:
     """How large a run should be; None lets the planner choose."""
 
     effort: Effort | None = _SEARCH.first(
-        None,
         "How much to ask, as far as sizes are not given: about 5,000, 20,000 or 60,000 calls at most, or all",
         shown_default="as --max-calls, --max-cost or --max-tokens-total allow, else light; full with minilm and sim",
     )
     rephrasings: int | None = _REPHRASINGS.option(
-        None, "How many wordings of the description, the original among them", "Q", least=1, shown_default=_BY_EFFORT
+        "How many wordings of the description, the original among them", "Q", least=1, shown_default=_BY_EFFORT
     )
     heldout: int | None = _REPHRASINGS.rare(
-        None, "How many held-out wordings, for test", "Q", least=1, shown_default="as --rephrasings"
+        "How many held-out wordings, for test", "Q", least=1, shown_default="as --rephrasings"
     )
     samples: int | None = _DATA.option(
-        None, "At most so many samples of val, and of train", "N", least=2, shown_default=_BY_EFFORT
+        "At most so many samples of val, and of train", "N", least=2, shown_default=_BY_EFFORT
     )
     train_samples: int | None = _DATA.rare(
-        None, "At most so many samples of train", "N", least=2, shown_default="by --samples"
+        "At most so many samples of train", "N", least=2, shown_default="by --samples"
     )
-    test_samples: int | None = _DATA.rare(
-        None, "At most so many samples of test", "N", least=2, shown_default=_BY_EFFORT
-    )
+    test_samples: int | None = _DATA.rare("At most so many samples of test", "N", least=2, shown_default=_BY_EFFORT)
     trials: int | None = _SEARCH.first(
-        None, "Prompts to evaluate in total", "N", least=1, changed_by=("resume",), shown_default=_BY_EFFORT
+        "Prompts to evaluate in total", "N", least=1, changed_by=("resume",), shown_default=_BY_EFFORT
     )
-    rounds: int | None = _SEARCH.rare(None, "How often to diagnose and propose", "N", least=1, shown_default=_BY_EFFORT)
+    rounds: int | None = _SEARCH.rare("How often to diagnose and propose", "N", least=1, shown_default=_BY_EFFORT)
 
     def __post_init__(self) -> None:
         """Refuse values that make no sense."""
@@ -93,28 +90,27 @@ class RunOptions:
 
     data: DataOptions
     model: str = _MODEL.first(
-        "minilm",
         f"{MODELS}; given several times, one prompt is searched for all",
         "M",
+        default="minilm",
         read=models_name,
         repeats=True,
         shown_default="minilm",
     )
     over: Over = _MODEL.rare(
-        "worst", "Of several models: whether prompts are compared by the worst model's F1, S and C, or by the mean."
+        "Of several models: whether prompts are compared by the worst model's F1, S and C, or by the mean.",
+        default="worst",
     )
-    strategy: str = _PROMPT.option("simple", "Original prompt: simple, detail or 1-shot.", "S")
+    strategy: str = _PROMPT.option("Original prompt: simple, detail or 1-shot.", "S", default="simple")
     rephrasing: RephrasingOptions = field(default_factory=RephrasingOptions)
     search: SearchOptions = field(default_factory=SearchOptions)
     lm: LMConfig = field(default_factory=LMConfig)
     proposer: str | None = _SEARCH.first(
-        None,
         "A model that writes definitions and notes, beside the rules; `rules` for none",
         "M",
         shown_default="the model that answers, if it can write",
     )
     leave_one_out: int | None = _SEARCH.rare(
-        None,
         "Measure what so many edits of the chosen prompt contribute, for val x Q answers each",
         "N",
         least=0,
@@ -122,30 +118,32 @@ class RunOptions:
         shown_default="8 with minilm and sim, else 0",
     )
     storage: str | None = _SEARCH.option(
-        None, "Optuna storage", "URL", changed_by=("resume",), shown_default="a SQLite file in the run directory"
+        "Optuna storage", "URL", changed_by=("resume",), shown_default="a SQLite file in the run directory"
     )
-    study_name: str = _SEARCH.rare("", "Name of the study in the storage", "NAME", shown_default="the run directory's")
+    study_name: str = _SEARCH.rare(
+        "Name of the study in the storage", "NAME", default="", shown_default="the run directory's"
+    )
     program: str | None = _PROMPT.option(
-        None, "A DSPy program to optimize in place of a prompt; --model runs it.", "MODULE:NAME"
+        "A DSPy program to optimize in place of a prompt; --model runs it.", "MODULE:NAME"
     )
     gate: GateMode = _SEARCH.option(
-        "sure",
         "What a prompt must show on test to be recommended in place of yours: sure, by tests at 5 %; likely, by "
         "estimates alone; off takes the best by val as it is.",
+        default="sure",
     )
     gate_margin: float = _SEARCH.rare(
-        GATE_MARGIN, "By how much its F1 may be lower than yours, as a share.", "X", least=0, most=0.99
+        "By how much its F1 may be lower than yours, as a share.", "X", default=GATE_MARGIN, least=0, most=0.99
     )
     probe: str | None = _DATA.rare(
-        None, "Texts of your own, with labels or without: both prompts are put to them at the end.", "FILE"
+        "Texts of your own, with labels or without: both prompts are put to them at the end.", "FILE"
     )
     pinned: tuple[str, ...] = _SEARCH.rare(
-        (), "Id of a test sample that must stay right; may be repeated.", "ID", flags="--pin", repeats=True
+        "Id of a test sample that must stay right; may be repeated.", "ID", default=(), flags="--pin", repeats=True
     )
     log: tuple[str, ...] = _OUTPUT.option(
-        (),
         "Record the run with mlflow[:EXPERIMENT], or a tracker of your own, MODULE:NAME; several with commas between.",
         "TRACKER",
+        default=(),
         repeats=True,
         changed_by=("resume",),
     )
@@ -157,13 +155,13 @@ class MeasureOptions:
     """What a prompt is measured on. Data without labels are one split, and used completely."""
 
     rephrasings: int = _REPHRASINGS.first(
-        10, "How many wordings of the description; the original is one, but on test.", "Q", least=1
+        "How many wordings of the description; the original is one, but on test.", "Q", default=10, least=1
     )
-    split: SplitChoice = _DATA.first("test", "Which samples; on test the rephrasings are held-out ones.")
-    samples: int = _DATA.first(500, "At most so many samples.", "N", least=2)
-    seed: int = _DATA.option(42, "Seeds everything that is drawn.", "N", least=0)
+    split: SplitChoice = _DATA.first("Which samples; on test the rephrasings are held-out ones.", default="test")
+    samples: int = _DATA.first("At most so many samples.", "N", default=500, least=2)
+    seed: int = _DATA.option("Seeds everything that is drawn.", "N", default=42, least=0)
     lm: LMConfig = field(default_factory=LMConfig)
     rephrasing: RephrasingOptions = field(default_factory=RephrasingOptions)
     cache_dir: str | Path | None = _MODEL.option(
-        None, "Where answers are kept", "DIR", shown_default="$PSOPT_CACHE_DIR or the user's cache"
+        "Where answers are kept", "DIR", shown_default="$PSOPT_CACHE_DIR or the user's cache"
     )

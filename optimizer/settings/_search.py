@@ -44,7 +44,6 @@ class SearchRestriction:
     margin: float = 0.01
     max_prompt_edits: int | None = None
     max_prompt_tokens: int | None = _SEARCH.option(
-        None,
         "Maximum tokens per call of a recommended prompt, with a text of mean length; nothing above is tried",
         "N",
         least=1,
@@ -52,17 +51,20 @@ class SearchRestriction:
         shown_default="any number, of at most 25 edits",
     )
     no_verbatim: bool = _SEARCH.option(
-        False,
         "Let no text of a sample into a prompt: no example, no run of three words, no number, nothing rare or private.",
+        default=False,
     )
     hold_back: HoldBack = _SEARCH.rare(
-        "all",
         "Samples that are shown as no example: those that hold private text, near copies of texts of val or test, or "
         "both; proposals.json lists them. Without copies, scores may be too good.",
+        default="all",
     )
     examples_allowed: int = 0
     without: tuple[str, ...] = _SEARCH.rare(
-        (), "Never use an edit, by its id (psopt export RUN --why lists them); may be repeated.", "EDIT", repeats=True
+        "Never use an edit, by its id (psopt export RUN --why lists them); may be repeated.",
+        "EDIT",
+        default=(),
+        repeats=True,
     )
 
     def __post_init__(self) -> None:
@@ -96,14 +98,14 @@ class SearchOptions:
 
     trials: int = 40
     rounds: int = 3
-    sampler: SamplerName = _SEARCH.rare("tpe", "Optuna's sampler.", "NAME")
-    seed: int = _DATA.option(42, "Seeds everything that is drawn.", "N", least=0)
+    sampler: SamplerName = _SEARCH.rare("Optuna's sampler.", "NAME", default="tpe")
+    seed: int = _DATA.option("Seeds everything that is drawn.", "N", default=42, least=0)
     parts: SearchRestriction = field(default_factory=SearchRestriction)
     most_edits: int = 40
     race: RaceMode = _SEARCH.option(
-        "auto",
         "Stop asking about a prompt once others are clearly better; auto does so where answers cost something and come "
         "call by call.",
+        default="auto",
         changed_by=("resume",),
     )
 

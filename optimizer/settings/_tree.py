@@ -46,10 +46,7 @@ def changed(settings: _Settings, changes: Mapping[str, Any]) -> _Settings:
 
 
 def check_keywords(keywords: Mapping[str, Any], *known: type, also: tuple[str, ...] = ()) -> None:
-    """Refuse a keyword that is no option of these settings.
-
-    Raises InputError, which suggests the nearest one.
-    """
+    """Raise InputError for a keyword that is no option of these settings; it suggests the nearest one."""
     names = [*also, *chain.from_iterable(map(_names, known))]
     for name in keywords:
         if name not in names:
@@ -76,10 +73,7 @@ def flat(settings: Any, *, nested: tuple[str, ...] = ()) -> dict[str, Any]:
 
 
 def of_flat(group: type[_Settings], data: Mapping[str, Any], *, nested: tuple[str, ...] = ()) -> _Settings:
-    """Read settings back from `flat`'s data.
-
-    Raises InputError if there is a key that this version does not know.
-    """
+    """Read settings back from `flat`'s data; raises InputError for a key that this version does not know."""
     values = {key: value for key, value in data.items() if key not in nested}
     for name in nested:
         values |= data.get(name, {})
