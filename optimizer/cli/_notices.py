@@ -12,8 +12,7 @@ from psopt.text import one_line
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_WAITING = logging.getLogger("psopt.waiting")
-_NOTICES = (_WAITING, logging.getLogger("psopt.tracking"))
+_NOTICES = (logging.getLogger("psopt.waiting"), logging.getLogger("psopt.tracking"))
 
 
 class _OnStandardError(logging.Handler):
@@ -39,8 +38,7 @@ def notices_on_standard_error() -> Iterator[None]:
             logger.disabled = False
 
 
-def hush(*, quiet: bool) -> bool:
+def hush(*, quiet: bool) -> None:
     """Show no such notices if --quiet is given."""
     for logger in _NOTICES:
         logger.disabled = quiet
-    return quiet

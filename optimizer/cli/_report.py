@@ -12,7 +12,7 @@ from psopt.cli._verb import flag, verb
 from psopt.cli._writing import check_writable, print_json, write_file
 
 if TYPE_CHECKING:
-    from psopt.report import Figure, TwoRuns
+    from psopt.report import TwoRuns
     from rich.console import Console
 
 Others = Annotated[
@@ -58,31 +58,24 @@ def report(
         return _compare([run, *others], pick, figures, html, as_json=as_json)
     if html is not None:
         raise InputError("--html is of several runs: the page of one is its report.html")
-    from psopt.report import write_report
+    from psopt.report import save_figures, write_report
     from psopt.runs import REPORT, RunDirectory
 
     directory = RunDirectory.open(run)
     drawn = write_report(directory, pick)
-    written = [directory.path / REPORT, *_saved(drawn, figures)]
+    page = directory.path / REPORT
+    saved = save_figures(drawn, figures) if figures else []
     if as_json:
-        print_json({"report": str(written[0]), "figures": [str(path) for path in written[1:]]})
+        print_json({"report": str(page), "figures": [str(path) for path in saved]})
     else:
-        typer.echo("\n".join(map(str, written)))
+        typer.echo("\n".join(map(str, [page, *saved])))
     return 0
-
-
-def _saved(drawn: list[Figure], folder: Path | None) -> list[Path]:
-    from psopt.report import save_figures
-
-    if folder is None:
-        return []
-    return save_figures(drawn, folder)
 
 
 def _compare(runs: list[Path], pick: str, figures: Path | None, html: Path | None, *, as_json: bool) -> int:
     from psopt.cli._tables import result_console
     from psopt.errors import InputError
-    from psopt.report import compare_runs, runs_of, runs_page
+    from psopt.report import compare_runs, runs_of, runs_page, save_figures
     from psopt.runs import RunDirectory
 
     if len(runs) > _MOST_RUNS:
@@ -94,7 +87,7 @@ def _compare(runs: list[Path], pick: str, figures: Path | None, html: Path | Non
     pairs = [compare_runs(first, rival, pick) for rival in others]
     page, drawn = runs_page(pairs)
     write_file("--html", page_path, page)
-    saved = _saved(drawn, figures)
+    saved = save_figures(drawn, figures) if figures else []
     if as_json:
         data = {**pairs[0].to_dict(), "runs": [run.to_dict() for run in runs_of(pairs)]}
         if pairs[1:]:

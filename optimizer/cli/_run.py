@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from psopt.cli._options import OutputOptions
-    from psopt.cli._screen import Screen
     from psopt.runs import CostEstimate, Run, RunSettings
     from psopt.settings import SizeOptions
     from psopt.tasks import Task
@@ -68,7 +67,11 @@ def run(
     with screen:
         try:
             if settings.program:
-                result = _optimize_program(task, settings, out, cache_dir, screen, resume=resume, force=force)
+                from psopt.dspy_programs import optimize_program
+
+                if out is not None and not resume:
+                    _refuse_run_in(out)
+                result = optimize_program(task, settings, out=out, cache_dir=cache_dir, observer=screen, force=force)
             else:
                 result = run_settings(
                     task,
@@ -106,19 +109,9 @@ def _show(run: Run, output: OutputOptions, spent: str, *, verbose: bool) -> None
         show_result(run, result_console(), spent, verbose=verbose)
 
 
-def _optimize_program(
-    task: Task,
-    settings: RunSettings,
-    out: Path | None,
-    cache_dir: Path | None,
-    screen: Screen,
-    *,
-    resume: bool,
-    force: bool,
-) -> Run:
-    from psopt.dspy_programs import optimize_program
+def _refuse_run_in(out: Path) -> None:
+    """Raise InputError for a folder that holds a run of a program already."""
     from psopt.runs import MANIFEST, has_found_nothing
 
-    if out is not None and (out / MANIFEST).exists() and not resume and not has_found_nothing(out):
+    if (out / MANIFEST).exists() and not has_found_nothing(out):
         raise InputError(f"--out {out} holds a run already: resume with `psopt resume {out}`, or name another folder")
-    return optimize_program(task, settings, out=out, cache_dir=cache_dir, observer=screen, force=force)

@@ -49,10 +49,13 @@ def read_measuring(
     every: bool = False,
 ) -> Measuring:
     """Read what --dataset and --prompt name, with `every` as in `read_prompts`; say how it was read."""
+    from psopt.answers import AnswerType
+    from psopt.runs import load_data
     from psopt.search_spaces import seed_prompt
 
     sources = read_prompts(prompts, reading, data.dataset, every=every)
-    task = load_task(data, options.seed, sources, require_labels=require_labels)
+    task = load_data(data_for(data, sources), options.seed, require_labels=require_labels)
+    tell(*(f"Note: {note}" for note in (task.info.note, AnswerType.of(task).note) if note))
     choice = choose_model(model, options.lm, sources)
     named = dict(zip([str(source.path) for source in sources], read_all(sources, task), strict=True))
     if not named:
@@ -128,16 +131,6 @@ def data_for(data: DataOptions, sources: Sequence[PromptSource]) -> DataOptions:
             if "answers" in dataset:
                 return replace(data, answers=dataset["answers"], order=tuple(dataset.get("order", ())))
     return data
-
-
-def load_task(data: DataOptions, seed: int, sources: Sequence[PromptSource] = (), *, require_labels: bool) -> Task:
-    """Load the task with the inputs that prompts name, and print its notes."""
-    from psopt.answers import AnswerType
-    from psopt.runs import load_data
-
-    task = load_data(data_for(data, sources), seed, require_labels=require_labels)
-    tell(*(f"Note: {note}" for note in (task.info.note, AnswerType.of(task).note) if note))
-    return task
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,6 @@ def class_consistency(prompts: Mapping[str, Predictions]) -> Figure:
 
 def consistency_matrices(prompts: Mapping[str, Predictions]) -> Figure:
     """The consistency matrix of every class, the prompts side by side (E25, figure 4 above)."""
-    import plotly.graph_objects as go
     from plotly.subplots import make_subplots
 
     first = next(iter(prompts.values()))
@@ -98,16 +97,12 @@ def consistency_matrices(prompts: Mapping[str, Predictions]) -> Figure:
     orders = {label: _in_order(first, first.members(label)) for label in _labels(first)}
     for place, (label, name) in enumerate(cells):
         members = orders[label]
-        matrix = pairwise_consistency(prompts[name].p_tau[members])
+        matrix = (100 * pairwise_consistency(prompts[name].p_tau[members])).round().astype(np.uint8)
         texts = [_title(first, int(index)) for index in members]
-        heat = go.Heatmap(
-            z=(100 * matrix).round().astype(np.uint8),
-            x=texts,
-            y=texts,
-            coloraxis="coloraxis",
-            hovertemplate="%{z} %<br>%{x}<br>%{y}<extra></extra>",
-        )
-        plot.add_trace(heat, row=1 + place // columns, col=1 + place % columns)
+        row, column = divmod(place, columns)
+        hover = "%{z} %<br>%{x}<br>%{y}<extra></extra>"
+        heat = {"z": matrix, "x": texts, "y": texts, "coloraxis": "coloraxis", "hovertemplate": hover}
+        plot.add_heatmap(**heat, row=1 + row, col=1 + column)
     _style_heat(plot, 100 + 250 * rows, "C in %", showticklabels=False)
     plot.update_layout(margin_t=70)
     order = "subclass" if any(sample.subclass for sample in first.samples) else "how they are answered"
@@ -159,25 +154,20 @@ def _title(predictions: Predictions, index: int) -> str:
 
 def confusion(prompts: Mapping[str, Predictions]) -> Figure | None:
     """The share of answers to a class's samples that names each class; None for open answers and many classes."""
-    import plotly.graph_objects as go
     from plotly.subplots import make_subplots
 
     first = next(iter(prompts.values()))
     if first.answers.open is not None or len(first.class_names) > _MOST_CLASSES:
         return None
     rows = [label for label in first.labels if len(first.members(label))]
-    columns = [shown(name, 24) for name in first.class_names]
+    names, columns = [shown(label, 24) for label in rows], [shown(name, 24) for name in first.class_names]
     plot = make_subplots(1, len(prompts), subplot_titles=list(prompts), horizontal_spacing=0.04, shared_yaxes=True)
     for place, predictions in enumerate(prompts.values()):
         counts = np.array([predictions.counts[predictions.members(label)].sum(axis=0) for label in rows])
-        heat = go.Heatmap(
-            z=(100 * (counts / counts.sum(axis=1, keepdims=True))).round(1),
-            x=columns,
-            y=[shown(label, 24) for label in rows],
-            coloraxis="coloraxis",
-            hovertemplate="%{y} answered %{x}: %{z} %<extra></extra>",
-        )
-        plot.add_trace(heat, row=1, col=1 + place)
+        shares = (100 * (counts / counts.sum(axis=1, keepdims=True))).round(1)
+        hover = "%{y} answered %{x}: %{z} %<extra></extra>"
+        heat = {"z": shares, "x": columns, "y": names, "coloraxis": "coloraxis", "hovertemplate": hover}
+        plot.add_heatmap(**heat, row=1, col=1 + place)
     _style_heat(plot, 200 + 28 * len(rows), "% of answers")
     plot.update_layout(margin={"l": 140, "r": 20, "t": 40, "b": 110})
     caption = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from psopt.report._theme import SCALE, Figure, color_of, shown, styled
 from psopt.runs import quality_name
@@ -76,58 +76,51 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], qu
 
 def fronts_figure(runs: Mapping[str, Mapping[str, Any]]) -> Figure:
     """F1 against S on test for several runs' fronts and original prompts, by the runs' names."""
-    layers = []
+    quality = quality_name(next(iter(runs.values())))
+    plot = _plane(quality)
     for number, (name, run) in enumerate(runs.items(), start=1):
         original = {**run["baseline"], "edits": []}
-        layers += [_Layer(name, run["front"], number), _Layer(f"{name}, original", [original], number, "diamond")]
+        _add_tested(plot, name, run["front"], quality, {"color": color_of(number)})
+        _add_tested(plot, f"{name}, original", [original], quality, {"color": color_of(number), "symbol": "diamond"})
     caption = "Up and to the left is better. Fronts were chosen on val: on test a prompt may be beaten by another one."
-    return Figure("fronts", "The fronts", caption, _tested(layers, quality_name(next(iter(runs.values())))))
+    return Figure("fronts", "The fronts", caption, plot)
 
 
 def compared_figure(measured: Mapping[str, Mapping[str, Any]], quality: str) -> Figure:
     """F1 against S with their intervals, one point per entry of `measured`: scores by name."""
-    layers = [
-        _Layer(name, [{"id": name, "edits": [], "test": scores}], number)
-        for number, (name, scores) in enumerate(measured.items(), start=1)
-    ]
+    plot = _plane(quality)
+    for number, (name, scores) in enumerate(measured.items(), start=1):
+        _add_tested(plot, name, [{"id": name, "edits": [], "test": scores}], quality, {"color": color_of(number)})
+        for key, axis in (("sensitivity", "error_x"), ("f1", "error_y")):
+            plot.data[-1][axis] = _reach([scores[key]], [scores["ci"][key]])
     caption = "Up and to the left is better. Lines are 95 % intervals."
-    return Figure("compared", f"{quality} against S", caption, _tested(layers, quality, intervals=True))
+    return Figure("compared", f"{quality} against S", caption, plot)
 
 
-class _Layer(NamedTuple):
-    """Prompts that share one name in a figure."""
-
-    name: str
-    entries: Sequence[Mapping[str, Any]]  # in run.json's form
-    number: int
-    symbol: str = "circle"
-
-
-def _tested(layers: Sequence[_Layer], quality: str, *, intervals: bool = False) -> go.Figure:
+def _plane(quality: str) -> go.Figure:
+    """An empty figure of F1 against S."""
     import plotly.graph_objects as go
 
     plot = go.Figure()
-    for layer in layers:
-        tested = [entry for entry in layer.entries if entry["test"]]
-        x = [entry["test"]["sensitivity"] for entry in tested]
-        y = [entry["test"]["f1"] for entry in tested]
-        errors = {}
-        if intervals:
-            errors["error_x"] = _reach(x, [entry["test"]["ci"]["sensitivity"] for entry in tested])
-            errors["error_y"] = _reach(y, [entry["test"]["ci"]["f1"] for entry in tested])
-        plot.add_scatter(
-            x=x,
-            y=y,
-            **errors,
-            mode="markers",
-            name=layer.name,
-            marker={"symbol": layer.symbol, "size": 12, "color": color_of(layer.number)},
-            hovertext=[_about({**entry, **entry["test"]}, quality) for entry in tested],
-            hoverinfo="text",
-        )
     styled(plot, 380, xaxis_title="sensitivity S (further left is better)", yaxis_title=quality)
     plot.update_layout(xaxis_tickformat=".0%", yaxis_tickformat=".0%")
     return plot
+
+
+def _add_tested(
+    plot: go.Figure, name: str, entries: Sequence[Mapping[str, Any]], quality: str, marker: Mapping[str, Any]
+) -> None:
+    """Add those of run.json's prompts that were scored on test, under one name."""
+    tested = [entry for entry in entries if entry["test"]]
+    plot.add_scatter(
+        x=[entry["test"]["sensitivity"] for entry in tested],
+        y=[entry["test"]["f1"] for entry in tested],
+        mode="markers",
+        name=name,
+        marker={"symbol": "circle", "size": 12, **marker},
+        hovertext=[_about({**entry, **entry["test"]}, quality) for entry in tested],
+        hoverinfo="text",
+    )
 
 
 def _reach(values: Sequence[float], ends: Sequence[Sequence[float]]) -> dict[str, Any]:
