@@ -89,13 +89,14 @@ def diagnose(
     if suspects_file is not None:
         content = with_version({"prompt": subject.prompt.id, measuring.split: report.suspects.to_dict()})
         write_file("--suspects-file", suspects_file, as_json_text(content) + "\n")
-    data_to_print = {**choice.to_dict(), **report.to_dict()}
-    ranked = []
+    ranked = None
     if to_label is not None:
         ranked = samples_to_label(report.predictions, to_label)
-        data_to_print["to_label"] = list(map(asdict, ranked))
     if output.as_json:
-        print_json(data_to_print)
+        result = {**choice.to_dict(), **report.to_dict()}
+        if ranked is not None:
+            result["to_label"] = list(map(asdict, ranked))
+        print_json(result)
     elif not output.quiet:
         console = result_console()
         show_diagnosis(console, report)

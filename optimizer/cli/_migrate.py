@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 from psopt.cli._interrupting import INTERRUPTED
 from psopt.cli._options import CacheDir, DryRun, OutputOptions, Pick, RunFolder, Verbose
 from psopt.cli._verb import flag, verb
-from psopt.cli._writing import tell
+from psopt.cli._writing import print_json, tell
+from psopt.errors import BudgetReachedError, InputError
 from psopt.settings import MODELS, LMConfig
+from psopt.text import shell_line
 
 if TYPE_CHECKING:
     from psopt.api import Migration, Moved
@@ -58,9 +60,7 @@ def migrate(
     from psopt.cli._remaining import reading_bar
     from psopt.cli._run import run as start_search
     from psopt.cli._task_and_prompts import choose_model
-    from psopt.errors import BudgetReachedError, InputError
     from psopt.runs import free_folder, picked_prompt, read_source
-    from psopt.text import shell_line
 
     if not search and (trials or out or go_on):
         raise InputError("--no-search only measures: leave --trials, --out and --resume out")
@@ -104,7 +104,6 @@ def migrate(
 
 def _show(migration: Migration, output: OutputOptions) -> None:
     from psopt.cli._tables import result_console
-    from psopt.cli._writing import print_json
 
     if output.as_json:
         print_json(migration.to_dict())

@@ -10,6 +10,7 @@ from psopt.cli._verb import flag, verb
 from psopt.cli._writing import tell
 from psopt.errors import InputError
 from psopt.settings import PromptOptions, RunOptions, SizeOptions
+from psopt.text import shell_line
 
 Out = Annotated[Path | None, flag("Output", "--out", "Run directory", "DIR", show_default="runs/TASK-MODEL")]
 HeldoutFrom = Annotated[
@@ -57,7 +58,6 @@ def optimize(
     from psopt.cli._task_and_prompts import data_for, model_to_search_with, read_prompts, start_from
     from psopt.rephrasings import given_wordings
     from psopt.runs.planning import run_settings
-    from psopt.text import shell_line
     from psopt.tracking import tracker_names
 
     if go_on and out is None:

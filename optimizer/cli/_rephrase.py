@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from psopt.cli._options import CacheDir, DryRun, Json, Seed
-from psopt.cli._task_and_prompts import prompt_lines
+from psopt.cli._task_and_prompts import data_for, prompt_lines, read_all, read_prompts
 from psopt.cli._typer import UsageError
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import print_json, write_file
@@ -75,7 +75,6 @@ def rephrase(
     from psopt.api import estimate_rephrasing
     from psopt.api import rephrase as run_rephrasing
     from psopt.cli._plan_lines import show_estimate
-    from psopt.cli._task_and_prompts import data_for, read_all, read_prompts
     from psopt.rephrasings import diversity_of, tame_note, to_file
     from psopt.runs import load_data
 

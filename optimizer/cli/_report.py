@@ -10,6 +10,7 @@ import typer
 from psopt.cli._options import Json, Pick, RunFolder
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import check_writable, print_json, write_file
+from psopt.errors import InputError
 
 if TYPE_CHECKING:
     from psopt.report import TwoRuns
@@ -52,8 +53,6 @@ def report(
     several runs it shows what each recommends, and tests each against the first on their common test samples, with one
     figure and a table to copy. No model is asked.
     """
-    from psopt.errors import InputError
-
     if others:
         return _compare([run, *others], pick, figures, html, as_json=as_json)
     if html is not None:
@@ -74,7 +73,6 @@ def report(
 
 def _compare(runs: list[Path], pick: str, figures: Path | None, html: Path | None, *, as_json: bool) -> int:
     from psopt.cli._tables import result_console
-    from psopt.errors import InputError
     from psopt.report import compare_runs, runs_of, runs_page, save_figures
     from psopt.runs import RunDirectory
 

@@ -108,7 +108,6 @@ class Screen(Observer):
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._err = plain_console(stderr=True, quiet=quiet)
-        self._is_wide = self._err.width >= _WIDE
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=20 if self._is_wide else 8),
@@ -134,6 +133,10 @@ class Screen(Observer):
         expected = self._expected = Expected(estimate)
         self._expectations = lines
         self._progress.update(self._trials, work=lambda: (self._usage.made, expected.calls_left(self._usage)))
+
+    @property
+    def _is_wide(self) -> bool:
+        return self._err.width >= _WIDE
 
     @property
     def _usage(self) -> Usage:

@@ -74,17 +74,17 @@ def read_prompts(
     """
     from psopt.runs import of_configuration, prompts_in, read_source
 
-    named: list[Any] = [prompt for prompt in prompts if prompt]
-    if not named and not is_given("strategy"):
-        named += prompts_in(dataset, every=every)
-    if not named:
+    to_read: list[Any] = [prompt for prompt in prompts if prompt]
+    if not to_read and not is_given("strategy"):
+        to_read += prompts_in(dataset, every=every)
+    if not to_read:
         for name in ("prompt_format", "answer", "response_format"):
             if is_given(name):
                 raise UsageError(f"--{name.replace('_', '-')} says how --prompt is read: give --prompt too")
         return []
     if is_given("strategy"):
         raise UsageError("--strategy makes a prompt, and --prompt is one: leave one of them out")
-    return [of_configuration(read_source(prompt, options), dataset) for prompt in named]
+    return [of_configuration(read_source(prompt, options), dataset) for prompt in to_read]
 
 
 def start_from(sources: Sequence[PromptSource], settings: RunSettings) -> tuple[Task | None, RunSettings]:
