@@ -46,6 +46,7 @@ _NAME = "psopt check"
 _BOUNDS, _SAMPLES = "psopt.check", "psopt.check.samples"
 # https://www.w3.org/TR/xml/#charsets
 _NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_FAULTS = {_BOUNDS: "missed", _SAMPLES: "not robust"}
 _VARIABLE = "GITHUB_STEP_SUMMARY"  # https://docs.github.com/actions/reference/workflow-commands#adding-a-job-summary
 _MOST_NAMED = 10  # samples listed per failed bound
 
@@ -85,10 +86,8 @@ def check(
     from psopt.evaluation import beside_quality_line, na_lines, note_size, shares_line
     from psopt.rephrasings import tame_note
 
-    if junit is not None:
-        check_writable("--junit", junit)
-    prompts = [prompt] if prompt else []
-    subject = read_measuring(data, prompts, reading, model, strategy, measuring, require_labels=True)
+    check_writable("--junit", junit)
+    subject = read_measuring(data, [prompt], reading, model, strategy, measuring, require_labels=True)
     if dry_run:
         further = further_pinned(subject.task, subject.options, bounds.pinned)
         estimate = estimate_measuring(subject.task, subject.prompts, [subject.choice.model], subject.options, further)
@@ -104,23 +103,17 @@ def check(
         )
     facts = {"data": data.dataset, "model": subject.choice.model, "prompt": prompt or strategy}
     scores = result.scores.to_dict()
-    reruns = {} if result.reruns is None else {"reruns": result.reruns.to_dict()}
-    more = {**subject.choice.to_dict(), **scores, "rephrasings_diversity": result.diversity, **reruns}
-    _tell(result, facts, more, junit, output)
-    of_na = na_lines(scores)
+    more = {**subject.choice.to_dict(), **scores, "rephrasings_diversity": result.diversity}
+    notes = [note_size(result.scores), *na_lines(scores)]
     if any(threshold.option == RESTS_ON_NA for threshold in result.thresholds):
-        del of_na[0]  # the missed bounds already say that S is unreliable
-    too_similar = tame_note(result.diversity)
-    notes = [
-        f"S: {too_similar}" if too_similar else "",
-        note_size(result.scores),
-        *of_na,
-        "" if result.reruns is None else result.reruns.line(result.scores.sensitivity),
-        beside_quality_line(scores),
-        shares_line(scores),
-    ]
-    tell(*wrapped(f"Note: {note}" for note in notes if note))
-    return 0 if result.met else 1
+        del notes[1]  # the missed bounds already say that S is unreliable
+    if too_similar := tame_note(result.diversity):
+        notes.insert(0, f"S: {too_similar}")
+    if result.reruns is not None:
+        more["reruns"] = result.reruns.to_dict()
+        notes.append(result.reruns.line(result.scores.sensitivity))
+    notes += [beside_quality_line(scores), shares_line(scores)]
+    return _tell(result, facts, more, notes, junit, output)
 
 
 def _check_fresh(
@@ -134,12 +127,11 @@ def _check_fresh(
     *,
     dry_run: bool,
 ) -> int:
-    from psopt.api import drift, input_columns, run_of_baseline
+    from psopt.api import drift, run_of_baseline
     from psopt.cli._classify import read_texts
-    from psopt.cli._model_choice import choose_model
     from psopt.cli._remaining import reading_bar
+    from psopt.cli._task_and_prompts import choose_model
     from psopt.runs import read_source
-    from psopt.tasks import columns_of, is_data_file
 
     if fresh is None or baseline is None:
         raise UsageError("--baseline RUN and --fresh TEXTS belong together: give both")
@@ -147,12 +139,10 @@ def _check_fresh(
         raise UsageError("--fresh asks the baseline's prompt about texts without labels: leave bounds and data out")
     if dry_run:
         raise UsageError("--dry-run plans checks of bounds: with --fresh it is texts x wordings; leave it out")
-    if junit is not None:
-        check_writable("--junit", junit)
+    check_writable("--junit", junit)
     source = read_source(baseline)
     run_of_baseline(source)  # raises
-    columns = input_columns(source, inputs, columns_of(fresh) if is_data_file(fresh) else ())
-    texts = read_texts(fresh, columns)
+    texts, columns = read_texts(fresh, source, inputs)
     choice = choose_model(model, measuring.lm, [source])
     tell(choice.line)
     n_wordings = measuring.rephrasings if is_given("rephrasings") else None
@@ -169,16 +159,20 @@ def _check_fresh(
         )
     sizes = {name: getattr(result, name) for name in ("split", "n_known", "n_fresh", "n_rephrasings")}
     more = {**choice.to_dict(), **sizes, "shifts": [asdict(shift) for shift in result.shifts]}
-    _tell(result, {"data": str(fresh), "model": choice.model, "baseline": baseline}, more, junit, output)
+    facts = {"data": str(fresh), "model": choice.model, "baseline": baseline}
     against = f"{result.n_fresh} fresh texts against {result.n_known} of {result.split}"
-    note = f"Note: {against}, each under the same {result.n_rephrasings} wordings; tested at 5 % together."
-    tell(*wrapped([note]))
-    return 0 if result.met else 1
+    note = f"{against}, each under the same {result.n_rephrasings} wordings; tested at 5 % together."
+    return _tell(result, facts, more, [note], junit, output)
 
 
 def _tell(
-    result: CheckResult | Drift, facts: dict[str, str], more: dict[str, Any], junit: Path | None, output: OutputOptions
-) -> None:
+    result: CheckResult | Drift,
+    facts: dict[str, str],
+    more: dict[str, Any],
+    notes: list[str],
+    junit: Path | None,
+    output: OutputOptions,
+) -> int:
     """Write a result wherever it is requested: as JUnit XML, on GitHub's page, and on the screen or as JSON."""
     if junit is not None:
         write_whole("--junit", junit, junit_xml(result, facts))
@@ -186,28 +180,26 @@ def _tell(
     if output.as_json:
         checks = [{**asdict(threshold), "met": threshold.met} for threshold in result.thresholds]
         print_json({"met": result.met, "checks": checks, **more})
-        return
-    for threshold in result.thresholds:
-        if not (output.quiet and threshold.met):
-            typer.echo(str(threshold), err=not threshold.met)
+    else:
+        for threshold in result.thresholds:
+            if not (output.quiet and threshold.met):
+                typer.echo(str(threshold), err=not threshold.met)
+    tell(*wrapped(f"Note: {note}" for note in notes if note))
+    return int(not result.met)
 
 
 def junit_xml(result: CheckResult | Drift, facts: dict[str, str]) -> str:
-    """Write a check's result as JUnit XML; `facts` describe the suite: data set, model, prompt.
-
-    Each bound is a test case, which fails if it is missed. Samples that fail under ``--each`` are also test cases:
-    failures if that bound is missed, skipped if it allows them.
-    """
+    """Write a check's result as JUnit XML, with `facts`: a test case for each bound, and each failing sample."""
     suite = ET.Element("testsuite", name=_NAME)
     properties = ET.SubElement(suite, "properties")
     for name, value in facts.items():
         ET.SubElement(properties, "property", name=name, value=_allowed(value))
     for threshold in result.thresholds:
-        _add_case(suite, _BOUNDS, threshold.name, str(threshold), "" if threshold.met else "missed")
+        _add_case(suite, _BOUNDS, threshold.name, str(threshold), is_met=threshold.met)
         for sample in threshold.failing:
             askings = f"{threshold.n_rephrasings} {threshold.varied}"
             line = f"{sample.label} is answered under {100 * sample.right:.0f} % of {askings}"
-            _add_case(suite, _SAMPLES, sample.id, line, "" if threshold.met else "not robust")
+            _add_case(suite, _SAMPLES, sample.id, line, is_met=threshold.met)
     counts = {
         "tests": len(suite.findall("testcase")),
         "failures": len(suite.findall("testcase/failure")),
@@ -232,10 +224,10 @@ def _allowed(text: str) -> str:
     return _NOT_IN_XML.sub(lambda sign: ascii(sign[0])[1:-1], text)
 
 
-def _add_case(suite: ET.Element, kind: str, name: str, line: str, fault: str) -> None:
+def _add_case(suite: ET.Element, kind: str, name: str, line: str, *, is_met: bool) -> None:
     case = ET.SubElement(suite, "testcase", classname=kind, name=_allowed(name), time="0")
-    if fault:
-        ET.SubElement(case, "failure", message=_allowed(line), type=fault).text = _allowed(line)
+    if not is_met:
+        ET.SubElement(case, "failure", message=_allowed(line), type=_FAULTS[kind]).text = _allowed(line)
     elif kind == _BOUNDS:
         ET.SubElement(case, "system-out").text = _allowed(line)
     else:
@@ -244,8 +236,7 @@ def _add_case(suite: ET.Element, kind: str, name: str, line: str, fault: str) ->
 
 def _add_step_summary(result: CheckResult | Drift, facts: dict[str, str]) -> None:
     """Append a summary to the file that GitHub names; elsewhere do nothing. Errors there do not fail the check."""
-    path = os.environ.get(_VARIABLE)
-    if not path:
+    if not (path := os.environ.get(_VARIABLE)):
         return
     try:
         with Path(path).open("a", encoding="utf-8", errors="backslashreplace") as file:
@@ -258,10 +249,8 @@ def _add_step_summary(result: CheckResult | Drift, facts: dict[str, str]) -> Non
 def summary(result: CheckResult | Drift, facts: dict[str, str]) -> str:
     """Write a result as Markdown: `facts`, a table of the bounds, and the samples that fail under ``--each``."""
     n_missed = sum(not threshold.met for threshold in result.thresholds)
-    n_bounds = len(result.thresholds)
-    title = f"{n_missed} of {n_bounds} bounds missed" if n_missed else f"all bounds kept ({n_bounds})"
     lines = [
-        f"### psopt check: {title}",
+        f"### psopt check: {n_missed} of {len(result.thresholds)} bounds missed",
         "",
         ", ".join(f"{name} {_shown(value)}" for name, value in facts.items()),
         "",
@@ -282,23 +271,20 @@ def _shown(text: str) -> str:
 
 def _row(threshold: Threshold) -> str:
     sign = "≤" if threshold.option.startswith("max") or threshold.estimate is None else "≥"
-    interval = ""
-    if threshold.interval is not None:
-        low, high = threshold.interval
-        interval = f"{100 * low:.1f} to {100 * high:.1f}"
     cells = [
         "kept" if threshold.met else "**missed**",
         _shown(threshold.note or threshold.title),
         threshold.percent(threshold.value),
         f"{sign} {100 * threshold.bound:g}",
-        interval,
-        *("" if number is None else str(number) for number in (threshold.n_samples, threshold.n_rephrasings)),
+        " to ".join(f"{100 * end:.1f}" for end in threshold.interval or ()),
+        str(threshold.n_samples or ""),
+        str(threshold.n_rephrasings or ""),
     ]
     return f"| {' | '.join(cells)} |"
 
 
 def _failing(threshold: Threshold) -> str:
-    named = ", ".join(f"{_shown(sample.id)} ({sample.right:.0%})" for sample in threshold.failing[:_MOST_NAMED])
-    n_more = len(threshold.failing) - _MOST_NAMED
-    more = f" and {n_more} more" if n_more > 0 else ""
-    return f"Not right so often (under this share of {threshold.varied}): {named}{more}"
+    names = ", ".join(f"{_shown(sample.id)} ({sample.right:.0%})" for sample in threshold.failing[:_MOST_NAMED])
+    if len(threshold.failing) > _MOST_NAMED:
+        names += f" and {len(threshold.failing) - _MOST_NAMED} more"
+    return f"Not right so often (under this share of {threshold.varied}): {names}"

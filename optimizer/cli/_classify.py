@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from psopt.cli._options import CacheDir, Inputs, OutputOptions, Pick, Seed
@@ -18,8 +18,10 @@ from psopt.settings import LMConfig, PromptOptions
 from psopt.text import as_text, read_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from psopt.api import Classified
-    from psopt.cli._model_choice import ModelChoice
+    from psopt.cli._task_and_prompts import ModelChoice
     from psopt.runs import PromptSource
     from psopt.tasks import InputColumns
 
@@ -105,17 +107,15 @@ def classify(
     A run directory stands for its recommended prompt, or that of --pick. A run's prompt is used as in the run: with the
     same model, server, options and rephrasings.
     """
-    from psopt.api import asking_rule, input_columns
+    from psopt.api import asking_rule
     from psopt.api import classify as run_classification
     from psopt.cli._remaining import reading_bar
     from psopt.cli._task_and_prompts import read_prompts
-    from psopt.tasks import columns_of, is_data_file
 
     (source,) = read_prompts([prompt_file(prompt, pick)], reading)
     if source.prompt is None and not labels:
         source.with_labels()  # raises
-    columns = columns_of(file) if is_data_file(file) else ()
-    texts = read_texts(file, input_columns(source, inputs or (), columns))
+    texts, _ = read_texts(file, source, inputs or ())
     source, choice = ready_to_classify(source, labels, texts, model, lm)
     rule = None
     if abstain is not None or target_f1 is not None:
@@ -132,18 +132,20 @@ def classify(
             cache_dir=cache_dir,
             on_progress=on_progress,
         )
-    for_people: list[bool | None] = [*rule.to_person(answers)] if rule else [None] * len(answers)
+    for_people: Sequence[bool | None] = [None] * len(answers)
+    notes = []
+    if rule:
+        for_people = rule.to_person(answers)
+        n, n_left = len(for_people), sum(map(bool, for_people))
+        notes += wrapped([f"Left to a person: {n_left} of {n} texts ({100 * n_left / n:.0f} %).", *rule.lines])
     for answer, to_person in zip(answers, for_people, strict=True):
         if output.as_json:
             typer.echo(_json_line(answer, choice, to_person))
         else:
             typer.echo(_line(answer, to_person, has_voted=wordings > 1))
-    if rule and not output.quiet:
-        n, n_left = len(for_people), sum(map(bool, for_people))
-        for line in wrapped([f"Left to a person: {n_left} of {n} texts ({100 * n_left / n:.0f} %).", *rule.lines]):
-            typer.echo(line, err=True)
-    if not output.quiet and (note := _note(answers)):
-        typer.echo(note, err=True)
+    if not output.quiet:
+        for note in filter(None, [*notes, _note(answers)]):
+            typer.echo(note, err=True)
     return 0
 
 
@@ -152,8 +154,7 @@ def ready_to_classify(
 ) -> tuple[PromptSource, ModelChoice]:
     """A prompt with its labels, read with the texts that it is for, and the model that it is used with; say both."""
     from psopt.api import prompt_to_classify_with
-    from psopt.cli._model_choice import choose_model
-    from psopt.cli._task_and_prompts import prompt_lines
+    from psopt.cli._task_and_prompts import choose_model, prompt_lines
 
     read = prompt_to_classify_with(source, labels or (), texts)
     if read.notes:
@@ -186,48 +187,52 @@ def _note(answers: list[Classified]) -> str:
     if not kinds:
         return ""
     counts = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
+    note = f"N/A: {kinds.total()} of {len(answers)} texts ({counts})"
     example = next((answer.said for answer in answers if answer.said), None)
-    return f"N/A: {kinds.total()} of {len(answers)} texts ({counts}){f', such as {example!r}' if example else ''}"
+    return f"{note}, such as {example!r}" if example else note
 
 
 def _json_line(answer: Classified, choice: ModelChoice, to_person: bool | None) -> str:
     from psopt.tasks import columns_of_row
 
     columns = dict(columns_of_row(answer.text))
-    why = {"na_kind": answer.na_kind, "said": answer.said} if answer.na_kind else {}
-    entry = {
-        **({"fields": columns} if len(columns) > 1 else {}),
-        "text": answer.text,
-        "label": answer.label,
-        "agreement": answer.agreement,
-        "sensitivity": answer.sensitivity,
-        **({} if to_person is None else {"to_person": to_person}),
-        **why,
-        **choice.to_dict(),
-    }
-    return as_json_text(with_version(entry), indent=None)
+    entry: dict[str, Any] = {}
+    if len(columns) > 1:
+        entry["fields"] = columns
+    entry |= {name: getattr(answer, name) for name in ("text", "label", "agreement", "sensitivity")}
+    if to_person is not None:
+        entry["to_person"] = to_person
+    if answer.na_kind:
+        entry |= {"na_kind": answer.na_kind, "said": answer.said}
+    return as_json_text(with_version(entry | choice.to_dict()), indent=None)
 
 
 def _line(answer: Classified, to_person: bool | None, *, has_voted: bool) -> str:
     from psopt.cli._tables import without_controls
     from psopt.evaluation import NA
 
-    label = without_controls(" ".join((answer.label or NA).split()))  # one line per answer, whatever it contains
-    share = [f"{answer.agreement:.2f}"] if has_voted else []
-    left = [] if to_person is None else ["person" if to_person else "kept"]
-    return "\t".join([label, *share, *left])
+    cells = [without_controls(" ".join((answer.label or NA).split()))]  # one line per answer, whatever it contains
+    if has_voted:
+        cells.append(f"{answer.agreement:.2f}")
+    if to_person is not None:
+        cells.append("person" if to_person else "kept")
+    return "\t".join(cells)
 
 
-def read_texts(file: Path, columns: InputColumns) -> list[str]:
-    """Texts, one per line, or the rows of a table; raises InputError or DataError if there are none."""
-    from psopt.tasks import is_data_file, texts_of_file, texts_of_lines
+def read_texts(file: Path, source: PromptSource, inputs: Sequence[str]) -> tuple[list[str], InputColumns]:
+    """Texts, one per line, or the rows of a table, and their columns; raises InputError or DataError without any."""
+    from psopt.api import input_columns
+    from psopt.tasks import columns_of, is_data_file, texts_of_file, texts_of_lines
 
     if is_data_file(file):
-        return texts_of_file(file, columns)
-    is_input = str(file) == "-"
-    source = "standard input" if is_input else str(file)
-    content = as_text(sys.stdin.buffer.read(), source, DataError) if is_input else read_text(file, error=DataError)
-    texts = texts_of_lines(content, columns, source=source)
+        columns = input_columns(source, inputs, columns_of(file))
+        return texts_of_file(file, columns), columns
+    columns = input_columns(source, inputs)
+    if str(file) == "-":
+        name, content = "standard input", as_text(sys.stdin.buffer.read(), "standard input", DataError)
+    else:
+        name, content = str(file), read_text(file, error=DataError)
+    texts = texts_of_lines(content, columns, source=name)
     if not texts:
         raise InputError("there is no text to classify: one per line is expected")
-    return texts
+    return texts, columns

@@ -1,7 +1,5 @@
 """The commands of psopt, and the level above them: `psopt` alone, `--help`, `--version`."""
 
-from __future__ import annotations
-
 from typing import Annotated, cast
 
 import typer

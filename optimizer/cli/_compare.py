@@ -59,8 +59,7 @@ def compare(
     from psopt.models.chat import server_of
     from psopt.report import comparison_page
 
-    if html is not None:
-        check_writable("--html", html)
+    check_writable("--html", html)
     subject = read_measuring(data, prompts or [], reading, model, strategy, measuring, require_labels=True, every=True)
     task, lm = subject.task, subject.choice.lm
     models = [subject.choice.model, *(other_models or [])]
@@ -122,8 +121,8 @@ def _differences(contenders: Comparison) -> list[str]:
         parts = []
         for measure, difference in contender.against_first.items():
             p = f"p {difference.p_value:.3f}" if difference.p_value >= _LEAST_P else f"p < {_LEAST_P}"
-            points = f"({100 * difference.difference:+.1f}, {p})"
-            parts.append(f"{measures[measure]} {contender.verdict(measure)} {points}")
+            points = f"{100 * difference.difference:+.1f}"
+            parts.append(f"{measures[measure]} {contender.verdict(measure)} ({points}, {p})")
         lines.append(f"{name} against {first}: {'; '.join(parts)}")
     return lines
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import chain
 from pathlib import Path  # noqa: TC003  # Typer reads the annotation
 from typing import TYPE_CHECKING, Any
 
@@ -15,28 +16,32 @@ from psopt.text import read_toml
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from psopt.settings import Leaf
+
 _GROUPS = (RunOptions, SizeOptions, PromptOptions, MeasureOptions, BoundOptions)
 _LIMITS = {"above": "exclusiveMinimum", "least": "minimum", "most": "maximum"}
 
 
 def take_from_file(context: typer.Context, path: Path | None) -> Path | None:
-    """Use the options of a file where no flag is given.
-
-    Options of other commands are ignored, so that one file serves all commands of a project.
-
-    Raises InputError if the file cannot be read, and UsageError if it holds an option that no command has.
-    """
+    """Use the options of a file where no flag is given; those of other commands are ignored: one file serves all."""
     if path is None:
         return None
-    options = {name: option for option in context.command.params for name in _names(option)}
+    options: dict[str, Any] = {}
+    for option in context.command.params:
+        options |= dict.fromkeys(_names(option), option)
     values = {}
     for key, value in _flat(read_toml(path, f"--config {path}"), options):
         if key in options:
             values[str(options[key].name)] = _as_given(value, options[key])
-        elif key not in {leaf.key for group in _GROUPS for leaf in all_leaves(group)}:
+        elif key not in {leaf.key for leaf in _leaves()}:
             raise UsageError(f"--config {path}: there is no option {key!r}{nearest(key, options)}")
     context.default_map = values
     return path
+
+
+def _leaves() -> Iterator[Leaf]:
+    """The options of all commands; what is declared last counts."""
+    return chain.from_iterable(map(all_leaves, reversed(_GROUPS)))
 
 
 def _names(option: Any) -> set[str]:
@@ -56,15 +61,18 @@ def _flat(data: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[tuple
 
 def _as_given(value: Any, option: Any) -> Any:
     """A value in the form that the command line would give."""
-    if option.multiple:
-        if isinstance(value, dict):
+    match value:
+        case dict() if option.multiple:
             return [f"{name}={part}" for name, part in value.items()]
-        return [str(part) for part in value] if isinstance(value, list) else [str(value)]
-    if isinstance(value, dict):
-        return json.dumps(value)
-    if isinstance(value, list):
-        return ",".join(map(str, value))
-    return value if isinstance(value, bool) else str(value)
+        case dict():
+            return json.dumps(value)
+        case list() if option.multiple:
+            return list(map(str, value))
+        case list():
+            return ",".join(map(str, value))
+        case bool() if not option.multiple:
+            return value
+    return [str(value)] if option.multiple else str(value)
 
 
 def config_schema() -> dict[str, Any]:
@@ -72,7 +80,7 @@ def config_schema() -> dict[str, Any]:
     from pydantic import TypeAdapter
 
     properties: dict[str, Any] = {}
-    for leaf in (leaf for group in reversed(_GROUPS) for leaf in all_leaves(group)):
+    for leaf in _leaves():
         if leaf.option is not None:
             bounds = {name: getattr(leaf.option, ours) for ours, name in _LIMITS.items()}
             limits = {name: bound for name, bound in bounds.items() if bound is not None}

@@ -85,8 +85,9 @@ def _serve(storage: optuna.storages.BaseStorage, host: str, port: int, run: Path
     from optuna.artifacts import FileSystemArtifactStore
     from psopt.runs import ARTIFACTS
 
-    folder = run / ARTIFACTS if run else None
-    artifacts = FileSystemArtifactStore(str(folder)) if folder and folder.is_dir() else None
+    artifacts = None
+    if run and (run / ARTIFACTS).is_dir():
+        artifacts = FileSystemArtifactStore(str(run / ARTIFACTS))
     # Optuna's importances warn about each parameter with few trials, at every refresh.
     warnings.filterwarnings("ignore", category=UserWarning, module="optuna")
     application = OneBadge(optuna_dashboard.wsgi(storage, artifact_store=artifacts), storage)

@@ -22,8 +22,7 @@ def list_(*, as_json: Json = False) -> int:
 
     statuses = list_datasets()
     if as_json:
-        listed = [{**asdict(status), "path": str(status.path) if status.path else None} for status in statuses]
-        print_json(listed)
+        print_json([{**asdict(status), "path": status.path and str(status.path)} for status in statuses])
         return 0
     table = new_table(texts=("name", "files", "what it is"), is_narrow=False)
     for status in statuses:

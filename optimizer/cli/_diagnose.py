@@ -13,7 +13,7 @@ from psopt.cli._writing import as_json_text, print_json, with_version, write_fil
 from psopt.settings import DataOptions, MeasureOptions, PromptOptions
 
 if TYPE_CHECKING:
-    from psopt.cli._model_choice import ModelChoice
+    from psopt.cli._task_and_prompts import ModelChoice
     from psopt.diagnosis import PromptReport
 
 _ON_TRAIN = MeasureOptions(split="train")  # nothing learnt from a diagnosis may come from val or test
@@ -72,8 +72,7 @@ def diagnose(
 
     if to_label is not None and measuring.rephrasings == 1:
         raise UsageError("--to-label ranks by how far wordings change answers: give --rephrasings 2 or more")
-    prompts = [prompt] if prompt else []
-    subject = read_measuring(data, prompts, reading, model, strategy, measuring, require_labels=False)
+    subject = read_measuring(data, [prompt], reading, model, strategy, measuring, require_labels=False)
     task, choice = subject.task, subject.choice
     if dry_run:
         estimate = estimate_measuring(task, subject.prompts, [choice.model], subject.options)
@@ -90,10 +89,14 @@ def diagnose(
     if suspects_file is not None:
         content = with_version({"prompt": subject.prompt.id, measuring.split: report.suspects.to_dict()})
         write_file("--suspects-file", suspects_file, as_json_text(content) + "\n")
-    first = samples_to_label(report.predictions, to_label) if to_label is not None else []
+    ranked = None
+    if to_label is not None:
+        ranked = samples_to_label(report.predictions, to_label)
     if output.as_json:
-        ranked = {} if to_label is None else {"to_label": [asdict(sample) for sample in first]}
-        print_json({**choice.to_dict(), **report.to_dict(), **ranked})
+        result = {**choice.to_dict(), **report.to_dict()}
+        if ranked is not None:
+            result["to_label"] = list(map(asdict, ranked))
+        print_json(result)
     elif not output.quiet:
         console = result_console()
         show_diagnosis(console, report)
@@ -101,10 +104,10 @@ def diagnose(
             show_suspects(console, report)
         elif report.suspects.samples:
             print_sentences(console, [f"{report.suspects.line} (--suspects lists them)."])
-        if first:
-            print_table(console, to_label_table(first, is_whole=not is_wrapped(console)))
-        page_line = f"Page: {html}. " if html else ""
-        print_sentences(console, [f"{page_line}{_next_step(report, choice)}"])
+        if ranked:
+            print_table(console, to_label_table(ranked, is_whole=not is_wrapped(console)))
+        next_step = _next_step(report, choice)
+        print_sentences(console, [f"Page: {html}. {next_step}" if html else next_step])
     return 0
 
 

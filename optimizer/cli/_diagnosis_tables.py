@@ -52,28 +52,11 @@ def show_diagnosis(console: Console, report: PromptReport) -> None:
     varied = report.predictions.varied
     console.print(f"{n_samples} samples × {n_rephrasings} {varied.replace('wordings', 'rephrasings')}")
     print_table(console, scores_table(report))
-    limit = sensitivity_limit(report.predictions)
-    if limit is not None:
-        under_these = f"{100 * report.sensitivity:.1f} under these {n_rephrasings}"
-        about = f"{under_these}, and about {100 * limit:.1f} extrapolated to many more."
-        print_sentences(console, [f"S grows with the number of {varied}: {about}"])
-    if report.reruns is not None:
-        print_sentences(console, [report.reruns.line(report.sensitivity)])
-    if line := report.flips_line:
-        print_sentences(console, [f"{line}."])
-    if report.scores is not None:
-        console.print(f"{intervals_note(report.scores)}.")
-    measured = report.measured()
-    if line := beside_quality_line(measured):
-        console.print(f"{line}.", markup=False)
-    if note := tame_note(report.predictions.diversity):
-        print_sentences(console, [f"S: {note}."], style="yellow")
-    warnings = [*na_lines(measured), shares_line(measured)]
-    print_sentences(console, filter(None, warnings), style="yellow")
+    _print_notes(console, report)
     if (shares := report.shares) is not None:
         print_table(console, shares_table(shares))
     if families := family_scores(report.predictions):
-        print_table(console, families_table(families, report.scores.quality_name if report.scores else "F1"))
+        print_table(console, families_table(families, _quality_name(report)))
     if report.diagnosis.slices:
         print_table(console, slices_table(report))
     else:
@@ -88,6 +71,30 @@ def show_diagnosis(console: Console, report: PromptReport) -> None:
         console.print(f"No sample's answer changes with the {varied}.".replace("the wordings.", "the wording."))
     if line := report.diagnosis.carried_line:
         console.print(line)
+
+
+def _print_notes(console: Console, report: PromptReport) -> None:
+    """What the scores rest on: sizes, reruns, intervals, answers without a label."""
+    predictions, measured = report.predictions, report.measured()
+    limit = sensitivity_limit(predictions)
+    if limit is not None:
+        under_these = f"{100 * report.sensitivity:.1f} under these {predictions.n_rephrasings}"
+        about = f"{under_these}, and about {100 * limit:.1f} extrapolated to many more."
+        print_sentences(console, [f"S grows with the number of {predictions.varied}: {about}"])
+    if report.reruns is not None:
+        print_sentences(console, [report.reruns.line(report.sensitivity)])
+    lines = [report.flips_line]
+    if report.scores is not None:
+        lines.append(intervals_note(report.scores))
+    lines.append(beside_quality_line(measured))
+    print_sentences(console, [f"{line}." for line in lines if line])
+    if note := tame_note(predictions.diversity):
+        print_sentences(console, [f"S: {note}."], style="yellow")
+    print_sentences(console, filter(None, [*na_lines(measured), shares_line(measured)]), style="yellow")
+
+
+def _quality_name(report: PromptReport) -> str:
+    return report.scores.quality_name if report.scores else "F1"
 
 
 def show_suspects(console: Console, report: PromptReport) -> None:
@@ -120,8 +127,7 @@ def _base_rates(report: PromptReport) -> list[str]:
 def scores_table(report: PromptReport) -> Table:
     """Scores, overall and per class."""
     scores = report.scores
-    columns = ("samples", scores.quality_name if scores else "F1", "S", "C")
-    table = new_table("Scores in percent", texts=[""], numbers=columns)
+    table = new_table("Scores in percent", texts=[""], numbers=("samples", _quality_name(report), "S", "C"))
     n_samples = str(len(report.predictions.samples))
     if scores is None:
         table.add_row("all", n_samples, "–", percent(report.sensitivity), "–")
@@ -149,12 +155,17 @@ def shares_table(shares: AnswerShares) -> Table:
 def families_table(families: Mapping[str, FamilyScores], quality_name: str) -> Table:
     """Scores by family of rephrasings; for changed texts also how many answers change."""
     has_texts = any(of_family.flips is not None for of_family in families.values())
-    columns = ["variants" if has_texts else "rephrasings", quality_name, "S", *(["answers changed"] * has_texts)]
+    columns = ["rephrasings", quality_name, "S"]
+    if has_texts:
+        columns = ["variants", quality_name, "S", "answers changed"]
     table = new_table("By what is varied, in percent", texts=["family"], numbers=columns)
     for family, of_family in sorted(families.items(), key=lambda item: (item[0] != UNCHANGED, -item[1].sensitivity)):
-        of_s = percent(None if family == UNCHANGED else of_family.sensitivity)  # one answer has no S
-        cells = [family, str(of_family.n), percent(of_family.f1), of_s]
-        table.add_row(*cells, *([percent(of_family.flips)] if has_texts else []))
+        cells = [family, str(of_family.n), percent(of_family.f1), percent(of_family.sensitivity)]
+        if family == UNCHANGED:
+            cells[-1] = percent(None)  # one answer has no S
+        if has_texts:
+            cells.append(percent(of_family.flips))
+        table.add_row(*cells)
     return table
 
 
@@ -198,14 +209,17 @@ def weakest_table(report: PromptReport, *, is_whole: bool = False) -> Table:
     table = _of_samples("The most sensitive samples", [sample.id for sample in samples], is_whole=is_whole)
     add_numbers(table, "S", "right")
     is_open = report.predictions.answers.open is not None
-    add_texts(table, *(("right answer", "text", "answered") if is_open else ("class", "text")))
-    if not is_open:
+    if is_open:
+        add_texts(table, "right answer", "text", "answered")
+        table.columns[3].max_width = None if is_whole else _WIDEST_ANSWER
+    else:
+        add_texts(table, "class", "text")
         table.columns[3].min_width = min(_WIDEST_ID, max(map(len, report.predictions.labels), default=1))
-    elif not is_whole:
-        table.columns[3].max_width = _WIDEST_ANSWER
     for sample in samples:
         right = "–" if sample.right is None else f"{sample.right}/{report.predictions.n_rephrasings}"
-        texts = [sample.label or "–", sample.text, *([answers_line(sample.answers)] if is_open else [])]
+        texts = [sample.label or "–", sample.text]
+        if is_open:
+            texts.append(answers_line(sample.answers))
         cells = [_cell(text, is_whole=is_whole) for text in texts]
         table.add_row(Text(sample.id), percent(sample.sensitivity), right, *cells)
     return table
@@ -247,4 +261,6 @@ def _cell(text: str, *, is_whole: bool) -> Text:
     """A text from data; long ones are cut off, unless `is_whole`."""
     if is_whole:
         return Text(" ".join(text.split()))
-    return Text(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST - 1]}…"
+    return Text(text)

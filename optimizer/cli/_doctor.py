@@ -1,7 +1,5 @@
 """`psopt doctor`."""
 
-from __future__ import annotations
-
 import textwrap
 from typing import Annotated
 
@@ -29,7 +27,7 @@ def doctor(*, model: Model, cache_dir: CacheDir = None, lm: LMConfig, as_json: J
     if as_json:
         print_json(examination.to_dict())
         return 0
-    typer.echo(f"{examination.model}{f' at {examination.server}' if examination.server else ''}")
+    typer.echo(" at ".join(filter(None, (examination.model, examination.server))))
     for finding in examination.findings:
         line = f"{finding.what:<18} {finding.works:<8} {finding.used}"
         typer.echo("\n".join(textwrap.wrap(line, _WIDTH, subsequent_indent=" " * 28)))

@@ -98,9 +98,11 @@ def export(
         )
     if into is not None and (out is not None or diff or why or form not in {None, "promptfoo"}):
         raise InputError("--into adds the prompt to a file: leave --out, --diff, --why and another --format out")
-    own: WrittenForm = "own" if form in {None, "dspy"} else form  # type: ignore[assignment]
+    written: WrittenForm = "own"
+    if form not in {None, "dspy"}:
+        written = form  # type: ignore[assignment]
     exported = hand_back(
-        run, pick, form=own, without=without or (), verify=verify or 0, into=into, cache_dir=cache_dir, **asked
+        run, pick, form=written, without=without or (), verify=verify or 0, into=into, cache_dir=cache_dir, **asked
     )
     if into is not None:
         write_whole("--into", into, exported.text)
@@ -110,14 +112,16 @@ def export(
         typer.echo("\n".join(_reasons(exported)))
     else:
         _show(run, exported, form, out, into, diff=diff)
-    return 0 if exported.verification is None or exported.verification.holds else 1
+    return int(exported.verification is not None and not exported.verification.holds)
 
 
 def _entry(run: Path, exported: Exported, *, diff: bool) -> dict[str, Any]:
     from psopt.runs import read_entry
     from psopt.search_spaces import render_instructions
 
-    is_own = exported.prompt.template is None
+    text = exported.text
+    if exported.prompt.template is None:
+        text = render_instructions(exported.prompt)
     try:
         measured = dict(read_entry(run, exported.id))
     except InputError:  # not among the run's prompts, since edits were left out
@@ -127,7 +131,7 @@ def _entry(run: Path, exported: Exported, *, diff: bool) -> dict[str, Any]:
         "run": str(run),
         **measured,
         "notes": list(exported.notes),
-        "text": render_instructions(exported.prompt) if is_own else exported.text,
+        "text": text,
         "call": {"before": exported.before.to_dict(), "after": exported.after.to_dict()},
     }
     if diff:
@@ -142,26 +146,32 @@ def _reasons(exported: Exported) -> list[str]:
     lines = []
     for edit in exported.edits:
         origin = edit.provenance
-        lines += [f"{edit.id}  {edit.kind}{f' of {edit.label}' if edit.kind == 'example' else ''}: {edit.text}"]
+        kind = f"example of {edit.label}" if edit.kind == "example" else edit.kind
         drawn = f"by {origin.author}, drawn from {len(origin.samples)} texts of train"
-        counted = f"; {origin.support} texts of train have its phrases and its label, {len(origin.counter)} another"
-        against = f" ({', '.join(origin.counter[:_MOST_SHOWN])})" if origin.counter else ""
-        lines += [f"    {drawn}{f'{counted}{against}' if origin.support else ''}", ""]
+        if origin.support:
+            have = f"{origin.support} texts of train have its phrases and its label"
+            drawn += f"; {have}, {len(origin.counter)} another"
+            if origin.counter:
+                drawn += f" ({', '.join(origin.counter[:_MOST_SHOWN])})"
+        lines += [f"{edit.id}  {kind}: {edit.text}", f"    {drawn}", ""]
     return lines[:-1] or ["This prompt has no edits: it is the original."]
 
 
 def _show(run: Path, exported: Exported, form: str | None, out: Path | None, into: Path | None, *, diff: bool) -> None:
-    is_state = form == "dspy"
-    text = _program_state(run, exported) if is_state else exported.text
-    suffix = ".json" if is_state else exported.suffix
+    text, suffix = exported.text, exported.suffix
+    if form == "dspy":
+        text, suffix = _program_state(run, exported), ".json"
+    elif diff:
+        text = exported.diff
     if into is not None:
         typer.echo(f"{into}: added as psopt-{exported.prompt.id}")
     elif out is not None:
-        file = out / f"{exported.id}{suffix}" if out.is_dir() else out
-        write_file("--out", file, exported.diff if diff else text)
-        typer.echo(file)
+        if out.is_dir():
+            out /= f"{exported.id}{suffix}"
+        write_file("--out", out, text)
+        typer.echo(out)
     elif diff:
-        _print_diff(exported.diff)
+        _print_diff(text)
     else:
         _print(text, suffix)
     for line in _notes(exported, diff=diff):
@@ -170,9 +180,10 @@ def _show(run: Path, exported: Exported, form: str | None, out: Path | None, int
 
 def _print(text: str, suffix: str) -> None:
     """Print a file's content unchanged; JSON with escapes if standard output cannot show it."""
-    shown = f"{as_json_text(json.loads(text))}\n" if suffix == ".json" and not is_utf8() else text
-    is_open = sys.stdout.isatty() and not shown.endswith("\n")  # otherwise the shell's prompt follows on the same line
-    typer.echo(shown, nl=is_open)
+    if suffix == ".json" and not is_utf8():
+        text = f"{as_json_text(json.loads(text))}\n"
+    is_open = sys.stdout.isatty() and not text.endswith("\n")  # otherwise the shell's prompt follows on the same line
+    typer.echo(text, nl=is_open)
 
 
 def _notes(exported: Exported, *, diff: bool) -> list[str]:
@@ -181,8 +192,7 @@ def _notes(exported: Exported, *, diff: bool) -> list[str]:
     if diff and not exported.diff:
         lines.append("Nothing changed: this is the original.")
     lines.append(f"Length: {exported.length}")
-    verification = exported.verification
-    if verification is not None:
+    if (verification := exported.verification) is not None:
         lines.append(verification.line)
         shown = verification.others[:_MOST_SHOWN]
         lines += [f"  sample {answer.sample}: {answer.before} in the run, {answer.now} now" for answer in shown]
@@ -193,8 +203,9 @@ def _program_state(run: Path, exported: Exported) -> str:
     from psopt.dspy_programs import PROGRAMS, predict_state
 
     file = run / PROGRAMS / f"{exported.id}.json"
-    state = json.loads(file.read_text("utf-8")) if file.is_file() else predict_state(exported.prompt)
-    return as_json_text(state) + "\n"
+    if file.is_file():
+        return as_json_text(json.loads(file.read_text("utf-8"))) + "\n"
+    return as_json_text(predict_state(exported.prompt)) + "\n"
 
 
 def _print_diff(diff: str) -> None:
@@ -205,6 +216,8 @@ def _print_diff(diff: str) -> None:
         typer.echo(diff, nl=False)
         return
     styles = {"+": "green", "-": "red", "@": "cyan", "\\": "dim"}
-    for number, line in enumerate(diff.splitlines()):
-        style = "bold" if number < 2 else styles.get(line[:1], "")  # the first two lines name the files
-        console.print(line, style=style, markup=False, soft_wrap=True)
+    lines = diff.splitlines()
+    for line in lines[:2]:  # they name the files
+        console.print(line, style="bold", markup=False, soft_wrap=True)
+    for line in lines[2:]:
+        console.print(line, style=styles.get(line[:1], ""), markup=False, soft_wrap=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,17 +39,14 @@ PANELS = (
 
 
 def draw_help(command: Any, context: Any, *, everything: bool = False) -> str:
-    """Draw a command's help for the current standard output: its width, characters and colours.
-
-    Options that are hidden are left out, unless `everything` is asked for.
-    """
+    """Draw a command's help for the current standard output, with its hidden options if `everything` is asked for."""
     from rich.console import Console
     from rich.text import Text
 
     console = Console(highlight=False, file=sys.stdout)
     console.width = min(console.width, _WIDEST)
     panels = by_panel(command, context, everything=everything)
-    name_width = min(_LONGEST_NAME, max(len(entry.name) for listed in panels.values() for entry in listed))
+    name_width = min(_LONGEST_NAME, max(len(entry.name) for entry in chain.from_iterable(panels.values())))
     with console.capture() as drawn:
         console.print(Text.assemble("Usage: ", (usage(command, context), "bold")), end="\n\n")
         for paragraph in paragraphs(command.help):
@@ -73,7 +71,9 @@ def _panel(title: str, entries: Sequence[Entry], name_width: int) -> Panel:
         meaning = Text(entry.meaning)
         if entry.note:
             meaning.append(f" {entry.note}" if entry.meaning else entry.note, style="dim")
-        flags, space, metavar = entry.name.partition(" ") if entry.name.startswith("-") else (entry.name, "", "")
+        flags, space, metavar = entry.name, "", ""
+        if flags.startswith("-"):
+            flags, space, metavar = flags.partition(" ")
         table.add_row(Text.assemble((flags, "bold cyan"), space, (metavar, "yellow")), meaning)
     return Panel(table, title=title, title_align="left", border_style="dim")
 
@@ -89,17 +89,16 @@ class Entry:
 
 
 def by_panel(command: Any, context: Context, *, everything: bool = False) -> dict[str, list[Entry]]:
-    """A command's arguments, options and commands by panel; the order of panels is the same for all commands.
-
-    Options that are hidden are left out, unless `everything` is asked for.
-    """
+    """A command's arguments, options and commands by panel; the order of panels is the same for all commands."""
     entries = [
         Entry(inner.rich_help_panel or "Commands", name, paragraphs(inner.help)[0])
         for name, inner in getattr(command, "commands", {}).items()
     ]
     parameters = command.get_params(context)
     entries += [_entry(parameter) for parameter in parameters if everything or not getattr(parameter, "hidden", False)]
-    panels = {panel: [entry for entry in entries if entry.panel == panel] for panel in PANELS}
+    panels: dict[str, list[Entry]] = {panel: [] for panel in PANELS}
+    for entry in entries:
+        panels[entry.panel].append(entry)
     return {panel: listed for panel, listed in panels.items() if listed}
 
 
@@ -126,10 +125,9 @@ def _entry(parameter: Any) -> Entry:
     if "--help" in parameter.opts:
         return Entry("Output", "-h,--help", parameter.help)
     name = "/".join([*parameter.opts, *parameter.secondary_opts])
-    metavar = "" if parameter.is_flag else parameter.metavar or "|".join(choices_of(parameter)) or "TEXT"
-    return Entry(
-        parameter.rich_help_panel or "Output", f"{name} {metavar}".strip(), parameter.help or "", _note(parameter)
-    )
+    if not parameter.is_flag:
+        name += f" {parameter.metavar or '|'.join(choices_of(parameter)) or 'TEXT'}"
+    return Entry(parameter.rich_help_panel or "Output", name, parameter.help or "", _note(parameter))
 
 
 def _argument_name(argument: Any) -> str:
@@ -143,8 +141,12 @@ def _note(parameter: Any) -> str:
     if isinstance(parameter.show_default, str):
         notes.append(f"default: {parameter.show_default}")
     elif parameter.show_default and parameter.default not in {None, False, ""}:
-        value = parameter.opts[0].lstrip("-") if parameter.default is True else parameter.default
-        notes.append(f"default: {value:g}" if isinstance(value, float) else f"default: {value}")
+        value = parameter.default
+        if value is True:
+            value = parameter.opts[0].lstrip("-")
+        elif isinstance(value, float):
+            value = f"{value:g}"
+        notes.append(f"default: {value}")
     if parameter.max is not None or (parameter.min or 0) > 1:  # that a count is not negative goes without saying
         notes.append(described_range(parameter))
     if parameter.required and not _is_argument(parameter):
@@ -154,9 +156,14 @@ def _note(parameter: Any) -> str:
 
 def described_range(parameter: Any) -> str:
     """Which numbers an option takes, in words; empty if it takes all."""
-    if parameter.max is not None:
-        return f"up to {parameter.max}" if parameter.min is None else f"{parameter.min} to {parameter.max}"
-    return f"{parameter.min} or more" if parameter.min is not None else ""
+    match (parameter.min, parameter.max):
+        case (None, None):
+            return ""
+        case (None, most):
+            return f"up to {most}"
+        case (least, None):
+            return f"{least} or more"
+    return f"{parameter.min} to {parameter.max}"
 
 
 def choices_of(parameter: Any) -> tuple[str, ...]:

@@ -1,7 +1,5 @@
 """`psopt` from its first moment to its exit code, and its one-line errors."""
 
-from __future__ import annotations
-
 import codecs
 import errno
 import os
@@ -22,36 +20,15 @@ from psopt.errors import PsoptError
 from psopt.text import one_line
 
 _PLAIN = "psopt.plain"
-_SIGNS = {
-    "–": "-",
-    "—": "-",
-    "−": "-",
-    "·": "-",
-    "•": "*",
-    "°": "o",
-    "×": "x",
-    "≤": "<=",
-    "≥": ">=",
-    "→": "->",
-    "±": "+-",
-    "‘": "'",
-    "’": "'",
-    "“": '"',
-    "”": '"',
-}
+_SIGNS = dict(zip("–—−·•°×‘’“”", "----*ox''\"\"", strict=True)) | {"≤": "<=", "≥": ">=", "→": "->", "±": "+-"}
 _EX_SOFTWARE = 70  # the exit code of sysexits.h for an error in the program itself
 _NUMBERS = {int: "a whole number", float: "a number"}
 
 
 def main(args: list[str] | None = None) -> Any:
-    """Run the command line and exit.
+    """Run the command line (by default that of the process) and exit; a caller's own signal handlers are given back.
 
     Exit codes: 0 done, 1 a check failed, 2 bad input or usage, 3 a limit reached, 70 a bug of psopt, 130 interrupted.
-
-    Parameters
-    ----------
-    args : list of str, optional
-        By default those of the process; a program that passes some gets its own signal handlers back.
     """
     if args is None:
         _run(args)
@@ -80,7 +57,7 @@ def _run(args: list[str] | None) -> NoReturn:
     except Exception as error:  # noqa: BLE001  # any error becomes one line, with the traceback in a file
         message, code = _failure(error)
         typer.echo(f"psopt: {one_line(message)}", err=True)
-    leave(code if isinstance(code, int) else 0)
+    leave(code or 0)
 
 
 def _write_what_can_be_shown() -> None:
@@ -112,12 +89,13 @@ def _failure(error: Exception) -> tuple[str, int]:
     if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
         line = "too many files are open: raise `ulimit -n`, or give a lower --concurrency"
     elif isinstance(error, OSError) and error.errno is not None:
-        where = f"{error.filename}: " if error.filename is not None else ""
-        line = f"{where}{error.strerror or os.strerror(error.errno)}"
+        line = error.strerror or os.strerror(error.errno)
+        if error.filename is not None:
+            line = f"{error.filename}: {line}"
     elif isinstance(error, MemoryError):
         line = "the memory is full: fewer --samples or a lower --concurrency need less"
     else:
-        bug = f"{type(error).__name__}{f': {error}' if str(error) else ''}"
+        bug = f"{type(error).__name__}: {error}".removesuffix(": ")
         line, code = f"this is a bug of psopt, please report it: {bug} ({_place(error)})", _EX_SOFTWARE
         if not any(note.startswith("the traceback is in ") for note in notes):
             notes = [*notes, _write_traceback(error)]
@@ -161,6 +139,6 @@ def _expected(parameter: Any, value: Any) -> str:
     if choices := choices_of(parameter):
         return f"{value!r} is not one of {', '.join(choices)}{did_you_mean(str(value), choices)}"
     kind = _NUMBERS.get(parameter.type_descriptor.annotation, "a value")
-    bounds = described_range(parameter)
-    preposition = "from" if parameter.max is not None else "of"
-    return f"{kind}{f' {preposition} {bounds}' if bounds else ''} is expected, not {str(value)!r}"
+    if bounds := described_range(parameter):
+        kind += f" from {bounds}" if parameter.max is not None else f" of {bounds}"
+    return f"{kind} is expected, not {str(value)!r}"

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 from psopt.cli._interrupting import INTERRUPTED
 from psopt.cli._options import CacheDir, DryRun, OutputOptions, Pick, RunFolder, Verbose
 from psopt.cli._verb import flag, verb
-from psopt.cli._writing import tell
+from psopt.cli._writing import print_json, tell
+from psopt.errors import BudgetReachedError, InputError
 from psopt.settings import MODELS, LMConfig
+from psopt.text import shell_line
 
 if TYPE_CHECKING:
     from psopt.api import Migration, Moved
@@ -54,13 +56,11 @@ def migrate(
     under the same wordings, and tested to be no worse.
     """
     from psopt.api import estimate_migration, measured_migration, migration_of, start_migration
-    from psopt.cli._model_choice import choose_model
     from psopt.cli._plan_lines import show_estimate
     from psopt.cli._remaining import reading_bar
     from psopt.cli._run import run as start_search
-    from psopt.errors import BudgetReachedError, InputError
+    from psopt.cli._task_and_prompts import choose_model
     from psopt.runs import free_folder, picked_prompt, read_source
-    from psopt.text import shell_line
 
     if not search and (trials or out or go_on):
         raise InputError("--no-search only measures: leave --trials, --out and --resume out")
@@ -91,10 +91,12 @@ def migrate(
     if not code:
         _show(migration_of(start, folder), output)
     elif code == INTERRUPTED:
-        where = [] if out else ["--out", folder]
-        again = [*where, "--resume"] if not go_on else []
-        line = shell_line(["psopt", *sys.argv[1:], *again])
-        tell(f"For the verdict against the old model as well: {line}")
+        again: list[object] = ["psopt", *sys.argv[1:]]
+        if not out:
+            again += ["--out", folder]
+        if not go_on:
+            again.append("--resume")
+        tell(f"For the verdict against the old model as well: {shell_line(again)}")
     if limit:
         raise limit
     return code
@@ -102,7 +104,6 @@ def migrate(
 
 def _show(migration: Migration, output: OutputOptions) -> None:
     from psopt.cli._tables import result_console
-    from psopt.cli._writing import print_json
 
     if output.as_json:
         print_json(migration.to_dict())
@@ -157,5 +158,6 @@ def _broken(moved: Moved) -> list[str]:
         f"{100 * sample['right'][0]:.0f} % of the wordings, now {100 * sample['right'][1]:.0f} %."
         for sample in broken[:_SHOWN]
     ]
-    more = len(broken) - _SHOWN
-    return [*lines, *([f"And {more} more broken (--json has all)."] if more > 0 else [])]
+    if len(broken) > _SHOWN:
+        lines.append(f"And {len(broken) - _SHOWN} more broken (--json has all).")
+    return lines

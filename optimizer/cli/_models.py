@@ -21,7 +21,7 @@ def list_(*, as_json: Json = False) -> int:
     from psopt.models.gguf import KNOWN
 
     listed = {name: model.description for name, model in KNOWN.items()} | NAMES
-    entries = [_entry(name, description) for name, description in listed.items()]
+    entries = [{"name": name, "description": description, **_file_of(name)} for name, description in listed.items()]
     if as_json:
         print_json(entries)
         return 0
@@ -36,17 +36,15 @@ def list_(*, as_json: Json = False) -> int:
     return 0
 
 
-def _entry(name: str, description: str) -> dict[str, Any]:
+def _file_of(name: str) -> dict[str, Any]:
+    """The file of a model that psopt fetches; other models have none."""
     from psopt.models.gguf import KNOWN
 
-    model = KNOWN.get(name)
-    return {
-        "name": name,
-        "description": description,
-        "path": str(model.path()) if model and model.is_fetched() else None,
-        "n_bytes": model.n_bytes if model else None,
-        "license": model.license if model else None,
-    }
+    if name not in KNOWN:
+        return dict.fromkeys(("path", "n_bytes", "license"))
+    model = KNOWN[name]
+    path = str(model.path()) if model.is_fetched() else None
+    return {"path": path, "n_bytes": model.n_bytes, "license": model.license}
 
 
 @models.command("fetch", cls=Command, epilog="Example: psopt models fetch smollm2")

@@ -12,8 +12,7 @@ from psopt.text import one_line
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_WAITING = logging.getLogger("psopt.waiting")
-_NOTICES = (_WAITING, logging.getLogger("psopt.tracking"))
+_NOTICES = (logging.getLogger("psopt.waiting"), logging.getLogger("psopt.tracking"))
 
 
 class _OnStandardError(logging.Handler):
@@ -24,10 +23,7 @@ class _OnStandardError(logging.Handler):
 
 @contextlib.contextmanager
 def notices_on_standard_error() -> Iterator[None]:
-    """Show the notices of the language model engine while it waits, and which tracker has failed.
-
-    Afterwards, Python callers log as before.
-    """
+    """Show the engine's notices while it waits, and which tracker has failed; then callers log as before."""
     handler = _OnStandardError()
     propagates = [logger.propagate for logger in _NOTICES]
     for logger in _NOTICES:
@@ -42,8 +38,7 @@ def notices_on_standard_error() -> Iterator[None]:
             logger.disabled = False
 
 
-def hush(*, quiet: bool) -> bool:
+def hush(*, quiet: bool) -> None:
     """Show no such notices if --quiet is given."""
     for logger in _NOTICES:
         logger.disabled = quiet
-    return quiet

@@ -1,7 +1,5 @@
 """`psopt optimize`."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +10,7 @@ from psopt.cli._verb import flag, verb
 from psopt.cli._writing import tell
 from psopt.errors import InputError
 from psopt.settings import PromptOptions, RunOptions, SizeOptions
+from psopt.text import shell_line
 
 Out = Annotated[Path | None, flag("Output", "--out", "Run directory", "DIR", show_default="runs/TASK-MODEL")]
 HeldoutFrom = Annotated[
@@ -54,13 +53,11 @@ def optimize(
     Writes a run directory with the Pareto front, scored on test under held-out rephrasings. It recommends one of its
     prompts if tests show that it is no worse than yours and better in something. Otherwise it tells you to keep yours.
     """
-    from psopt.cli._model_choice import model_to_search_with
     from psopt.cli._run import run as start
     from psopt.cli._run import show_run_estimate
-    from psopt.cli._task_and_prompts import data_for, read_prompts, start_from
+    from psopt.cli._task_and_prompts import data_for, model_to_search_with, read_prompts, start_from
     from psopt.rephrasings import given_wordings
     from psopt.runs.planning import run_settings
-    from psopt.text import shell_line
     from psopt.tracking import tracker_names
 
     if go_on and out is None:
@@ -70,7 +67,7 @@ def optimize(
             f"--effort {sizes.effort} counts calls, and nobody knows how often a --program calls its model: "
             "give --trials, --samples and --rephrasings, and --max-calls"
         )
-    sources = read_prompts([prompt] if prompt else [], reading, "" if run.program else run.data.dataset)
+    sources = read_prompts([prompt], reading, "" if run.program else run.data.dataset)
     model, lm, model_line = model_to_search_with(run.model, run.lm, sources)
     data = replace(data_for(run.data, sources), folder=str(Path.cwd()))
     wordings, wordings_name = given_wordings(heldout_from or ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psopt.cli._tables import new_table, print_table, result_console
+from psopt.cli._tables import add_numbers, new_table, print_table, result_console
 from psopt.cli._writing import print_json
 from psopt.models.chat import CHAT_KINDS, PRICES_OF
 from psopt.runs import WRITTEN
@@ -23,8 +23,10 @@ UNKNOWN_MINUTES = "How long it takes is unknown until the first answers."
 def show_estimate(estimate: CostEstimate, model: str, lm: LMConfig, *, as_json: bool, plan: Plan | None = None) -> int:
     """Print the expected cost of a command, with its plan if there is one, and whether its limits allow it."""
     if as_json:
-        of_plan = {"plan": plan.to_dict()} if plan else {}
-        print_json({**estimate.to_dict(), **of_plan, "trials_within_limits": estimate.trials_within(lm)})
+        data = estimate.to_dict()
+        if plan:
+            data["plan"] = plan.to_dict()
+        print_json({**data, "trials_within_limits": estimate.trials_within(lm)})
         return 0
     console = result_console()
     is_soft = not console.is_terminal  # readers of a pipe want whole lines
@@ -43,18 +45,19 @@ def show_estimate(estimate: CostEstimate, model: str, lm: LMConfig, *, as_json: 
 
 def _table(estimate: CostEstimate) -> Table:
     """What will be sent: the expected calls with their range, and their cost."""
-    has_price = estimate.price is not None
-    amounts = ("calls", "least", "most", "tokens", *(["USD"] if has_price else []))
-    table = new_table(texts=["phase"], numbers=amounts)
+    table = new_table(texts=["phase"], numbers=("calls", "least", "most", "tokens"))
+    if estimate.price is not None:
+        add_numbers(table, "USD")
+    n_columns = len(table.columns)  # without a price, rows end before it
     for phase in estimate.phases:
-        name = f"{phase.what}, {phase.model}" if phase.model else phase.what
+        name = ", ".join(filter(None, (phase.what, phase.model)))
         calls = [f"{n:,}" for n in (phase.expected.calls, phase.least.calls, phase.most.calls)]
-        price = [dollars(phase.expected.cost)] if has_price else []
-        table.add_row(name, *calls, rounded(phase.expected.tokens), *price)
+        row = [name, *calls, rounded(phase.expected.tokens), dollars(phase.expected.cost)]
+        table.add_row(*row[:n_columns])
     table.add_section()
-    few, many = estimate.calls_range
-    total = [f"{estimate.calls_expected:,}", f"{few:,}", f"{many:,}", rounded(estimate.tokens)]
-    table.add_row("in all", *total, *([dollars(estimate.cost or 0.0)] if has_price else []), style="bold")
+    calls = [f"{n:,}" for n in (estimate.calls_expected, *estimate.calls_range)]
+    total = ["in all", *calls, rounded(estimate.tokens), dollars(estimate.cost or 0.0)]
+    table.add_row(*total[:n_columns], style="bold")
     return table
 
 
@@ -63,8 +66,9 @@ def _notes(estimate: CostEstimate) -> list[str]:
     notes = list(dict.fromkeys(f"{phase.what}: {phase.times}." for phase in estimate.phases if phase.times))
     if estimate.price:
         notes.append(f"Prices are psopt's of {PRICES_OF}, or your own.")
-    cached = sum(phase.cached for phase in estimate.phases)
-    return [*notes, *([f"{cached:,} answers are in the cache already."] if cached else []), ""]
+    if cached := sum(phase.cached for phase in estimate.phases):
+        notes.append(f"{cached:,} answers are in the cache already.")
+    return [*notes, ""]
 
 
 def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: bool = True) -> list[str]:
@@ -72,12 +76,7 @@ def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: 
     kinds = {name.partition("/")[0] for name in model_names(model)}
     is_paid = any(phase.expected.cost for phase in estimate.phases)
     if kinds <= {"minilm", "sim"} and not is_paid:
-        limits = {"--max-calls": lm.max_calls, "--max-tokens-total": lm.max_tokens_total, "--max-cost": lm.max_cost}
-        idle = ", ".join(name for name, limit in limits.items() if limit is not None)
-        n_written = sum(phase.expected.calls for phase in estimate.phases if phase.what in WRITTEN)
-        if n_written:
-            return [f"{model} costs nothing. Another model writes about {n_written} texts, which takes time or money."]
-        return ["This model costs nothing.", *([f"{idle}: nothing to limit, {model} asks no server."] if idle else [])]
+        return _free_lines(estimate, model, lm)
     is_local = not (kinds & {*CHAT_KINDS}) and not is_paid
     lines = [_amount_line(estimate, model, is_local=is_local), *_racing_lines(estimate)]
     if caveat or not is_local:  # otherwise the run measures it, and says so
@@ -88,14 +87,21 @@ def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: 
         )
     limit = _limit_reached(estimate, lm)
     if within := estimate.trials_within(lm):
-        few_trials, many_trials = within
-        about = f"{few_trials}" if few_trials == many_trials else f"{few_trials} to {many_trials}"
-        lines.append(
-            f"{limit} is reached after about {about} of {estimate.trials} trials; "
-            "what was found till then is scored on test."
-        )
+        reached = f"{limit} is reached after about {span(*within)} of {estimate.trials} trials"
+        lines.append(f"{reached}; what was found till then is scored on test.")
     elif limit:
         lines.append(f"{limit} may be reached before the end.")
+    return lines
+
+
+def _free_lines(estimate: CostEstimate, model: str, lm: LMConfig) -> list[str]:
+    """What to say of a model that costs nothing."""
+    if n_written := sum(phase.expected.calls for phase in estimate.phases if phase.what in WRITTEN):
+        return [f"{model} costs nothing. Another model writes about {n_written} texts, which takes time or money."]
+    lines = ["This model costs nothing."]
+    limits = {"--max-calls": lm.max_calls, "--max-tokens-total": lm.max_tokens_total, "--max-cost": lm.max_cost}
+    if idle := ", ".join(name for name, limit in limits.items() if limit is not None):
+        lines.append(f"{idle}: nothing to limit, {model} asks no server.")
     return lines
 
 
@@ -109,8 +115,10 @@ def _in_one_sentence(estimate: CostEstimate, lm: LMConfig, plan: Plan | None = N
         parts.append(duration(minutes, minutes))
     if estimate.cost is not None:
         parts.append(f"{dollars(estimate.cost)} USD")
-    limits = str(plan.limits if plan else Limits.of_user(lm))
-    most = f"never more than {limits}" if limits else f"at most {rounded(estimate.calls_range[1])} calls"
+    limits = plan.limits if plan else Limits.of_user(lm)
+    most = f"at most {rounded(estimate.calls_range[1])} calls"
+    if str(limits):
+        most = f"never more than {limits}"
     return f"About {', '.join(parts)}; {most}."
 
 
@@ -122,7 +130,9 @@ def _amount_line(estimate: CostEstimate, model: str, *, is_local: bool) -> str:
     if estimate.cost_range is None:
         return f"{amount}. No price is known for {model}: see the README on prices."
     low, high = estimate.cost_range
-    return f"{dollars(low)} to {dollars(high)} USD: {amount}." if high else f"Nothing to pay: {amount}."
+    if not high:
+        return f"Nothing to pay: {amount}."
+    return f"{dollars(low)} to {dollars(high)} USD: {amount}."
 
 
 def _racing_lines(estimate: CostEstimate) -> list[str]:
@@ -191,6 +201,8 @@ def rounded(amount: float) -> str:
     >>> rounded(870), rounded(12_345), rounded(2_900_000), rounded(160_000)
     ('870', '12,000', '2.9M', '160,000')
     """
-    if amount >= 1e6:
-        return f"{amount / 1e6:,.2g}M" if amount < 1e8 else f"{amount / 1e6:,.0f}M"
-    return f"{float(f'{amount:.2g}'):,.0f}" if amount >= 1000 else f"{amount:.0f}"
+    if amount < 1000:
+        return f"{amount:.0f}"
+    if amount < 1e6:
+        return f"{float(f'{amount:.2g}'):,.0f}"
+    return f"{amount / 1e6:,.2g}M" if amount < 1e8 else f"{amount / 1e6:,.0f}M"

@@ -85,8 +85,10 @@ class RemainingColumn(ProgressColumn):
             done, to_do = work()
             calls = self._pace(task, "work", now, done)
             by_calls = calls.remaining(now, done + to_do)
-            left = left if by_calls is None else by_calls  # no calls are made if all answers are cached
-            idle = min(idle, calls.idle(now)) if done else idle
+            if by_calls is not None:  # no calls are made if all answers are cached
+                left = by_calls
+            if done:
+                idle = min(idle, calls.idle(now))
         text = "-:--:--" if left is None else str(timedelta(seconds=round(left)))
         if idle >= _WAITING and task.completed:
             text += f", nothing for {timedelta(seconds=round(idle))}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from psopt.cli._options import CacheDir, DryRun, Json, Seed
-from psopt.cli._task_and_prompts import prompt_lines
+from psopt.cli._task_and_prompts import data_for, prompt_lines, read_all, read_prompts
 from psopt.cli._typer import UsageError
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import print_json, write_file
@@ -17,7 +17,7 @@ from psopt.errors import InputError
 from psopt.settings import DataOptions, LMConfig, PromptOptions, RephrasingOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from psopt.rephrasings import Segment, Verdict
     from psopt.runs import PromptSource, TaskPrompt
@@ -75,7 +75,6 @@ def rephrase(
     from psopt.api import estimate_rephrasing
     from psopt.api import rephrase as run_rephrasing
     from psopt.cli._plan_lines import show_estimate
-    from psopt.cli._task_and_prompts import data_for, read_all, read_prompts
     from psopt.rephrasings import diversity_of, tame_note, to_file
     from psopt.runs import load_data
 
@@ -85,13 +84,13 @@ def rephrase(
         raise UsageError("--show writes no rephrasings: leave --out out")
     if not data.dataset and not show:
         raise UsageError("Missing option '--dataset'.")
-    sources = read_prompts([prompt] if prompt else [], reading, data.dataset)
+    sources = read_prompts([prompt], reading, data.dataset)
     task = load_data(data_for(data, sources), seed, require_labels=False) if data.dataset else None
     if show or task is None:
         return _show_prompt(sources[0], task, as_json=as_json)
     if out is not None and out.exists():
         raise InputError(f"--out {out} exists: name a new file")
-    original = read_all(sources, task)[0] if sources else None
+    original = next(iter(read_all(sources, task)), None)
     if dry_run:
         estimate = estimate_rephrasing(task, original, rephrasing, rephrasings + heldout)
         return show_estimate(estimate, rephrasing.rephraser or "rules", lm, as_json=as_json)
@@ -112,8 +111,8 @@ def rephrase(
     if out is None or as_json:
         print_json(content)
     else:
-        refused = f", {len(frozen.rejected)} refused" if frozen.rejected else ""
-        typer.echo(f"{out}: {len(frozen.search)} search and {len(frozen.heldout)} held-out rephrasings{refused}")
+        counts = f"{len(frozen.search)} search and {len(frozen.heldout)} held-out rephrasings"
+        typer.echo(f"{out}: {counts}, {len(frozen.rejected)} refused")
     for kind, value in diversity_of(frozen, task.labels).items():
         if note := tame_note(value):
             typer.echo(f"{kind}: {note}", err=True)
@@ -147,20 +146,21 @@ def _show_prompt(source: PromptSource, task: Task | None, *, as_json: bool) -> i
     if shown.prompt.template is not None and added:
         typer.echo(f"What was added to it ({added} edits) is the same in all rephrasings, and left out here.", err=True)
     if console.color_system is None or console.no_color:
-        _show_marked(messages)
+        typer.echo("Rephrased: what stands between <rephrase> and </rephrase>. Edits go to {{psopt...}}.", err=True)
+        typer.echo("\n\n".join(_marked(messages)))
     else:
         _show_coloured(console, messages)
     return 0
 
 
-def _show_marked(messages: Sequence[Message]) -> None:
+def _marked(messages: Sequence[Message]) -> Iterator[str]:
+    """The messages in plain text; a single one of the user needs no role."""
     from psopt.rephrasings import marked_text
 
-    typer.echo("Rephrased: what stands between <rephrase> and </rephrase>. Edits go to {{psopt...}}.", err=True)
-    for number, (role, segments) in enumerate(messages):
-        if len(messages) > 1 or role != "user":
-            typer.echo(f"{'' if number == 0 else chr(10)}[{role}]")
-        typer.echo(marked_text(segments).rstrip("\n"))
+    for role, segments in messages:
+        text = marked_text(segments).rstrip("\n")
+        is_alone = len(messages) == 1 and role == "user"
+        yield text if is_alone else f"[{role}]\n{text}"
 
 
 def _show_coloured(console: Console, messages: Sequence[Message]) -> None:
@@ -177,18 +177,18 @@ def _show_coloured(console: Console, messages: Sequence[Message]) -> None:
 
 def _as_data(path: str, shown: TaskPrompt, messages: Sequence[Message]) -> dict[str, Any]:
     template = shown.prompt.template
-    listed = []
-    for role, segments in messages:
-        content: list[dict[str, Any]] = []
-        for segment in segments:
-            passage = {} if segment.passage is None else {"passage": segment.passage}
-            content.append({"text": segment.text, "kind": segment.kind, **passage})
-        listed.append({"role": role, "content": content})
+    form: dict[str, Any] = {"format": "description", "fields": ["text"]}
+    if template:
+        form = {"format": template.origin.format, "fields": list(template.fields)}
     return {
         "prompt": path,
-        "format": template.origin.format if template else "description",
-        "fields": list(template.fields) if template else ["text"],
+        **form,
         "answer": shown.prompt.answer,
         "notes": list(shown.notes),
-        "messages": listed,
+        "messages": [{"role": role, "content": list(map(_segment, segments))} for role, segments in messages],
     }
+
+
+def _segment(segment: Segment) -> dict[str, Any]:
+    data = {"text": segment.text, "kind": segment.kind, "passage": segment.passage}
+    return {name: value for name, value in data.items() if value is not None}

@@ -10,9 +10,10 @@ import typer
 from psopt.cli._options import Json, Pick, RunFolder
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import check_writable, print_json, write_file
+from psopt.errors import InputError
 
 if TYPE_CHECKING:
-    from psopt.report import Figure, TwoRuns
+    from psopt.report import TwoRuns
     from rich.console import Console
 
 Others = Annotated[
@@ -52,35 +53,27 @@ def report(
     several runs it shows what each recommends, and tests each against the first on their common test samples, with one
     figure and a table to copy. No model is asked.
     """
-    from psopt.errors import InputError
-
     if others:
         return _compare([run, *others], pick, figures, html, as_json=as_json)
     if html is not None:
         raise InputError("--html is of several runs: the page of one is its report.html")
-    from psopt.report import write_report
+    from psopt.report import save_figures, write_report
     from psopt.runs import REPORT, RunDirectory
 
     directory = RunDirectory.open(run)
     drawn = write_report(directory, pick)
-    written = [directory.path / REPORT, *_saved(drawn, figures)]
+    page = directory.path / REPORT
+    saved = save_figures(drawn, figures) if figures else []
     if as_json:
-        print_json({"report": str(written[0]), "figures": [str(path) for path in written[1:]]})
+        print_json({"report": str(page), "figures": [str(path) for path in saved]})
     else:
-        typer.echo("\n".join(map(str, written)))
+        typer.echo("\n".join(map(str, [page, *saved])))
     return 0
-
-
-def _saved(drawn: list[Figure], folder: Path | None) -> list[Path]:
-    from psopt.report import save_figures
-
-    return [] if folder is None else save_figures(drawn, folder)
 
 
 def _compare(runs: list[Path], pick: str, figures: Path | None, html: Path | None, *, as_json: bool) -> int:
     from psopt.cli._tables import result_console
-    from psopt.errors import InputError
-    from psopt.report import compare_runs, runs_of, runs_page
+    from psopt.report import compare_runs, runs_of, runs_page, save_figures
     from psopt.runs import RunDirectory
 
     if len(runs) > _MOST_RUNS:
@@ -92,10 +85,11 @@ def _compare(runs: list[Path], pick: str, figures: Path | None, html: Path | Non
     pairs = [compare_runs(first, rival, pick) for rival in others]
     page, drawn = runs_page(pairs)
     write_file("--html", page_path, page)
-    saved = _saved(drawn, figures)
+    saved = save_figures(drawn, figures) if figures else []
     if as_json:
-        further = {"further": [pair.to_dict() for pair in pairs[1:]]} if pairs[1:] else {}
-        data = {**pairs[0].to_dict(), "runs": [run.to_dict() for run in runs_of(pairs)], **further}
+        data = {**pairs[0].to_dict(), "runs": [run.to_dict() for run in runs_of(pairs)]}
+        if pairs[1:]:
+            data["further"] = [pair.to_dict() for pair in pairs[1:]]
         print_json({**data, "report": str(page_path), "figures": [str(path) for path in saved]})
         return 0
     _show(result_console(), pairs)
@@ -121,5 +115,6 @@ def _show(console: Console, pairs: list[TwoRuns]) -> None:
             cells.append(f"{percent(before)} -> {percent(after)}")
         table.add_row(Text(name), *cells, f"{run.call.tokens:,}")
     print_table(console, table)
-    told = [f"{name}: {run.sentence}" for name, run in zip(names, runs, strict=True)]
-    print_sentences(console, [*(line for pair in pairs for line in pair.sentences), *told])
+    for pair in pairs:
+        print_sentences(console, pair.sentences)
+    print_sentences(console, [f"{name}: {run.sentence}" for name, run in zip(names, runs, strict=True)])

@@ -55,14 +55,15 @@ class _Result(NamedTuple):
         manifest = directory.read_json(MANIFEST)
         model, around = asked_about(directory)
         prices = {candidate.id: CallPrice.of(candidate.prompt, model, around) for candidate in _all_of(run)}
-        knee = run.pick("knee")
-        chosen = knee if run.recommended.id == run.baseline.id else run.recommended
+        chosen = knee = run.pick("knee")
+        if run.recommended.id != run.baseline.id:
+            chosen = run.recommended
         return cls(run, manifest, prompt_names(manifest), prices, quality_name(manifest), knee, chosen)
 
     @property
     def compared(self) -> list[Candidate]:
         """The original prompt, and the chosen one if it differs."""
-        return [self.run.baseline] if self.chosen.id == self.run.baseline.id else [self.run.baseline, self.chosen]
+        return list({candidate.id: candidate for candidate in (self.run.baseline, self.chosen)}.values())
 
     def sign(self, candidate: Candidate) -> str:
         """A prompt's mark in the table; one character, so that a row fits into 80 columns."""
@@ -85,19 +86,21 @@ def show_result(run: Run, console: Console, spent: str = "", *, verbose: bool = 
 
     def say(lines: Sequence[str], style: str | None = None) -> None:
         """Print sentences, with prompts called by their names."""
-        print_sentences(console, [named(line, names) for line in lines], style=style)
+        print_sentences(console, [named(line, names) for line in lines if line], style=style)
 
     print_table(console, _front_table(result))
     print_sentences(console, _notes(result), style="yellow")
     console.print()
-    verdict = verdict_lines(run.recommendation.to_dict(), result.quality) if run.recommendation else []
-    say(verdict[:1], style="bold")
-    say([*verdict[1:], *asked_for_lines(manifest)])
+    if run.recommendation:
+        first, *further = verdict_lines(run.recommendation.to_dict(), result.quality)
+        say([first], style="bold")
+        say(further)
+    say(asked_for_lines(manifest))
     if note := tame_note((manifest["rephrasings"].get("diversity") or {}).get("heldout")):
         print_sentences(console, [f"S: {note}."], style="yellow")
     print_sentences(console, [_about(result)])
     if verbose:
-        say([*_further_lines(result), *([spent] if spent else [])])
+        say([*_further_lines(result), spent])
         ids = ", ".join(f"{name} {prompt_id}" for prompt_id, name in names.items())
         print_sentences(console, [f"Ids: {ids}."])
     console.print(f"Report: {run.path / 'report.html'}", markup=False, soft_wrap=True)
@@ -109,13 +112,15 @@ def _about(result: _Result) -> str:
     of_what = model = result.manifest["model"]
     if model == "minilm":
         of_what = "minilm, an embedding model for demonstrations: measure on the model that you use"
+    which = {"worst": "each of the model that is worst in it", "mean": "the means over the models"}
     if over := result.run.baseline.val.over:
-        which = "each of the model that is worst in it" if over == "worst" else "the means over the models"
-        of_what = f"{model}: F1, S and C are {which}"
+        of_what = f"{model}: F1, S and C are {which[over]}"
+    sentences = [f"Measured with {of_what}."]
     meanings = {">": "recommended", "*": "best compromise (knee)", "°": "shortest that is no worse"}
     used = {result.sign(candidate) for candidate in _all_of(result.run)}
-    signs = ", ".join(f"{sign} {meaning}" for sign, meaning in meanings.items() if sign in used)
-    return f"Measured with {of_what}.{f' {signs}.' if signs else ''} More with --verbose, and in the report."
+    if signs := ", ".join(f"{sign} {meaning}" for sign, meaning in meanings.items() if sign in used):
+        sentences.append(f"{signs}.")
+    return " ".join([*sentences, "More with --verbose, and in the report."])
 
 
 def _further_lines(result: _Result) -> list[str]:
@@ -157,41 +162,39 @@ def _next(result: _Result) -> str:
 
 def _front_table(result: _Result) -> Table:
     run, quality = result.run, result.quality
-    # "closeness" is longer than F1, and 80 columns are full
-    measures = [f"{quality} on test" if quality == "F1" else quality, "S on test"]
+    measures, of_val = ["F1 on test", "S on test"], "F1/S/C on val"
+    if quality != "F1":  # "closeness" is longer, and 80 columns are full
+        measures[0], of_val = quality, "on val"
     if run.baseline.val.consistency is not None:
         measures.append("C on test")
-    columns = ["edits", "tokens", *measures, f"{quality}/S/C on val" if quality == "F1" else "on val"]
+    columns = ["edits", "tokens", *measures, of_val]
     table = new_table("Prompts in percent: chosen on val, reported on test", texts=["prompt"], numbers=columns)
     for candidate in _all_of(run):
+        name = result.names[candidate.id] + result.sign(candidate)
+        tokens = str(result.prices[candidate.id].tokens)
+        tested = on_test(candidate.test) if candidate.test else ["–"] * len(measures)
+        on_val = _shorter(" ".join(map(percent, objective_values(candidate.val).values())))
         is_recommended = candidate.id == run.recommended.id != run.baseline.id
-        cells = [
-            result.names[candidate.id] + result.sign(candidate),
-            str(len(candidate.edits)),
-            str(result.prices[candidate.id].tokens),
-            *(on_test(candidate.test) if candidate.test else ["–"] * len(measures)),
-            _shorter(" ".join(percent(value) for value in objective_values(candidate.val).values())),
-        ]
-        table.add_row(*cells, style="bold green" if is_recommended else None)
+        style = "bold green" if is_recommended else None
+        table.add_row(name, str(len(candidate.edits)), tokens, *tested, on_val, style=style)
     return table
 
 
 def _notes(result: _Result) -> list[str]:
     """Notes on answers without a label: complete for the original and the chosen prompt, one line for others."""
     run, names = result.run, result.names
+    compared = {candidate.id: (candidate.test or candidate.val).to_dict() for candidate in result.compared}
     notes = []
-    told = {}
-    for candidate in result.compared:
-        name = names[candidate.id]
-        scores = (candidate.test or candidate.val).to_dict()
-        notes += [f"{name}: {line}" if len(result.compared) > 1 else line for line in na_lines(scores)]
-        told["The original prompt" if candidate is run.baseline else f"Prompt {name}"] = scores
-    ids = {candidate.id for candidate in result.compared}
+    for prompt_id, scores in compared.items():
+        prefix = f"{names[prompt_id]}: " if len(compared) > 1 else ""
+        notes += [f"{prefix}{line}" for line in na_lines(scores)]
     for candidate in run.front:
         of_front = candidate.test or candidate.val
         note = na_note(of_front.na_rate, of_front.na_kinds)
-        if note and candidate.id not in ids:
+        if note and candidate.id not in compared:
             notes.append(f"{names[candidate.id]}: {note}")
+    titles = {run.baseline.id: "The original prompt"}
+    told = {titles.get(prompt_id, f"Prompt {names[prompt_id]}"): scores for prompt_id, scores in compared.items()}
     reason = run.recommendation.verdict.reason if run.recommendation else ""
     return [*notes, *shares_lines(told, reason)]
 

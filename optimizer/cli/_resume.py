@@ -1,7 +1,5 @@
 """`psopt resume`."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from psopt.cli._options import CacheDir, DryRun, OutputOptions, RunFolder, Verbose

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from psopt.cli._options import OutputOptions
-    from psopt.cli._screen import Screen
     from psopt.runs import CostEstimate, Run, RunSettings
     from psopt.settings import SizeOptions
     from psopt.tasks import Task
@@ -53,10 +52,7 @@ def run(
     task: Task | None = None,
     verbose: bool = False,
 ) -> int:
-    """Start or resume a run, show its progress and result; returns the exit code.
-
-    `sizes` are the sizes to plan. `task` is that of the settings, if it is already loaded.
-    """
+    """Start or resume a run, show its progress and result; `sizes` are to be planned."""
     from psopt.api import run as run_settings
     from psopt.cli._screen import Screen
 
@@ -71,7 +67,11 @@ def run(
     with screen:
         try:
             if settings.program:
-                result = _optimize_program(task, settings, out, cache_dir, screen, resume=resume, force=force)
+                from psopt.dspy_programs import optimize_program
+
+                if out is not None and not resume:
+                    _refuse_run_in(out)
+                result = optimize_program(task, settings, out=out, cache_dir=cache_dir, observer=screen, force=force)
             else:
                 result = run_settings(
                     task,
@@ -109,19 +109,9 @@ def _show(run: Run, output: OutputOptions, spent: str, *, verbose: bool) -> None
         show_result(run, result_console(), spent, verbose=verbose)
 
 
-def _optimize_program(
-    task: Task,
-    settings: RunSettings,
-    out: Path | None,
-    cache_dir: Path | None,
-    screen: Screen,
-    *,
-    resume: bool,
-    force: bool,
-) -> Run:
-    from psopt.dspy_programs import optimize_program
+def _refuse_run_in(out: Path) -> None:
+    """Raise InputError for a folder that holds a run of a program already."""
     from psopt.runs import MANIFEST, has_found_nothing
 
-    if out is not None and (out / MANIFEST).exists() and not resume and not has_found_nothing(out):
+    if (out / MANIFEST).exists() and not has_found_nothing(out):
         raise InputError(f"--out {out} holds a run already: resume with `psopt resume {out}`, or name another folder")
-    return optimize_program(task, settings, out=out, cache_dir=cache_dir, observer=screen, force=force)

@@ -1,7 +1,5 @@
 """`psopt schema`."""
 
-from __future__ import annotations
-
 import functools
 import re
 import tomllib
@@ -63,17 +61,16 @@ def keys_of(name: str) -> Keys:
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    """Return the JSON Schema of an output or file, by its name in `outputs`.
-
-    Raises UnknownNameError if there is none with this name.
-    """
+    """Return the JSON Schema of an output or file, by its name in `outputs`; raises UnknownNameError."""
     if name not in outputs():
         raise UnknownNameError("output", name, outputs())
     table = tables()["outputs"][name]
-    entry = _object(name)
-    whole = {"type": "array", "items": entry} if table.get("is_array") else entry
-    used = {shape: _object(shape) for shape in sorted(_shapes_in(name))}
-    return {"$schema": _DRAFT, "title": name, "description": table["of"], **whole, **({"$defs": used} if used else {})}
+    whole = _object(name)
+    if table.get("is_array"):
+        whole = {"type": "array", "items": whole}
+    if shapes := _shapes_in(name):
+        whole["$defs"] = {shape: _object(shape) for shape in sorted(shapes)}
+    return {"$schema": _DRAFT, "title": name, "description": table["of"], **whole}
 
 
 def _object(name: str) -> dict[str, Any]:
@@ -101,6 +98,6 @@ def _type(types: str) -> dict[str, Any]:
 
 
 def _shapes_in(name: str) -> set[str]:
-    words = {word for told in keys_of(name).values() for word in re.findall(r"\w+", told[0])}
-    named: set[str] = words & tables()["shapes"].keys()
+    words = re.findall(r"\w+", " ".join(told[0] for told in keys_of(name).values()))
+    named: set[str] = tables()["shapes"].keys() & words
     return named.union(*map(_shapes_in, named))

@@ -10,6 +10,7 @@ from psopt.cli._plan_lines import UNKNOWN_MINUTES, dollars, rounded, span
 from psopt.cli._remaining import RemainingColumn
 from psopt.cli._tables import plain_console
 from psopt.evaluation import OBJECTIVES, measure_names, na_note, objective_values
+from psopt.models.chat import Usage
 from psopt.runs.planning import time_line
 from psopt.search import Observer
 from psopt.text import shell_line
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from psopt.models.chat import Budget, Usage
     from psopt.runs import CostEstimate
     from psopt.runs.planning import Plan
     from psopt.search import Candidate
@@ -90,13 +90,16 @@ class Expected:
             low, high = self.estimate.tokens_range
             at_end = self._at_end(usage, usage.tokens, self.estimate.tokens)
             line = f"take about {rounded(at_end)} tokens, more than the {rounded(low)} to {rounded(high)} said before"
-        self._is_said = at_end > high
-        return f"this run will {line}" if self._is_said else None
+        if at_end <= high:
+            return None
+        self._is_said = True
+        return f"this run will {line}"
 
     def _at_end(self, usage: Usage, amount: float, expected: float) -> float:
         """The amount at the end: remaining calls cost as much as those so far, or as expected while there are few."""
-        is_enough = usage.made >= _TELLING * self.estimate.calls_range[1]
-        a_call = amount / max(1, usage.made) if is_enough else expected / max(1, self.estimate.calls_expected)
+        a_call = expected / max(1, self.estimate.calls_expected)
+        if usage.made >= _TELLING * self.estimate.calls_range[1]:
+            a_call = amount / max(1, usage.made)
         return amount + a_call * self.calls_left(usage)
 
 
@@ -107,7 +110,7 @@ class Screen(Observer):
         self._err = plain_console(stderr=True, quiet=quiet)
         self._progress = Progress(
             TextColumn("{task.description}"),
-            BarColumn(bar_width=20 if self._err.width >= _WIDE else 8),
+            BarColumn(bar_width=20 if self._is_wide else 8),
             MofNCompleteColumn(),
             TextColumn("{task.fields[best]}"),
             TimeElapsedColumn(),
@@ -127,23 +130,30 @@ class Screen(Observer):
 
     def expect(self, estimate: CostEstimate, lines: Sequence[str]) -> None:
         """Say, as the run starts, what it is expected to take, and compare the run with that."""
-        self._expected = Expected(estimate)
+        expected = self._expected = Expected(estimate)
         self._expectations = lines
-        self._progress.update(self._trials, work=self._work)
+        self._progress.update(self._trials, work=lambda: (self._usage.made, expected.calls_left(self._usage)))
+
+    @property
+    def _is_wide(self) -> bool:
+        return self._err.width >= _WIDE
+
+    @property
+    def _usage(self) -> Usage:
+        """What was asked so far; nothing before the search begins."""
+        return self.budget.usage if self.budget else Usage()
 
     @property
     def spent(self) -> str:
-        """What was planned and what was spent, in one line; empty without a plan or calls.
-
-        Failed calls are counted separately: the plan does not include them.
-        """
-        if self._expected is None or self.budget is None:
+        """What was planned and spent, in one line, with failed calls apart; empty without a plan or calls."""
+        usage = self._usage
+        if self._expected is None or not (usage.made or usage.failed):
             return ""
-        estimate, usage = self._expected.estimate, self.budget.usage
-        if not usage.made and not usage.failed:
-            return ""
+        estimate = self._expected.estimate
         few, many = estimate.calls_range
-        planned = f"about {rounded(estimate.calls_expected)} calls{'' if few == many else f' ({span(few, many)})'}"
+        planned = f"about {rounded(estimate.calls_expected)} calls"
+        if few != many:
+            planned += f" ({span(few, many)})"
         spending = f"{usage.made:,} calls"
         if usage.failed:
             spending += f", {usage.failed:,} more that failed"
@@ -171,8 +181,9 @@ class Screen(Observer):
         if task.info.note:
             self._say(f"Note: {task.info.note}", style="yellow")
         sizes = f"{len(task.train)} train, {len(task.val)} val, {len(task.test)} test"
-        of_labels = f"{len(task.labels)} labels, " if task.labels else ""
-        self._say(f"{task.name} ({task.info.source}): {of_labels}{sizes}")
+        if task.labels:
+            sizes = f"{len(task.labels)} labels, {sizes}"
+        self._say(f"{task.name} ({task.info.source}): {sizes}")
         answers = AnswerType.of(task)
         self._quality = answers.quality_name
         if answers.note:
@@ -187,8 +198,8 @@ class Screen(Observer):
 
     def phase(self, what: str) -> None:
         """Show what is being done."""
-        if self._expected is not None and self.budget is not None:
-            self._expected.begin_phase(self.budget.usage)
+        if self._expected is not None:
+            self._expected.begin_phase(self._usage)
         self._progress.update(self._reading, visible=False)
         self._say(f"· {what}", style="dim", in_whole=False)
 
@@ -202,10 +213,10 @@ class Screen(Observer):
             self._say(f"Note: {note}", style="yellow")
         self._count_best(candidate)
         self._move_on(n_done, n_total)
-        if self._expected is not None and self.budget is not None:
-            if surprise := self._expected.surprise(self.budget.usage):
+        if self._expected is not None:
+            if surprise := self._expected.surprise(self._usage):
                 self._say(f"Note: {surprise}", style="yellow")
-            self._say_minutes(self._expected, self.budget.usage)
+            self._say_minutes(self._expected)
 
     def stopped(self, candidate: StoppedCandidate, n_done: int, n_total: int) -> None:
         """Advance the bar; a held candidate counts by its estimates."""
@@ -213,27 +224,20 @@ class Screen(Observer):
             self._count_best(candidate)
         self._move_on(n_done, n_total)
 
-    def _say_minutes(self, expected: Expected, usage: Usage) -> None:
+    def _say_minutes(self, expected: Expected) -> None:
         """Say once how long the rest takes, if that was unknown before the first answers."""
         if self._begun is None:
             return
-        began, made = self._begun
+        began, made_before = self._begun
         minutes = (monotonic() - began) / 60
-        if usage.made - made >= _ENOUGH and minutes > 0:
+        n_made = self._usage.made - made_before
+        if n_made >= _ENOUGH and minutes > 0:
             self._begun = None
-            time_left = time_line(expected.calls_left(usage), (usage.made - made) / minutes)
-            self._say(f"The rest takes {time_left}")
-
-    def _work(self) -> tuple[float, float]:
-        """Calls made, and about how many are left."""
-        if self._expected is None or self.budget is None:
-            return 0.0, 0.0
-        usage = self.budget.usage
-        return float(usage.made), self._expected.calls_left(usage)
+            self._say(f"The rest takes {time_line(expected.calls_left(self._usage), n_made / minutes)}")
 
     def _move_on(self, n_done: int, n_total: int) -> None:
-        if self._expected is not None and self.budget is not None:
-            self._expected.count_candidate(self.budget.usage, n_done, n_total)
+        if self._expected is not None:
+            self._expected.count_candidate(self._usage, n_done, n_total)
         self._progress.update(self._reading, visible=False)
         self._progress.update(self._trials, completed=n_done, total=n_total, best=self._in_short())
 
@@ -241,9 +245,27 @@ class Screen(Observer):
         """The best of each objective and the amount spent, short enough to leave room for the remaining time."""
         names = measure_names(self._quality)
         parts = [f"{names[objective]} {value:.3f}" for objective, value in self._best.items()]
-        is_wide = self._err.width >= _WIDE
-        best = f"best {'  '.join(parts)}" if is_wide else " ".join(parts)
-        return best + _spent(self.budget, self._expected, in_short=not is_wide)
+        parts += self._spent_so_far()
+        return f"best {'  '.join(parts)}" if self._is_wide else " ".join(parts)
+
+    def _spent_so_far(self) -> list[str]:
+        """Money with its limit and the amount at the end at this rate, and tokens; in short only one of them."""
+        if self.budget is None or not self._usage.tokens:
+            return []
+        usage, limit = self.budget.usage, self.budget.max_cost
+        tokens = f"{usage.tokens / 1e6:.2g}M tokens" if usage.tokens >= 1e6 else f"{usage.tokens:,} tokens"
+        if not usage.cost:
+            return [tokens]
+        money, at_end = f"{usage.cost:.2g}", ""
+        if limit is not None:
+            money += f" of {limit:g}"
+        if self._expected:
+            at_end = f"{self._expected.cost_at_end(usage):.2g}"
+        if self._is_wide:
+            return [f"{money} USD{at_end and f', about {at_end} at the end'}", tokens]
+        if at_end and limit is None:
+            money += f" of ~{at_end}"
+        return [f"{money} USD"]
 
     def _say(self, line: str, style: str = "", *, in_whole: bool = True) -> None:
         """Print a line: unbroken in a pipe or for a path to copy, otherwise wrapped between words in a terminal."""
@@ -262,22 +284,3 @@ class Screen(Observer):
         folder = shell_line([self._folder])
         self._say(f"Interrupted. What was found is saved; resume with: psopt resume {folder}")
         return True
-
-
-def _spent(budget: Budget | None, expected: Expected | None, *, in_short: bool) -> str:
-    """Tokens and money so far, the limit, and the amount at the end at this rate.
-
-    The short form shows money, or tokens if there is no cost.
-    """
-    if budget is None or not budget.usage.tokens:
-        return ""
-    usage = budget.usage
-    gap = " " if in_short else "  "
-    tokens = f"{gap}{usage.tokens / 1e6:.2g}M tokens" if usage.tokens >= 1e6 else f"{gap}{usage.tokens:,} tokens"
-    if not usage.cost:
-        return tokens
-    limit = f" of {budget.max_cost:g}" if budget.max_cost is not None else ""
-    at_end = f"{expected.cost_at_end(usage):.2g}" if expected else ""
-    if in_short:
-        return f" {usage.cost:.2g}{limit or (at_end and f' of ~{at_end}')} USD"
-    return f"  {usage.cost:.2g}{limit} USD{at_end and f', about {at_end} at the end'}{tokens}"

@@ -8,6 +8,7 @@ import typer
 from psopt.cli._options import OutputOptions, RunFolder
 from psopt.cli._verb import verb
 from psopt.cli._writing import print_json
+from psopt.text import shell_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,7 +41,6 @@ def _show(run: Path, entry: Mapping[str, Any]) -> None:
     from psopt.cli._tables import new_table, print_table, result_console
     from psopt.evaluation import measure_names, objective_values
     from psopt.runs import MANIFEST, RunDirectory, quality_name
-    from psopt.text import shell_line
 
     console = result_console()
     quality = quality_name(RunDirectory.open(run).read_json(MANIFEST))

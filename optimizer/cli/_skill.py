@@ -1,7 +1,5 @@
 """`psopt skill`."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
@@ -26,7 +24,7 @@ def skill(*, out: Out = None, as_json: Json = False) -> int:
             raise InputError(f"--out: the folder {out.parent} can't be made: {error.strerror}") from error
         write_file("--out", out, text)
     if as_json:
-        print_json({"file": None if out is None else str(out), "text": text})
+        print_json({"file": out and str(out), "text": text})
     elif out is None:
         typer.echo(text, nl=False)
     else:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import TYPE_CHECKING
 
 from psopt.cli._writing import wrapped
 from rich.box import SIMPLE_HEAD
@@ -39,7 +40,7 @@ class _PlainConsole(Console):
 
 def without_controls(text: str) -> str:
     """A text without control characters, except line breaks and tabs."""
-    return text if text.isprintable() else _CONTROLS.sub("", text)
+    return _CONTROLS.sub("", text)
 
 
 def plain_console(*, stderr: bool = False, quiet: bool = False) -> Console:
@@ -64,8 +65,9 @@ def new_table(
     title: str = "", *, texts: Sequence[str] = (), numbers: Sequence[str] = (), is_narrow: bool = True
 ) -> Table:
     """An empty table with columns of texts, then of numbers; a narrow one has no border and little padding."""
-    tight: dict[str, Any] = {"padding": (0, 1, 0, 0), "pad_edge": False, "show_edge": False} if is_narrow else {}
-    table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, **tight)
+    table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD)
+    if is_narrow:
+        table.padding, table.pad_edge, table.show_edge = (0, 1, 0, 0), False, False
     add_texts(table, *texts)
     add_numbers(table, *numbers)
     return table
@@ -90,14 +92,18 @@ def percent(share: float | None) -> str:
 
 def with_interval(scores: Scores, name: str) -> str:
     """A measure in percent with its 95 % interval, if it has one."""
+    value = percent(getattr(scores, name))
     low, high = scores.ci.get(name, (None, None))
-    interval = "" if low is None or high is None else f" {100 * low:.0f}–{100 * high:.0f}"
-    return percent(getattr(scores, name)) + interval
+    if low is None or high is None:
+        return value
+    return f"{value} {100 * low:.0f}–{100 * high:.0f}"
 
 
 def print_sentences(console: Console, sentences: Iterable[str], style: str | None = None) -> None:
     """Print each sentence in lines that fit the terminal and are not too long to read; in a pipe in one line."""
-    for line in wrapped(sentences, min(console.width, _LONGEST_LINE)) if is_wrapped(console) else sentences:
+    if is_wrapped(console):
+        sentences = wrapped(sentences, min(console.width, _LONGEST_LINE))
+    for line in sentences:
         console.print(line, style=style, markup=False, soft_wrap=True)
 
 
@@ -111,14 +117,14 @@ def print_table(console: Console, table: Table) -> None:
 
 def _fits(console: Console, table: Table) -> bool:
     """Whether a table fits its console, with no cell cut off and no short word broken in two."""
-    drawn = io.StringIO()
-    Console(file=drawn, width=console.width, highlight=False).print(table, crop=False)
-    lines = drawn.getvalue().splitlines()
-    cells = [_plain(cell) for column in table.columns for cell in (column.header, *column.cells)]
-    is_cut = sum(line.count(_CUT) for line in lines) > sum(cell.count(_CUT) for cell in cells)
-    short = {word for cell in cells for word in cell.split() if len(word) <= _LONGEST_WORD}
-    is_broken = any(word not in drawn.getvalue() for word in short)
-    return not (is_cut or is_broken or any(cell_len(line) > console.width for line in lines))
+    file = io.StringIO()
+    Console(file=file, width=console.width, highlight=False).print(table, crop=False)
+    drawn = file.getvalue()
+    cells = chain.from_iterable((column.header, *column.cells) for column in table.columns)
+    text = " ".join(map(_plain, cells))
+    is_cut = drawn.count(_CUT) > text.count(_CUT)
+    is_broken = any(word not in drawn for word in text.split() if len(word) <= _LONGEST_WORD)
+    return not (is_cut or is_broken or any(cell_len(line) > console.width for line in drawn.splitlines()))
 
 
 def _print_rows(console: Console, table: Table) -> None:

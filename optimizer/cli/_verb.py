@@ -30,10 +30,7 @@ class Changes:
 
 
 def flag(panel: str, flags: str, meaning: str, metavar: str | None = None, rank: Rank = "first", **more: Any) -> Any:
-    """Declare an option in a panel of the help; `more` is Typer's.
-
-    Those without rank "first" are hidden, and may have their own box.
-    """
+    """Declare an option in a panel of the help; `more` is Typer's. Those without rank "first" are hidden there."""
     box = OF_A_FILE if rank == "config" else panel
     return typer.Option(flags, help=meaning, metavar=metavar, rich_help_panel=box, hidden=rank != "first", **more)
 
@@ -81,9 +78,13 @@ def _flat(function: Callable[..., int]) -> Callable[..., int]:
     """The same function with an option for each field of its groups, in a signature for Typer."""
     hints = get_type_hints(function, include_extras=True)
     usual = {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
+    defaults = {name: default for name, default in usual.items() if default is not inspect.Parameter.empty}
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
-    markers = ((name, part) for name, hint in hints.items() for part in get_args(hint)[1:])
-    changes = {name: part for name, part in markers if isinstance(part, Changes)}
+    changes: dict[str, Changes] = {}
+    for name, hint in hints.items():
+        for part in get_args(hint)[1:]:
+            if isinstance(part, Changes):
+                changes[name] = part
 
     @functools.wraps(function)
     def command(**values: Any) -> int:
@@ -91,7 +92,7 @@ def _flat(function: Callable[..., int]) -> Callable[..., int]:
         for name, group in groups.items():
             read = {leaf.key: _read(values[leaf.key], leaf) for leaf in all_leaves(group) if leaf.option}
             overrides = {key: value for key, value in read.items() if value is not None}
-            arguments[name] = built(group, overrides, None if usual[name] is inspect.Parameter.empty else usual[name])
+            arguments[name] = built(group, overrides, defaults.get(name))
         for name, marker in changes.items():
             arguments[name] = {leaf.key: _read(values[leaf.key], leaf) for leaf in _changed(marker)}
         if not values.get("dry_run"):
@@ -125,22 +126,26 @@ def _changed(marker: Changes) -> Iterator[Leaf]:
 
 def _changing(leaf: Leaf, as_before: str) -> inspect.Parameter:
     """A parameter that is None if not given; a switch can also be turned off."""
-    is_switch = leaf.hint is bool and "/" not in leaf.flags
-    switched = f"{leaf.flags}/--no-{leaf.key.replace('_', '-')}" if is_switch else leaf.flags
-    return _parameter(leaf, None, flags=switched, shown_default=as_before)
+    flags = leaf.flags
+    if leaf.hint is bool and "/" not in flags:
+        flags += f"/--no-{leaf.key.replace('_', '-')}"
+    return _parameter(leaf, None, flags=flags, shown_default=as_before)
 
 
 def _parameter(leaf: Leaf, default: Any, **differs: Any) -> inspect.Parameter:
     """A Typer option for a field: of the command line's type, converted by a callback."""
     declared = leaf.option
     assert declared is not None  # noqa: S101  # for mypy: the caller has checked
+    meaning = declared.meaning
     shown = differs.pop("shown_default", declared.shown_default)
     if shown is None:
         shown = ",".join(default) if default and isinstance(default, tuple) else True
+    if isinstance(shown, str) and shown:
+        meaning = meaning.rstrip(".")
     annotated = flag(
         declared.panel,
         differs.pop("flags", leaf.flags),
-        declared.meaning.rstrip(".") if isinstance(shown, str) and shown else declared.meaning,
+        meaning,
         declared.metavar,
         declared.rank,
         show_default=shown,
@@ -150,15 +155,20 @@ def _parameter(leaf: Leaf, default: Any, **differs: Any) -> inspect.Parameter:
         **differs,
     )
     is_read = declared.read is not None or leaf.is_tuple
-    kind: Any = Path if Path in leaf.types else leaf.types[0]
+    kind: Any = leaf.types[0]
     if declared.repeats:
         kind = list[str] | None
     elif is_read:
         kind = str | None
-    elif default is None:
+    elif Path in leaf.types:
+        kind = Path
+    if default is None:
         kind = kind | None
-    own = inspect.Parameter.empty if default is MISSING else None if is_read else default
-    return _keyword(leaf.key, own, Annotated[kind, annotated])
+    if default is MISSING:
+        default = inspect.Parameter.empty
+    elif is_read:
+        default = None
+    return _keyword(leaf.key, default, Annotated[kind, annotated])
 
 
 def _checker(leaf: Leaf) -> Callable[[Any], Any]:

@@ -1,7 +1,5 @@
 """`psopt worker`."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer

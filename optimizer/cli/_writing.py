@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import textwrap
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -29,18 +30,8 @@ def wrapped(sentences: Iterable[str], width: int = WIDTH, indent: str = "") -> l
     >>> wrapped(["one two three"], width=8)
     ['one two', '  three']
     """
-    return [
-        line
-        for sentence in sentences
-        for line in textwrap.wrap(
-            sentence,
-            width,
-            initial_indent=indent,
-            subsequent_indent=f"{indent}  ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-    ]
+    wrapper = textwrap.TextWrapper(width, indent, f"{indent}  ", break_long_words=False, break_on_hyphens=False)
+    return list(chain.from_iterable(map(wrapper.wrap, sentences)))
 
 
 def tell(*lines: str) -> None:
@@ -80,34 +71,28 @@ def is_utf8() -> bool:
 
 
 def write_file(option: str, path: Path, text: str) -> None:
-    """Write a text to the file that an option names: in UTF-8 with unchanged line ends, on every system.
-
-    Raises InputError if it cannot be written.
-    """
+    """Write a text to the file that an option names, in UTF-8 with its own line ends; raises InputError."""
     try:
         path.write_text(text, "utf-8", newline="\n")
     except OSError as error:
         raise InputError(f"{option} {path} can't be written: {error.strerror}") from error
 
 
-def check_writable(option: str, path: Path) -> None:
-    """Refuse a file that cannot be written, before its contents cost anything.
-
-    Raises InputError if it is a folder, or its folder does not exist or is not writable.
-    """
+def check_writable(option: str, path: Path | None) -> None:
+    """Raise InputError for a file that cannot be written, before its contents cost anything."""
+    if path is None:
+        return
+    folder = path.absolute().parent
     if path.is_dir():
         raise InputError(f"{option} {path} is a folder; a file is expected")
-    if not path.absolute().parent.is_dir():
-        raise InputError(f"{option} {path} can't be written: there is no folder {path.absolute().parent}")
-    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+    if not folder.is_dir():
+        raise InputError(f"{option} {path} can't be written: there is no folder {folder}")
+    if not os.access(path if path.exists() else folder, os.W_OK):
         raise InputError(f"{option} {path} can't be written: Permission denied")
 
 
 def write_whole(option: str, path: Path, text: str) -> None:
-    """Write a text to the file that an option names, completely or not at all; a pipe or device gets it directly.
-
-    Raises InputError if it cannot be written.
-    """
+    """Write a text to a file completely or not at all, to a pipe or device directly; raises InputError."""
     target = path.resolve()
     if target.exists() and not target.is_file():
         write_file(option, path, text)

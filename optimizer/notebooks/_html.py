@@ -1,4 +1,4 @@
-"""Small HTML for a notebook's cells: tables, texts and figures without scripts, every text from data escaped.
+"""Small HTML for a notebook's cells, without scripts and with every text from data escaped; and rows as DataFrames.
 
 Colours are the notebook's own, so that light and dark themes are equally readable; without styles, as in a notebook
 that is not trusted, tables are still tables.
@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import html
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import import_extra
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import pandas as pd
 
     Value = str | float | None
 
@@ -26,15 +30,13 @@ _PRE = (
 
 def card(title: str, *parts: str) -> str:
     """Put parts that are already HTML under a title, which is text; empty parts are left out."""
-    inner = "".join(part for part in parts if part)
-    return (
-        f'<div style="max-width:72em;overflow-x:auto"><p style="margin:2px 0"><b>{escaped(title)}</b></p>{inner}</div>'
-    )
+    heading = f'<p style="margin:2px 0"><b>{escaped(title)}</b></p>'
+    return f'<div style="max-width:72em;overflow-x:auto">{heading}{"".join(parts)}</div>'
 
 
 def line(text: str) -> str:
     """A paragraph; nothing for an empty text."""
-    return f'<p style="margin:2px 0 6px 0">{escaped(text)}</p>' if text else ""
+    return text and f'<p style="margin:2px 0 6px 0">{escaped(text)}</p>'
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
@@ -44,22 +46,20 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
     (True, True)
     """
     listed = [list(row) for row in rows]
-    is_text = [any(isinstance(row[column], str) for row in listed) for column in range(len(head))]
-    heading = "".join(_cell("th", name, is_text[column]) for column, name in enumerate(head))
-    body = "".join(
-        f"{_START}{''.join(_cell('td', value, is_text[column]) for column, value in enumerate(row))}</tr>"
-        for row in listed
-    )
+    sides = ["right"] * len(head)
+    for row in listed:
+        sides = ["left" if isinstance(value, str) else side for value, side in zip(row, sides, strict=True)]
+    body = "".join(_row("td", row, sides) for row in listed)
     return (
         '<table cellpadding="4" style="border-collapse:collapse;font-variant-numeric:tabular-nums;margin:4px 0">'
-        f"<thead>{_START}{heading}</tr></thead><tbody>{body}</tbody></table>"
+        f"<thead>{_row('th', head, sides)}</thead><tbody>{body}</tbody></table>"
     )
 
 
 def folded(title: str, *parts: str) -> str:
     """Parts that are already HTML, to be unfolded; nothing where there are none."""
     inner = "".join(parts)
-    return f"<details><summary>{escaped(title)}</summary>{inner}</details>" if inner else ""
+    return inner and f"<details><summary>{escaped(title)}</summary>{inner}</details>"
 
 
 def preformatted(text: str) -> str:
@@ -99,14 +99,24 @@ def with_interval(value: float | None, interval: tuple[float, float] | None) -> 
     >>> with_interval(0.5, (0.25, 0.75)), with_interval(0.5, None)
     ('0.500 (0.250 to 0.750)', '0.500')
     """
-    shown = shown_number(value)
-    return (
-        f"{shown} ({shown_number(interval[0])} to {shown_number(interval[1])})"
-        if interval and value is not None
-        else shown
-    )
+    if not interval or value is None:
+        return shown_number(value)
+    low, high = interval
+    return f"{shown_number(value)} ({shown_number(low)} to {shown_number(high)})"
 
 
-def _cell(tag: str, value: Value, is_text: bool) -> str:  # private, and always called by position
-    shown = escaped(shortened(value)) if isinstance(value, str) else shown_number(value)
-    return f'<{tag} style="text-align:{"left" if is_text else "right"}">{shown}</{tag}>'
+def _row(tag: str, values: Iterable[Value], sides: Iterable[str]) -> str:
+    cells = []
+    for value, side in zip(values, sides, strict=True):
+        shown = escaped(shortened(value)) if isinstance(value, str) else shown_number(value)
+        cells.append(f'<{tag} style="text-align:{side}">{shown}</{tag}>')
+    return f"{_START}{''.join(cells)}</tr>"
+
+
+def data_frame(rows: Sequence[Mapping[str, Any]], feature: str) -> pd.DataFrame:
+    """Make a DataFrame with the columns of the rows, in their order; keys that a row lacks are missing values.
+
+    Raises MissingExtraError, which names the `feature`, if pandas is not installed.
+    """
+    frame: pd.DataFrame = import_extra("pandas", feature, "pandas").DataFrame(list(rows))
+    return frame

@@ -26,13 +26,7 @@ class ProgressBar(Protocol):
 
 
 def progress_bar(wanted: bool | None) -> ProgressBar | None:  # as the public functions take it: `progress=`
-    """Make the bar that fits where this runs.
-
-    Parameters
-    ----------
-    wanted : bool or None
-        None is for notebooks and terminals only; True also for pipes, where the end is printed.
-    """
+    """Make the bar that fits here: with None in notebooks and terminals only, with True also in pipes."""
     if wanted is False:
         return None
     if in_notebook():
@@ -44,18 +38,11 @@ def progress_bar(wanted: bool | None) -> ProgressBar | None:  # as the public fu
 def in_notebook() -> bool:
     """Whether this runs in a kernel whose output a notebook shows."""
     ipython: Any = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    return shell is not None and hasattr(shell, "kernel")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
 class NotebookBar:
-    """A bar as HTML that is updated in place: it needs no widgets, and saved notebooks keep the last state.
-
-    Parameters
-    ----------
-    clock : callable
-        Returns the time in seconds.
-    """
+    """A bar as HTML that is updated in place: it needs no widgets, and saved notebooks keep the last state."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -68,14 +55,17 @@ class NotebookBar:
         if self._clock() - self._shown_at < _LEAST_BETWEEN:
             return
         self._shown_at = self._clock()
-        state = f'max="{total}" value="{done}"' if total else ""
-        of = f"{done:,} of {total:,} " if total else ""
-        self._put(f"<progress {state}></progress> {of}{escaped(text)}{self._seconds}")
+        bar = "<progress ></progress>"
+        if total:
+            bar = f'<progress max="{total}" value="{done}"></progress> {done:,} of {total:,}'
+        self._put(f"{bar} {escaped(text)}{self._seconds}")
 
     def close(self, text: str = "") -> None:
         """See `ProgressBar.close`."""
-        if text or self._display is not None:
-            self._put(f"{escaped(text)}{self._seconds}" if text else "")
+        if text:
+            self._put(f"{escaped(text)}{self._seconds}")
+        elif self._display is not None:
+            self._put("")
 
     @property
     def _seconds(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,6 +54,9 @@ def class_consistency(prompts: Mapping[str, Predictions]) -> Figure:
     import plotly.graph_objects as go
 
     plot = go.Figure()
+    sides = ["both"] * len(prompts)
+    if len(prompts) == 2:
+        sides = ["negative", "positive"]
     for number, (name, predictions) in enumerate(prompts.items()):
         plot.add_violin(
             x=[shown(str(sample.label), 30) for sample in predictions.samples],
@@ -60,7 +64,7 @@ def class_consistency(prompts: Mapping[str, Predictions]) -> Figure:
             name=name,
             line_color=color_of(number),
             hovertext=[shown(sample.text) for sample in predictions.samples],
-            side=("negative", "positive")[number] if len(prompts) == 2 else "both",
+            side=sides[number],
             meanline_visible=True,
             points=False,
             bandwidth=0.04,
@@ -80,11 +84,10 @@ def class_consistency(prompts: Mapping[str, Predictions]) -> Figure:
 
 def consistency_matrices(prompts: Mapping[str, Predictions]) -> Figure:
     """The consistency matrix of every class, the prompts side by side (E25, figure 4 above)."""
-    import plotly.graph_objects as go
     from plotly.subplots import make_subplots
 
     first = next(iter(prompts.values()))
-    cells = [(label, name) for label in _labels(first) for name in prompts]
+    cells = list(product(_labels(first), prompts))
     columns = min(4, len(cells))
     rows = -(-len(cells) // columns)
     titles = [f"{shown(label, 24)}<br>{name}" for label, name in cells]
@@ -94,23 +97,19 @@ def consistency_matrices(prompts: Mapping[str, Predictions]) -> Figure:
     orders = {label: _in_order(first, first.members(label)) for label in _labels(first)}
     for place, (label, name) in enumerate(cells):
         members = orders[label]
-        matrix = pairwise_consistency(prompts[name].p_tau[members])
+        matrix = (100 * pairwise_consistency(prompts[name].p_tau[members])).round().astype(np.uint8)
         texts = [_title(first, int(index)) for index in members]
-        heat = go.Heatmap(
-            z=(100 * matrix).round().astype(np.uint8),
-            x=texts,
-            y=texts,
-            coloraxis="coloraxis",
-            hovertemplate="%{z} %<br>%{x}<br>%{y}<extra></extra>",
-        )
-        plot.add_trace(heat, row=1 + place // columns, col=1 + place % columns)
+        row, column = divmod(place, columns)
+        hover = "%{z} %<br>%{x}<br>%{y}<extra></extra>"
+        heat = {"z": matrix, "x": texts, "y": texts, "coloraxis": "coloraxis", "hovertemplate": hover}
+        plot.add_heatmap(**heat, row=1 + row, col=1 + column)
     _style_heat(plot, 100 + 250 * rows, "C in %", showticklabels=False)
     plot.update_layout(margin_t=70)
+    order = "subclass" if any(sample.subclass for sample in first.samples) else "how they are answered"
     caption = (
-        "Each row and column is a sample of the class, ordered by "
-        + ("subclass" if any(sample.subclass for sample in first.samples) else "how they are answered")
-        + f" (at most {_MOST_OF_A_CLASS} of a class are shown). Light squares along the diagonal in a dark field are "
-        "parts of the class that the prompt treats in ways of their own."
+        f"Each row and column is a sample of the class, ordered by {order} (at most {_MOST_OF_A_CLASS} of a class are "
+        "shown). Light squares along the diagonal in a dark field are parts of the class that the prompt treats in "
+        "ways of their own."
     )
     return Figure("consistency-matrices", "Consistency within classes", caption, plot, panels=columns)
 
@@ -149,31 +148,26 @@ def _clustered(matrix: NDArray[np.float64]) -> Indices:
 def _title(predictions: Predictions, index: int) -> str:
     """The name of a sample in a matrix: different for each sample."""
     sample = predictions.samples[index]
-    subclass = f" ({shown(sample.subclass, 30)})" if sample.subclass else ""
-    return f"{index}: {shown(sample.text, 80)}{subclass}"
+    title = f"{index}: {shown(sample.text, 80)}"
+    return f"{title} ({shown(sample.subclass, 30)})" if sample.subclass else title
 
 
 def confusion(prompts: Mapping[str, Predictions]) -> Figure | None:
     """The share of answers to a class's samples that names each class; None for open answers and many classes."""
-    import plotly.graph_objects as go
     from plotly.subplots import make_subplots
 
     first = next(iter(prompts.values()))
     if first.answers.open is not None or len(first.class_names) > _MOST_CLASSES:
         return None
     rows = [label for label in first.labels if len(first.members(label))]
-    columns = [shown(name, 24) for name in first.class_names]
+    names, columns = [shown(label, 24) for label in rows], [shown(name, 24) for name in first.class_names]
     plot = make_subplots(1, len(prompts), subplot_titles=list(prompts), horizontal_spacing=0.04, shared_yaxes=True)
     for place, predictions in enumerate(prompts.values()):
         counts = np.array([predictions.counts[predictions.members(label)].sum(axis=0) for label in rows])
-        heat = go.Heatmap(
-            z=(100 * (counts / counts.sum(axis=1, keepdims=True))).round(1),
-            x=columns,
-            y=[shown(label, 24) for label in rows],
-            coloraxis="coloraxis",
-            hovertemplate="%{y} answered %{x}: %{z} %<extra></extra>",
-        )
-        plot.add_trace(heat, row=1, col=1 + place)
+        shares = (100 * (counts / counts.sum(axis=1, keepdims=True))).round(1)
+        hover = "%{y} answered %{x}: %{z} %<extra></extra>"
+        heat = {"z": shares, "x": columns, "y": names, "coloraxis": "coloraxis", "hovertemplate": hover}
+        plot.add_heatmap(**heat, row=1, col=1 + place)
     _style_heat(plot, 200 + 28 * len(rows), "% of answers")
     plot.update_layout(margin={"l": 140, "r": 20, "t": 40, "b": 110})
     caption = (

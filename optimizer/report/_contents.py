@@ -42,6 +42,11 @@ class Contents:
     contributions: list[dict[str, Any]]
 
     @property
+    def prompt(self) -> Prompt:
+        """The shown prompt."""
+        return self.prompts[self.chosen["id"]]
+
+    @property
     def is_rejected(self) -> bool:
         """Whether the shown prompt did not pass the tests: the run recommends the original one."""
         return bool(self.chosen["id"] != self.run["baseline"]["id"] == self.run["recommended"]["id"])
@@ -54,11 +59,9 @@ class Contents:
 
 
 def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_baseline: bool = True) -> Contents:
-    """Read a run's files; `pick` says which prompt is shown.
+    """Read a run's files; `pick` says which prompt is shown; raises InputError if unfinished or damaged.
 
     Where the baseline is recommended, the best prompt found is shown next to it, unless `beside_baseline` is False.
-
-    Raises InputError if the run was not finished, or a file is missing or damaged.
     """
     run = directory.read_json(MANIFEST)
     if not run.get("front") or run["baseline"]["test"] is None:
@@ -72,9 +75,13 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
     files = {entry["id"]: f"prompts/{entry['id']}.json" for entry in entries if entry}
     _check_files(directory, *files.values())
     chosen = _chosen(run, front, pick, beside_baseline=beside_baseline)
-    name = "original prompt" if chosen["id"] == run["baseline"]["id"] else f"prompt {prompt_names(run)[chosen['id']]}"
+    name = "original prompt"
+    if chosen["id"] != run["baseline"]["id"]:
+        name = f"prompt {prompt_names(run)[chosen['id']]}"
     names = {"original prompt": run["baseline"]["id"], name: chosen["id"]}
     contributions = directory.read_json(CONTRIBUTIONS)
+    if contributions["prompt"] != chosen["id"]:
+        contributions["left_out"] = []
     return Contents(
         run,
         chosen,
@@ -83,7 +90,7 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
         {name: read_predictions(directory, prompt_id, "test") for name, prompt_id in names.items()},
         directory.read_json(WEAK_SPOTS)["before"]["groups"],
         directory.read_json(TRIALS)["trials"],
-        contributions["left_out"] if contributions["prompt"] == chosen["id"] else [],
+        contributions["left_out"],
     )
 
 

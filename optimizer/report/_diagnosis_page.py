@@ -21,11 +21,11 @@ _SAMPLES = 20  # the weakest ones, shown on a page; the JSON has all
 
 
 def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note: str = "", seed: int = 42) -> str:
-    """Render a diagnosis of the named task, model and split as HTML that opens offline.
-
-    `note` is a plain line for the reader, such as that the bundled sample was used.
-    """
+    """Render a diagnosis of the named task as HTML that opens offline; `note` is a line for the reader."""
     content = report.to_dict()
+    reruns = ""
+    if report.reruns is not None:
+        reruns = report.reruns.line(report.sensitivity)
     return render_page(
         "diagnosis.html",
         _figures(report, seed),
@@ -35,7 +35,7 @@ def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note
         split=split,
         note=note,
         beside=beside_quality_line(report.measured()),
-        reruns="" if report.reruns is None else report.reruns.line(report.sensitivity),
+        reruns=reruns,
         na_lines=na_lines(content),
         lopsided=shares_line(content),
         suspects=report.suspects.line,
@@ -62,4 +62,4 @@ def _figures(report: PromptReport, seed: int) -> list[Figure]:
             families({"prompt": report.scores.to_dict()}),
         ]
     figures.append(flips(prompts))
-    return [figure for figure in figures if figure is not None]
+    return list(filter(None, figures))

@@ -33,8 +33,10 @@ def run_figure(run: Run) -> go.Figure:
 def diagnosis_figure(report: PromptReport) -> go.Figure:
     """Draw each sample's S against its mean consistency; where that is not defined, the distribution of S."""
     prompts = {"prompt": report.predictions}
-    by_consistency = joint_view(prompts) if report.scores is not None else None
-    return _alone(by_consistency or sample_sensitivity(prompts))
+    figure = None
+    if report.scores is not None:
+        figure = joint_view(prompts)
+    return _alone(figure or sample_sensitivity(prompts))
 
 
 def _alone(figure: Figure) -> go.Figure:
@@ -47,8 +49,7 @@ def _alone(figure: Figure) -> go.Figure:
 def save_figures(figures: Iterable[Figure], folder: Path) -> list[Path]:
     """Write NAME.png, NAME.svg and NAME.pdf of every figure to a folder, which is created if needed.
 
-    Raises MissingExtraError if kaleido is not installed. Raises InputError if no browser is found, or the folder can't
-    be written.
+    Raises MissingExtraError without kaleido, and InputError if no browser is found or the folder can't be written.
     """
     import_extra("kaleido", "saving figures", "figures")
     import plotly.graph_objects as go

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from psopt.report._theme import SCALE, Figure, color_of, shown, styled
 from psopt.runs import quality_name
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 _MOST_EDITS = 8  # lines of a hover label
 _EDGE = 0.05  # beyond the ends of the scale, so that no mark is cut
 _INFEASIBLE = "infeasible: too little F1"
-# Symbol, size and opacity, in drawing order: what matters most lies on top.
+# Symbol, size, opacity and width of the outline, in drawing order: what matters most lies on top.
 _LAYERS = {
-    _INFEASIBLE: ("x", 9, 0.25),
-    "evaluated": ("circle", 9, 0.75),
-    "front": ("circle", 13, 1.0),
-    "original prompt": ("diamond", 15, 1.0),
-    "knee": ("star", 19, 1.0),
-    "recommended": ("hexagram", 19, 1.0),
+    _INFEASIBLE: ("x", 9, 0.25, 0.5),
+    "evaluated": ("circle", 9, 0.75, 0.5),
+    "front": ("circle", 13, 1.0, 1.5),
+    "original prompt": ("diamond", 15, 1.0, 1.5),
+    "knee": ("star", 19, 1.0, 1.5),
+    "recommended": ("hexagram", 19, 1.0, 1.5),
 }
 _MEASURES = (
     ("f1", "F1 gained", "#2f6fde", 1),
@@ -32,114 +32,101 @@ _MEASURES = (
 
 
 def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], quality: str = "") -> Figure:
-    """F1 against S on val, C as colour: the front, its knee, the recommended one, the baseline; infeasible ones faded.
-
-    `quality` is what replaces F1, by default as in run.json.
-    """
+    """F1 (or the `quality` in its place) against S on val, C as colour: the front, baseline and others."""
     import plotly.graph_objects as go
 
     quality = quality or quality_name(run)
     plot = go.Figure()
     for name, layer in _layers(run, trials).items():
-        symbol, size, opacity = _LAYERS[name]
+        if not layer:
+            continue
+        symbol, size, opacity, width = _LAYERS[name]
+        # This grey is visible on white and on black
+        marker = {"symbol": symbol, "size": size, "color": color_of(0), "line": {"width": width, "color": "#888"}}
         colors = [trial["consistency"] for trial in layer]
-        by_consistency = {"color": color_of(0)} if None in colors else {"color": colors, "coloraxis": "coloraxis"}
-        outline = {"width": 1.5 if opacity == 1 else 0.5, "color": "#888"}  # visible on white and on black
-        if layer:
-            plot.add_scatter(
-                x=[trial["sensitivity"] for trial in layer],
-                y=[trial["f1"] for trial in layer],
-                mode="markers",
-                name=name,
-                opacity=opacity,
-                hovertext=[_about(trial, quality) for trial in layer],
-                hoverinfo="text",
-                marker={"symbol": symbol, "size": size, **by_consistency, "line": outline},
-            )
-    consistencies = {trial["consistency"] for trial in trials}
-    has_consistency = consistencies != {None}
-    scale: dict[str, Any] = {
-        "colorscale": SCALE,
-        "colorbar": {"title": {"text": "C"}, "thickness": 14, "tickformat": ".0%"},
-    }
+        if None not in colors:
+            marker |= {"color": colors, "coloraxis": "coloraxis"}
+        plot.add_scatter(
+            x=[trial["sensitivity"] for trial in layer],
+            y=[trial["f1"] for trial in layer],
+            mode="markers",
+            name=name,
+            opacity=opacity,
+            hovertext=[_about(trial, quality) for trial in layer],
+            hoverinfo="text",
+            marker=marker,
+        )
+    styled(plot, 440, xaxis_title="sensitivity S on val (further left is better)", yaxis_title=f"{quality} on val")
     # Around points that all coincide, Plotly shows a range of 1 to each side
     axis = {"tickformat": ".0%", "autorangeoptions": {"clipmin": -_EDGE, "clipmax": 1 + _EDGE}}
-    if len(consistencies) == 1:
-        scale |= {"cmin": 0, "cmax": 1}
-    styled(
-        plot,
-        440,
-        **({"coloraxis": scale} if has_consistency else {}),
-        xaxis_title="sensitivity S on val (further left is better)",
-        yaxis_title=f"{quality} on val",
-    )
     plot.update_layout(xaxis=axis, yaxis=axis)
-    were = "prompt was" if len(trials) == 1 else "prompts were"
-    n_stopped = run.get("race", {}).get("stopped", 0)
-    stopped = f", {n_stopped} more on a part of them, as they fell behind" if n_stopped else ""
-    lighter = ", and the lighter the more consistent" if has_consistency else ""
-    caption = (
-        f"{len(trials)} {were} evaluated on the same samples and rephrasings{stopped}. "
-        f"Up and to the left is better{lighter}. Point at a prompt to see its edits."
-    )
-    return Figure("front", "All prompts that were tried", caption, plot)
+    caption = f"Prompts evaluated on the same samples and rephrasings: {len(trials)}"
+    if n_stopped := run.get("race", {}).get("stopped", 0):
+        caption += f", {n_stopped} more on a part of them, as they fell behind"
+    caption += ". Up and to the left is better"
+    consistencies = {trial["consistency"] for trial in trials}
+    if consistencies != {None}:
+        bar = {"title": {"text": "C"}, "thickness": 14, "tickformat": ".0%"}
+        plot.update_layout(coloraxis={"colorscale": SCALE, "colorbar": bar})
+        caption += ", and the lighter the more consistent"
+        if len(consistencies) == 1:
+            plot.update_layout(coloraxis_cmin=0, coloraxis_cmax=1)
+    return Figure("front", "All prompts that were tried", f"{caption}. Point at a prompt to see its edits.", plot)
 
 
 def fronts_figure(runs: Mapping[str, Mapping[str, Any]]) -> Figure:
     """F1 against S on test for several runs' fronts and original prompts, by the runs' names."""
-    layers = []
+    quality = quality_name(next(iter(runs.values())))
+    plot = _plane(quality)
     for number, (name, run) in enumerate(runs.items(), start=1):
         original = {**run["baseline"], "edits": []}
-        layers += [_Layer(name, run["front"], number), _Layer(f"{name}, original", [original], number, "diamond")]
+        _add_tested(plot, name, run["front"], quality, {"color": color_of(number)})
+        _add_tested(plot, f"{name}, original", [original], quality, {"color": color_of(number), "symbol": "diamond"})
     caption = "Up and to the left is better. Fronts were chosen on val: on test a prompt may be beaten by another one."
-    return Figure("fronts", "The fronts", caption, _tested(layers, quality_name(next(iter(runs.values())))))
+    return Figure("fronts", "The fronts", caption, plot)
 
 
 def compared_figure(measured: Mapping[str, Mapping[str, Any]], quality: str) -> Figure:
     """F1 against S with their intervals, one point per entry of `measured`: scores by name."""
-    layers = [
-        _Layer(name, [{"id": name, "edits": [], "test": scores}], number)
-        for number, (name, scores) in enumerate(measured.items(), start=1)
-    ]
+    plot = _plane(quality)
+    for number, (name, scores) in enumerate(measured.items(), start=1):
+        _add_tested(plot, name, [{"id": name, "edits": [], "test": scores}], quality, {"color": color_of(number)})
+        for key, axis in (("sensitivity", "error_x"), ("f1", "error_y")):
+            plot.data[-1][axis] = _reach([scores[key]], [scores["ci"][key]])
     caption = "Up and to the left is better. Lines are 95 % intervals."
-    return Figure("compared", f"{quality} against S", caption, _tested(layers, quality, intervals=True))
+    return Figure("compared", f"{quality} against S", caption, plot)
 
 
-class _Layer(NamedTuple):
-    """Prompts that share one name in a figure."""
-
-    name: str
-    entries: Sequence[Mapping[str, Any]]  # in run.json's form
-    number: int
-    symbol: str = "circle"
-
-
-def _tested(layers: Sequence[_Layer], quality: str, *, intervals: bool = False) -> go.Figure:
+def _plane(quality: str) -> go.Figure:
+    """An empty figure of F1 against S."""
     import plotly.graph_objects as go
 
     plot = go.Figure()
-    for layer in layers:
-        tested = [entry for entry in layer.entries if entry["test"]]
-        plot.add_scatter(
-            x=[entry["test"]["sensitivity"] for entry in tested],
-            y=[entry["test"]["f1"] for entry in tested],
-            error_x=_reach(tested, "sensitivity") if intervals else None,
-            error_y=_reach(tested, "f1") if intervals else None,
-            mode="markers",
-            name=layer.name,
-            marker={"symbol": layer.symbol, "size": 12, "color": color_of(layer.number)},
-            hovertext=[_about({**entry, **entry["test"]}, quality) for entry in tested],
-            hoverinfo="text",
-        )
     styled(plot, 380, xaxis_title="sensitivity S (further left is better)", yaxis_title=quality)
     plot.update_layout(xaxis_tickformat=".0%", yaxis_tickformat=".0%")
     return plot
 
 
-def _reach(entries: Sequence[Mapping[str, Any]], measure: str) -> dict[str, Any]:
+def _add_tested(
+    plot: go.Figure, name: str, entries: Sequence[Mapping[str, Any]], quality: str, marker: Mapping[str, Any]
+) -> None:
+    """Add those of run.json's prompts that were scored on test, under one name."""
+    tested = [entry for entry in entries if entry["test"]]
+    plot.add_scatter(
+        x=[entry["test"]["sensitivity"] for entry in tested],
+        y=[entry["test"]["f1"] for entry in tested],
+        mode="markers",
+        name=name,
+        marker={"symbol": "circle", "size": 12, **marker},
+        hovertext=[_about({**entry, **entry["test"]}, quality) for entry in tested],
+        hoverinfo="text",
+    )
+
+
+def _reach(values: Sequence[float], ends: Sequence[Sequence[float]]) -> dict[str, Any]:
     """How far intervals extend to either side, in plotly's form."""
-    ends = [(entry["test"][measure], *entry["test"]["ci"][measure]) for entry in entries]
-    above, below = [high - value for value, _, high in ends], [value - low for value, low, _ in ends]
+    above = [high - value for value, (_, high) in zip(values, ends, strict=True)]
+    below = [value - low for value, (low, _) in zip(values, ends, strict=True)]
     return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "thickness": 1}
 
 
@@ -168,14 +155,17 @@ def _layers(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) -> dict
 
 def _about(trial: Mapping[str, Any], quality: str) -> str:
     """The hover text of a prompt, from trials.json or from run.json, whose edits are not texts."""
-    head = f"<b>{shown(trial['id'])}</b>" + (f", trial {trial['trial']}" if "trial" in trial else "")
-    of_consistency = "" if trial["consistency"] is None else f"   C {100 * trial['consistency']:.1f}"
-    scores = f"{quality} {100 * trial['f1']:.1f}   S {100 * trial['sensitivity']:.1f}{of_consistency}"
+    head = f"<b>{shown(trial['id'])}</b>"
+    if "trial" in trial:
+        head += f", trial {trial['trial']}"
+    scores = f"{quality} {100 * trial['f1']:.1f}   S {100 * trial['sensitivity']:.1f}"
+    if trial["consistency"] is not None:
+        scores += f"   C {100 * trial['consistency']:.1f}"
     texts = [edit if isinstance(edit, str) else f"{edit['kind']}: {edit['text']}" for edit in trial["edits"]]
     edits = [f"+ {shown(text, 90)}" for text in texts[:_MOST_EDITS]] or ["no edits"]
-    n_hidden = len(texts) - _MOST_EDITS
-    ending = [f"and {n_hidden} more"] if n_hidden > 0 else []
-    return "<br>".join([head, scores, *edits, *ending])
+    if len(texts) > _MOST_EDITS:
+        edits.append(f"and {len(texts) - _MOST_EDITS} more")
+    return "<br>".join([head, scores, *edits])
 
 
 def contributions_figure(contributions: Sequence[Mapping[str, Any]]) -> Figure | None:
@@ -189,23 +179,16 @@ def contributions_figure(contributions: Sequence[Mapping[str, Any]]) -> Figure |
     for key, name, color, sign in reversed(_MEASURES):
         if any(key not in row["without"] for row in rows):  # C, where there are no classes
             continue
-        gains = [-sign * 100 * row["without"][key]["difference"] for row in rows]
-        ends = [sorted(-sign * 100 * row["without"][key][end] for end in ("low", "high")) for row in rows]
+        differences = [row["without"][key] for row in rows]
+        gains = [-sign * 100 * of["difference"] for of in differences]
+        ends = [sorted((-sign * 100 * of["low"], -sign * 100 * of["high"])) for of in differences]
         plot.add_bar(
             y=list(range(len(rows))),
             x=gains,
             orientation="h",
             name=name,
             marker_color=color,
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [high - gain for gain, (_, high) in zip(gains, ends, strict=True)],
-                "arrayminus": [gain - low for gain, (low, _) in zip(gains, ends, strict=True)],
-                "thickness": 1,
-                "color": "#888",
-                "width": 2,
-            },
+            error_x={**_reach(gains, ends), "color": "#888", "width": 2},
             hovertext=[shown(row["what"], 300) for row in rows],
             hovertemplate="%{hovertext}<br>%{x:.2f} points<extra></extra>",
         )

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.answers import AnswerType, answers_line
 from psopt.diagnosis import suspects_line
-from psopt.evaluation import beside_quality_line, measure_names, na_lines, objective_gains, objective_values
+from psopt.evaluation import (
+    beside_quality_line,
+    compare_paired,
+    measure_names,
+    na_lines,
+    objective_gains,
+    objective_values,
+    shares_lines,
+    verdict,
+    why_worthless,
+)
 from psopt.rephrasings import tame_note
 from psopt.report._class_figures import class_figures, confusion
 from psopt.report._contents import Contents, read_contents
-from psopt.report._headline import headline, lopsided_lines
 from psopt.report._page import render_page
 from psopt.report._prompt_figures import contributions_figure, front_figure
 from psopt.report._sample_figures import joint_view, kept_and_right, sample_sensitivity
@@ -39,6 +49,7 @@ from psopt.settings import model_names
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from psopt.metrics import PairedDifference
     from psopt.report._theme import Figure
     from psopt.runs import RunDirectory
 
@@ -49,20 +60,26 @@ _MOST_EDITS = 6  # of a trial
 _MOST_ROWS = 20
 _LOSS = 0.01  # of a class, in F1, S or C
 
+_MEASURES = {
+    "f1": ("", "higher", ""),
+    "sensitivity": (", sensitivity", "lower", "How far answers to a sample differ between wordings: 0 if never."),
+    "consistency": (", consistency", "higher", "How alike samples of one class are answered: 100 if all are."),
+}
+
 
 def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Figure]:
     """Write report.html from the run's other files, every text in it escaped; return the figures that it shows.
 
-    `pick` selects the prompt that is shown next to the baseline, as for `psopt.runs.pick_entry`; where the baseline is
-    recommended, it is the best one found.
+    `pick` selects the prompt that is shown next to the baseline: the best one found, if that is the baseline itself.
     """
     contents = read_contents(directory, pick)
     gallery = _gallery(contents)
-    figures = [figure for section in gallery.values() for figure in section]
+    figures = list(chain.from_iterable(gallery.values()))
     model, around = asked_about(directory)
     prices = {name: CallPrice.of(prompt, model, around) for name, prompt in contents.prompts.items()}
     original = contents.prompts[contents.run["baseline"]["id"]]
     answers = list(contents.predictions.values())
+    limits = contents.run.get("prompt_limits")
     page = render_page(
         "report.html",
         figures,
@@ -70,8 +87,8 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         chosen=contents.chosen,
         name=contents.name,
         recommendation=_recommendation(contents.run),
-        headline=headline(contents),
-        warnings=[*lopsided_lines(contents), *_na(contents)],
+        headline=_headline(contents),
+        warnings=[*_lopsided_lines(contents), *_na(contents)],
         has_passed=contents.run["recommended"]["verdict"] == "better",
         is_rejected=contents.is_rejected,
         changed=fixed_and_broken(answers[0], answers[-1]),
@@ -80,7 +97,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         names=measure_names(quality_name(contents.run)),
         objectives=list(objective_values(contents.run["baseline"]["val"])),
         answered=_answered(contents),
-        limits=limits_line(contents.run["prompt_limits"]) if contents.run.get("prompt_limits") else "",
+        limits=limits and limits_line(limits),
         without_self_pairs=_without_self_pairs(contents),
         front=_rows(contents),
         classes=_classes(contents),
@@ -92,6 +109,40 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
     )
     directory.write_text(REPORT, page)
     return figures
+
+
+def _headline(contents: Contents) -> list[dict[str, Any]]:
+    """The three measures before and after, and whether the difference is chance; none for a rejected prompt."""
+    before = contents.run["baseline"]
+    shown = [before]
+    if not contents.is_rejected and contents.chosen["id"] != before["id"]:
+        shown.append(contents.chosen)
+    original = contents.predictions["original prompt"]
+    tested: dict[str, PairedDifference] = {}
+    if len(shown) > 1 and len(original.samples) > 1:
+        tested = compare_paired(original, contents.predictions[contents.name])
+    # S and C of a prompt that always answers the same, or guesses, mean nothing: neither can be better or worse.
+    is_worthless = bool(before["test"].get("constant") or why_worthless(original))
+    cards = []
+    for key, name in contents.measures.items():
+        word, better, meaning = _MEASURES[key]
+        card: dict[str, Any] = {"name": f"{name}{word}", "better": better, "meaning": meaning, "p": "", "verdict": ""}
+        card |= {split: [of[split][key] for of in shown] for split in ("test", "val")}
+        card["ci"] = shown[-1]["test"]["ci"].get(key)
+        if difference := tested.get(key):
+            card["p"] = "p < .001; " if difference.p_value < 0.001 else f"p = {difference.p_value:.3f}; "
+        if key == "f1" or not is_worthless:
+            card["verdict"] = verdict(key, tested.get(key))
+        cards.append(card)
+    return cards
+
+
+def _lopsided_lines(contents: Contents) -> list[str]:
+    """Which prompts on the cards answer one label to most texts on test, or guess where the verdict does not say it."""
+    shown = {"The original prompt": contents.run["baseline"]["test"]}
+    if contents.chosen["id"] != contents.run["baseline"]["id"]:
+        shown[contents.name.replace("p", "P", 1)] = contents.chosen["test"]
+    return shares_lines(shown, contents.run["recommended"]["reason"])
 
 
 def _gallery(contents: Contents) -> dict[str, list[Figure]]:
@@ -111,7 +162,7 @@ def _gallery(contents: Contents) -> dict[str, list[Figure]]:
             kept_and_right(prompts),
         ],
     }
-    return {name: [figure for figure in figures if figure is not None] for name, figures in sections.items()}
+    return {name: list(filter(None, figures)) for name, figures in sections.items()}
 
 
 def most_severe(slices: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -127,8 +178,8 @@ def most_severe(slices: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _recommendation(run: dict[str, Any]) -> list[str]:
     """The gate's verdict, and the remarks on it."""
     names = prompt_names(run)
-    verdict = recommendation_lines(run["recommended"], quality_name(run))
-    return [named(line, names) for line in (*verdict, *unasked_lines(run), *asked_for_lines(run))]
+    lines = recommendation_lines(run["recommended"], quality_name(run))
+    return [named(line, names) for line in (*lines, *unasked_lines(run), *asked_for_lines(run))]
 
 
 def _without_self_pairs(contents: Contents) -> str:
@@ -147,82 +198,90 @@ def _without_self_pairs(contents: Contents) -> str:
 
 def _na(contents: Contents) -> list[str]:
     """Remarks on answers on test that name no label, prompt by prompt."""
-    scored = {row["name"]: row["test"] for row in _rows(contents) if row["test"]}
-    notes = {name: na_lines(scores) for name, scores in scored.items()}
+    notes = {row["name"]: na_lines(row["test"]) for row in _rows(contents) if row["test"]}
     return [f"{name}: {'; '.join(lines)}" for name, lines in notes.items() if lines]
 
 
 def _facts(contents: Contents, directory: RunDirectory, prices: Mapping[str, CallPrice]) -> dict[str, str]:
     """What was done and with what, name by name; empty where nothing needs to be said."""
-    run = contents.run
-    data, rephrasings = run["dataset"], run["rephrasings"]
-    before, after = run["baseline"], contents.chosen
-    evaluated = data["evaluated"]
-    models = model_names(run["model"])
-    heldout = (rephrasings.get("diversity") or {}).get("heldout")
-    race = run.get("race")
+    run, before, after = contents.run, contents.run["baseline"], contents.chosen
+    race = run.get("race") or {}
+    settings = run["settings"]
     minutes, seconds = divmod(round(run["seconds"]), 60)
     quality = quality_name(run)
-    against_knee = run.get("short_against_knee")
     answers = AnswerType.from_dict(run.get("answers")).note
     beside = beside_quality_line(before["test"], after["test"])
     arrow = f"original prompt → {contents.name}"
-    return {
+    facts = {
         "prompt": _prompt_fact(run),
-        "samples, classes and wordings": (
-            f"as {models[0]} answers them, the first of the models" if len(models) > 1 else ""
-        ),
-        "data": f"{data['name']} ({data['source']}), sha256 {data['sha256'][:12]}",
-        "samples": f"{evaluated['train']} train to draw edits from, {evaluated['val']} val, {evaluated['test']} test",
-        "rephrasings": f"{len(rephrasings['search'])} to search with, {len(rephrasings['heldout'])} held out",
-        "diversity of the held-out rephrasings": "" if heldout is None else tame_note(heldout) or f"{heldout:.2f}",
-        "trials": (
-            f"{(race or {}).get('candidates', run['settings']['trials'])}, sampler {run['settings']['sampler']}, "
-            f"seed {run['seed']}"
-        ),
+        **_data_facts(run),
+        "trials": f"{race.get('candidates', settings['trials'])}, sampler {settings['sampler']}, seed {run['seed']}",
         "plan": _plan_fact(run),
         "answers": _answers_fact(run["calls"]),
         "racing": racing_line(race).removeprefix("racing: ") if race else "",
         "time": f"{minutes}:{seconds:02} minutes",
         "psopt": f"{run['psopt_version']}; {run['command']}",
         "length": f"{arrow}: {price_line(prices[before['id']], prices[after['id']])}".replace("->", "→"),
-        "short": (
-            f"{run['short']['id']} on test against the knee, in points: {short_line(against_knee, quality)}"
-            if against_knee
-            else ""
-        ),
+    }
+    if against_knee := run.get("short_against_knee"):
+        gains = short_line(against_knee, quality)
+        facts["short"] = f"{run['short']['id']} on test against the knee, in points: {gains}"
+    return facts | {
         "answers are": answers and f"{answers}.",
         f"beside {quality}": beside and f"On test, {arrow}: {beside}".replace("->", "→"),
         "suspect labels": _suspects_fact(directory),
     }
 
 
+def _data_facts(run: Mapping[str, Any]) -> dict[str, str]:
+    """Which data and rephrasings, and how many."""
+    data, rephrasings = run["dataset"], run["rephrasings"]
+    evaluated = data["evaluated"]
+    first_model, *further_models = model_names(run["model"])
+    facts = {}
+    if further_models:
+        facts["samples, classes and wordings"] = f"as {first_model} answers them, the first of the models"
+    facts |= {
+        "data": f"{data['name']} ({data['source']}), sha256 {data['sha256'][:12]}",
+        "samples": f"{evaluated['train']} train to draw edits from, {evaluated['val']} val, {evaluated['test']} test",
+        "rephrasings": f"{len(rephrasings['search'])} to search with, {len(rephrasings['heldout'])} held out",
+    }
+    heldout = (rephrasings.get("diversity") or {}).get("heldout")
+    if heldout is not None:
+        facts["diversity of the held-out rephrasings"] = tame_note(heldout) or f"{heldout:.2f}"
+    return facts
+
+
 def _prompt_fact(run: Mapping[str, Any]) -> str:
     """The prompt's source, where it came from the user's own file or function."""
-    source = run.get("prompt_source")
-    if not source:
+    if not (source := run.get("prompt_source")):
         return ""
-    template = run["settings"]["prompt"].get("template", {})
-    fields = [f"fields {', '.join(source['fields'])}"] if source["fields"] else []
-    answers = [f"answers are read as {template.get('answer', 'label')}"] if template else []
-    return "; ".join([f"{source['file'] or 'given in Python'} ({source['format']})", *fields, *answers])
+    parts = [f"{source['file'] or 'given in Python'} ({source['format']})"]
+    if source["fields"]:
+        parts.append(f"fields {', '.join(source['fields'])}")
+    if template := run["settings"]["prompt"].get("template"):
+        parts.append(f"answers are read as {template.get('answer', 'label')}")
+    return "; ".join(parts)
 
 
 def _plan_fact(run: Mapping[str, Any]) -> str:
     """What the run was planned to ask, where it was planned."""
-    plan = run.get("plan")
-    if not plan:
+    if not (plan := run.get("plan")):
         return ""
-    effort = "as its limits allow" if plan["effort"] == "limits" else f"effort {plan['effort']}"
+    effort = f"effort {plan['effort']}".replace("effort limits", "as its limits allow")
     return f"{effort}, about {plan['calls']:,} answers; {run['calls']['made']:,} were asked for"
 
 
 def _answers_fact(calls: Mapping[str, Any]) -> str:
-    read_before = calls.get("cached_input_tokens", 0)
-    from_cache = f" ({read_before:,} of them from the server's own cache)" if read_before else ""
-    cost = f"; {calls['tokens']:,} tokens{from_cache}; {calls['cost_usd']:.2f} USD" if calls["tokens"] else ""
-    failed = f", {calls['failed']:,} failed" if calls["failed"] else ""
-    return f"{calls['made']:,} asked for, {calls['cached']:,} known already{failed}{cost}"
+    fact = f"{calls['made']:,} asked for, {calls['cached']:,} known already"
+    if calls["failed"]:
+        fact += f", {calls['failed']:,} failed"
+    if not calls["tokens"]:
+        return fact
+    fact += f"; {calls['tokens']:,} tokens"
+    if read_before := calls.get("cached_input_tokens"):
+        fact += f" ({read_before:,} of them from the server's own cache)"
+    return f"{fact}; {calls['cost_usd']:.2f} USD"
 
 
 def _suspects_fact(directory: RunDirectory) -> str:
@@ -230,25 +289,23 @@ def _suspects_fact(directory: RunDirectory) -> str:
     if not (directory.path / SUSPECTS).exists():
         return ""
     line = suspects_line(directory.read_json(SUSPECTS).get("train", {"samples": []}))
-    return f"of train, {line} (suspect_labels.json)" if line else ""
+    return line and f"of train, {line} (suspect_labels.json)"
 
 
 def _rows(contents: Contents) -> list[dict[str, Any]]:
     """The baseline, the front, and the short and the chosen prompt where they are not on it."""
-    run = contents.run
-    rows = [{**entry} for entry in run["front"]]
-    if run["baseline"]["id"] not in {row["id"] for row in rows}:
-        rows.insert(0, {**run["baseline"], "edits": [], "knee": False})
-    for further in (run.get("short"), contents.chosen):
-        if further and further["id"] not in {row["id"] for row in rows}:
-            rows.append({**further})
+    run, original_id = contents.run, contents.run["baseline"]["id"]
+    entries = [*run["front"], run.get("short"), contents.chosen]
+    if original_id not in {entry["id"] for entry in run["front"]}:
+        entries.insert(0, {**run["baseline"], "edits": [], "knee": False})
     names = prompt_names(run)
-    recommended_id = run["recommended"]["id"]
-    for row in rows:
-        is_original = row["id"] == run["baseline"]["id"]
-        row["name"] = "original prompt" if is_original else f"{names.get(row['id'], '')} {row['id']}".strip()
-        row["recommended"] = row["id"] == recommended_id
-    return rows
+    rows: dict[str, dict[str, Any]] = {}
+    for entry in filter(None, entries):
+        name = f"{names.get(entry['id'], '')} {entry['id']}".strip()
+        is_recommended = entry["id"] == run["recommended"]["id"]
+        rows.setdefault(entry["id"], {**entry, "name": name, "recommended": is_recommended})
+    rows[original_id]["name"] = "original prompt"
+    return list(rows.values())
 
 
 def _classes(contents: Contents) -> list[dict[str, Any]]:
@@ -256,53 +313,52 @@ def _classes(contents: Contents) -> list[dict[str, Any]]:
     before, after = contents.run["baseline"]["test"], contents.chosen["test"]
     rows = []
     for name, scores in before["per_class"].items():
-        pair = [
-            # not every run has recorded how often a label was answered
-            of["per_class"][name] | ({"answered": of["answer_shares"][name]} if of.get("answer_shares") else {})
-            for of in (before, after)
-        ]
         share = before.get("class_shares", {}).get(name)
-        rows.append({"name": name, "n": scores["n"], "share": share, **_compared(*pair)})
+        pair = _compared(_of_class(before, name), _of_class(after, name))
+        rows.append({"name": name, "n": scores["n"], "share": share, **pair})
     if rows and before.get("macro_f1") is not None:
         overall = [{"f1": scores["macro_f1"]} for scores in (before, after)]
         rows.append({"name": "mean of the classes (macro-F1)", "n": None, **_compared(*overall)})
     return rows
 
 
+def _of_class(scores: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The scores of a class, and how often its label was answered, which not every run has recorded."""
+    of_class = dict(scores["per_class"][name])
+    if scores.get("answer_shares"):
+        of_class["answered"] = scores["answer_shares"][name]
+    return of_class
+
+
 def _compared(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     """Two scores, and the measures in which the second is worse by a point or more."""
-    signs = {"f1": -1, "sensitivity": 1, "consistency": -1}
-    pairs = {name: (before.get(name), after.get(name)) for name in signs}
-    losses = [
-        name
-        for name, (was, now) in pairs.items()
-        if was is not None and now is not None and signs[name] * (now - was) >= _LOSS
-    ]
+    losses = []
+    for name, sign in (("f1", -1), ("sensitivity", 1), ("consistency", -1)):
+        was, now = before.get(name), after.get(name)
+        if was is not None and now is not None and sign * (now - was) >= _LOSS:
+            losses.append(name)
     return {"before": before, "after": after, "losses": losses}
 
 
 def _answered(contents: Contents) -> list[dict[str, Any]]:
     """Answers to the test samples whose answers differ most, equal ones merged; none for single labels."""
-    before, *others = contents.predictions.values()
+    before = contents.predictions["original prompt"]
     if before.answers.open is None:
         return []
-    order = np.argsort(-before.sensitivities, kind="stable")[:_WEAK_ROWS]
     rows = []
-    for index in order:
-        if before.sensitivities[index] == 0:
-            break
-        sample = before.samples[index]
-        answers = [answers_line(predictions.answers_to(int(index))) for predictions in (before, *others)]
-        rows.append({"id": sample.id, "text": sample.text, "right": sample.label, "answers": answers})
+    for index in np.argsort(-before.sensitivities, kind="stable")[:_WEAK_ROWS].tolist():
+        if before.sensitivities[index] > 0:
+            sample = before.samples[index]
+            answers = [answers_line(predictions.answers_to(index)) for predictions in contents.predictions.values()]
+            rows.append({"id": sample.id, "text": sample.text, "right": sample.label, "answers": answers})
     return rows
 
 
 def history(trials: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return a row for each trial in trials.json that came nearer to F1 = 1, S = 0 and C = 1 than all before.
 
-    A row is the trial with the edits that the best one before did not have (``added``: at most six, ``n_added``: their
-    number), and how many of that one's edits it left out (``n_left_out``). There are at most twenty rows: the first,
-    and the last ones.
+    A row is the trial with the edits that the best one before lacked (``added``: at most six, ``n_added``: how many),
+    and how many of that one's edits it left out (``n_left_out``). Of more than twenty, the first and the last are kept.
     """
     rows: list[dict[str, Any]] = []
     nearest = np.inf
@@ -316,4 +372,5 @@ def history(trials: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         n_left_out = sum(edit not in trial["edits"] for edit in best)
         rows.append({**trial, "added": added[:_MOST_EDITS], "n_added": len(added), "n_left_out": n_left_out})
         nearest, best = distance, trial["edits"]
-    return rows if len(rows) <= _MOST_ROWS else [rows[0], *rows[1 - _MOST_ROWS :]]
+    del rows[1 : 1 - _MOST_ROWS]
+    return rows

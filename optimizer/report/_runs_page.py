@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from psopt.report._page import percent, render_page
@@ -20,10 +22,7 @@ _MOST_MOVED = 15  # samples, chosen by eye
 
 
 def runs_page(pairs: Sequence[TwoRuns]) -> tuple[str, list[Figure]]:
-    """Render runs as HTML that opens offline, every text in it escaped; return it with its figures.
-
-    Each pair has the same first run and one of the others.
-    """
+    """Render pairs with the same first run as HTML that opens offline; return it with its figures."""
     shown = runs_of(pairs)
     names = names_of(shown)
     figure = fronts_figure({name: run.contents.run for name, run in zip(names, shown, strict=True)})
@@ -47,10 +46,9 @@ def runs_page(pairs: Sequence[TwoRuns]) -> tuple[str, list[Figure]]:
 def comparison_page(
     rows: Sequence[Mapping[str, str]], lines: Sequence[str], measured: Mapping[str, Mapping[str, Any]], quality: str
 ) -> str:
-    """Render prompts or models measured in the same way, as `psopt compare` shows them: table, tests, one figure.
+    """Render what `psopt compare` shows: the table in percent, the lines below it, one figure.
 
-    `rows` are the table in percent, prompt and model first, and `lines` appear below it; `measured` holds scores by
-    the name of what was measured, and `quality` is what replaces F1.
+    `measured` holds scores by the name of what was measured, and `quality` is what replaces F1.
     """
     figure = compared_figure(measured, quality)
     copied = {"markdown": markdown_table(rows), "latex": latex_table(rows)}
@@ -76,16 +74,13 @@ def measure_rows(pairs: Sequence[TwoRuns]) -> list[dict[str, Any]]:
     """Every measure on test with its interval, for each run's baseline and prompt, and the verdicts."""
     shown = [run.contents for run in runs_of(pairs)]
     scores = [{"baseline": of.run["baseline"]["test"], "chosen": of.chosen["test"]} for of in shown]
-    return [
-        {
-            "measure": measure,
-            "name": name,
-            "runs": scores,
-            "differences": [runs.differences.get(measure) for runs in pairs],
-            "verdicts": [runs.verdict(measure) if measure in runs.differences else "" for runs in pairs],
-        }
-        for measure, name in shown[0].measures.items()
-    ]
+    rows = []
+    for measure, name in shown[0].measures.items():
+        differences = [runs.differences.get(measure) for runs in pairs]
+        verdicts = [runs.verdict(measure) if measure in runs.differences else "" for runs in pairs]
+        row = {"measure": measure, "name": name, "runs": scores, "differences": differences, "verdicts": verdicts}
+        rows.append(row)
+    return rows
 
 
 def _copied_row(name: str, shown: RunShown) -> dict[str, str]:
@@ -101,27 +96,29 @@ def _copied_row(name: str, shown: RunShown) -> dict[str, str]:
 def _classes(shown: Sequence[RunShown]) -> list[dict[str, Any]]:
     """F1, S and C of each class under each run's prompt, for the classes that all runs have."""
     scores = [run.contents.chosen["test"].get("per_class", {}) for run in shown]
-    names = [name for name in scores[0] if all(name in classes for classes in scores)]
-    return [{"name": name, "runs": [classes[name] for classes in scores]} for name in names]
+    shared = set.intersection(*map(set, scores))
+    return [{"name": name, "runs": list(map(itemgetter(name), scores))} for name in scores[0] if name in shared]
 
 
 def _changed_settings(pairs: Sequence[TwoRuns]) -> dict[str, list[Any]]:
     """Every setting that differs in any run, with each run's value."""
-    shown = runs_of(pairs)
-    names = dict.fromkeys(name for runs in pairs for name in runs.changed_settings)
-    return {name: [run.facts.get(name) for run in shown] for name in names}
+    facts = [run.facts for run in runs_of(pairs)]
+    names = dict.fromkeys(chain.from_iterable(runs.changed_settings for runs in pairs))
+    return {name: [of.get(name) for of in facts] for name in names}
 
 
 def _pair(first: str, second: str, runs: TwoRuns) -> dict[str, Any]:
     """A run next to the first: its test, the samples that moved, both prompts in two columns."""
-    ids = (runs.first.contents.chosen["id"], runs.second.contents.chosen["id"])
-    texts = [text_to_read(run.contents.prompts[name]) for run, name in zip((runs.first, runs.second), ids, strict=True)]
-    return {
+    ours, theirs = runs.first.contents, runs.second.contents
+    pair = {
         "names": [first, second],
-        "titles": [f"{name}, {prompt_id}" for name, prompt_id in zip((first, second), ids, strict=True)],
+        "titles": [f"{first}, {ours.chosen['id']}", f"{second}, {theirs.chosen['id']}"],
         "sentences": runs.sentences,
-        "moved": fixed_and_broken(runs.common[0], runs.common[1], _MOST_MOVED) if runs.common else [],
-        "n_common": len(runs.common[0].samples) if runs.common else 0,
-        "rows": side_by_side(*texts),
+        "moved": [],
+        "rows": side_by_side(text_to_read(ours.prompt), text_to_read(theirs.prompt)),
         "length": price_line(runs.first.call, runs.second.call).replace("->", "→"),
     }
+    if runs.common:
+        pair["moved"] = fixed_and_broken(runs.common[0], runs.common[1], _MOST_MOVED)
+        pair["n_common"] = len(runs.common[0].samples)
+    return pair

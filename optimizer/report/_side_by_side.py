@@ -74,8 +74,9 @@ class PromptPanel:
             text = render_instructions(prompt)
             before = render_instructions(seed_prompt or prompt)
             return cls(text, [ShownMessage("", tuple(mark_added(before.splitlines(), text.splitlines())))])
-        original = seed_prompt if seed_prompt and seed_prompt.template == prompt.template else None
-        return cls(render_shown(prompt), shown_messages(prompt, original))
+        if seed_prompt and seed_prompt.template != prompt.template:
+            seed_prompt = None
+        return cls(render_shown(prompt), shown_messages(prompt, seed_prompt))
 
 
 def fixed_and_broken(first: Predictions, second: Predictions, most: int = MOST_ROWS) -> list[dict[str, Any]]:

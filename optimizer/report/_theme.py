@@ -47,7 +47,9 @@ class Figure:
     @property
     def least_width(self) -> int:
         """In pixels: on narrower screens it scrolls, since titles of panels would run into each other."""
-        return _AROUND_PANELS + self.panels * _LEAST_PANEL if self.panels > 1 else 0
+        if self.panels == 1:
+            return 0
+        return _AROUND_PANELS + self.panels * _LEAST_PANEL
 
 
 def styled(plot: go.Figure, height: int, **layout: Any) -> None:
@@ -68,10 +70,7 @@ def grouped_bars(bars: Mapping[str, Mapping[str, Any]], height: int, **layout: A
 
 
 def drawn(prompts: Mapping[str, Predictions]) -> tuple[Mapping[str, Predictions], str]:
-    """Return at most 2,000 random samples, the same under every prompt, and a sentence on that for the caption.
-
-    Where there are no more, return all of them, and no sentence.
-    """
+    """Return at most 2,000 random samples, the same under every prompt, and a sentence on that if there are more."""
     n_samples = len(next(iter(prompts.values())).samples)
     if n_samples <= MOST_DRAWN:
         return prompts, ""

@@ -34,7 +34,7 @@ class RunShown:
         """Read it. The baseline is compared where the run recommends it and `pick` is ``recommended``."""
         contents = read_contents(directory, pick, beside_baseline=False)
         model, around = asked_about(directory)
-        return cls(str(directory.path), contents, CallPrice.of(contents.prompts[contents.chosen["id"]], model, around))
+        return cls(str(directory.path), contents, CallPrice.of(contents.prompt, model, around))
 
     @property
     def predictions(self) -> Predictions:
@@ -132,15 +132,14 @@ def compare_runs(first: RunDirectory, second: RunDirectory, pick: str = "recomme
     n = len(common[0].samples)
     if n < _FEWEST:
         return TwoRuns(*shown, (), {}, "they were tested on different samples")
-    is_part = n < max(len(predictions.samples) for predictions in answers)
-    own = "; the scores of each run are on all of its own samples" if is_part else ""
+    own = ""
+    if n < max(len(predictions.samples) for predictions in answers):
+        own = "; the scores of each run are on all of its own samples"
     held_out = [run.contents.run["rephrasings"]["heldout"] for run in shown]
     both = [wording for wording in held_out[0] if wording in held_out[1]]
     if len(both) >= _FEWEST:
-        ours, theirs = (
-            predictions.under([wordings.index(wording) for wording in both])
-            for predictions, wordings in zip(common, held_out, strict=True)
-        )
+        ours = common[0].under([held_out[0].index(wording) for wording in both])
+        theirs = common[1].under([held_out[1].index(wording) for wording in both])
         basis = f"Paired on {n} test samples and {len(both)} held-out wordings that both have{own}"
         return TwoRuns(*shown, common, compare_paired(ours, theirs), basis)
     if common[0].n_rephrasings != common[1].n_rephrasings:
@@ -165,17 +164,18 @@ def unlike(first: Predictions, second: Predictions) -> str | None:
 
 def _common_samples(first: Predictions, second: Predictions) -> tuple[Predictions, Predictions]:
     """The answers to the samples that both have, in the first's order."""
-    ours, theirs = (
-        {(sample.id, sample.text, sample.label): place for place, sample in enumerate(predictions.samples)}
-        for predictions in (first, second)
-    )
+    ours = {(sample.id, sample.text, sample.label): place for place, sample in enumerate(first.samples)}
+    theirs = {(sample.id, sample.text, sample.label): place for place, sample in enumerate(second.samples)}
     both = [key for key in ours if key in theirs]
-    rows = [np.array([places[key] for key in both], dtype=np.int64) for places in (ours, theirs)]
-    return first.of_samples(rows[0]), second.of_samples(rows[1])
+    our_rows, their_rows = (np.array([*map(places.get, both)], dtype=np.int64) for places in (ours, theirs))
+    return first.of_samples(our_rows), second.of_samples(their_rows)
 
 
 def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for name, value in settings.items():
-        flat |= _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": value}
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{prefix}{name}.")
+        else:
+            flat[f"{prefix}{name}"] = value
     return flat

@@ -68,15 +68,14 @@ def flips(prompts: Mapping[str, Predictions]) -> Figure | None:
         flips_of[name] = {(pair.first, pair.second): pair.n_samples for pair in flip_pairs(predictions.p_tau)}
         total.update(flips_of[name])
     most = sorted(total, key=lambda pair: (total[pair], pair))[-_MOST_PAIRS:]
-    bars = {
-        name: {
+    bars = {}
+    for name, n_samples in flips_of.items():
+        bars[name] = {
             "y": [f"{shown(names[a], 24)} – {shown(names[b], 24)}" for a, b in most],
             "x": [n_samples.get(pair, 0) for pair in most],
             "orientation": "h",
             "hovertemplate": "%{y}: %{x} samples",
         }
-        for name, n_samples in flips_of.items()
-    }
     plot = grouped_bars(bars, 110 + 34 * max(1, len(most)), xaxis_title="samples")
     plot.update_layout(margin={"l": 190, "r": 20, "t": 30, "b": 50})
     caption = "The two answers that an unstable sample is given most often."
@@ -119,8 +118,8 @@ def enough(prompts: Mapping[str, Predictions], seed: int) -> Figure | None:
             line_color=color,
             hovertemplate="%{x} rephrasings: S %{y:.1%}",
         )
-        least = curve.enough("sensitivity", _NARROW)
-        enough_of.append(f"{name} {least}" if least else f"{name} more than {sizes[-1]}")
+        least = curve.enough("sensitivity", _NARROW) or f"more than {sizes[-1]}"
+        enough_of.append(f"{name} {least}")
     styled(plot, 320, xaxis_title="rephrasings", yaxis_title="S", yaxis_tickformat=".0%")
     caption = (
         "S of subsets of the rephrasings, with the interval in which it would fall under as many new ones. S rises "
@@ -135,15 +134,14 @@ def families(scores: Mapping[str, Mapping[str, Any]]) -> Figure | None:
     per_family = {name: of_prompt["per_family"] for name, of_prompt in scores.items()}
     if not any(per_family.values()):
         return None
-    bars = {
-        name: {
+    bars = {}
+    for name, by_family in per_family.items():
+        bars[name] = {
             "x": list(by_family),
             "y": [family["sensitivity"] for family in by_family.values()],
             "customdata": [[family["n"], family["f1"]] for family in by_family.values()],
             "hovertemplate": "%{x}: S %{y:.1%}, F1 %{customdata[1]:.1%}, %{customdata[0]} rephrasings",
         }
-        for name, by_family in per_family.items()
-    }
     plot = grouped_bars(bars, 300, yaxis_title="S", yaxis_tickformat=".0%")
     caption = "What is varied: words, sentences around them, formats, the order of labels or of examples."
     return Figure("families", "Sensitivity by family of rephrasings", caption, plot)

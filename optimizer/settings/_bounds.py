@@ -4,16 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from psopt.errors import InputError
-from psopt.settings._option import check, first, rare, told
+from psopt.settings._option import Panel, check, told
 
-_PANEL = "Bounds"
+_BOUNDS = Panel("Bounds")
 
 
 def _of_classes(texts: list[str]) -> float | dict[str, float]:
-    """Read --min-class-f1: for every class, or for some by LABEL=.
-
-    Raises ValueError.
-    """
+    """Read --min-class-f1: for every class, or for some by LABEL=."""
     bounds = {}
     for text in texts:
         label, sign, number = text.rpartition("=")
@@ -39,47 +36,41 @@ class BoundOptions:
     benchmarks/coverage.md).
     """
 
-    max_sensitivity: float | None = first(None, "S must not be above this.", _PANEL, "X", least=0, most=1)
-    min_f1: float | None = first(None, "F1 must not be below this.", _PANEL, "X", least=0, most=1)
-    min_macro_f1: float | None = first(None, "Macro-F1 must not be below this.", _PANEL, "X", least=0, most=1)
-    min_class_f1: float | Mapping[str, float] | None = first(
-        None,
+    max_sensitivity: float | None = _BOUNDS.first("S must not be above this.", "X", least=0, most=1)
+    min_f1: float | None = _BOUNDS.first("F1 must not be below this.", "X", least=0, most=1)
+    min_macro_f1: float | None = _BOUNDS.first("Macro-F1 must not be below this.", "X", least=0, most=1)
+    min_class_f1: float | Mapping[str, float] | None = _BOUNDS.first(
         "The F1 of no class must be below this; LABEL=X is for one class, and may be repeated.",
-        _PANEL,
         "X",
         read=_of_classes,
         repeats=True,
     )
-    min_consistency: float | None = first(None, "C must not be below this.", _PANEL, "X", least=0, most=1)
-    max_na_rate: float | None = first(
-        None, "The share of answers that name no label must not be above this.", _PANEL, "X", least=0, most=1
+    min_consistency: float | None = _BOUNDS.first("C must not be below this.", "X", least=0, most=1)
+    max_na_rate: float | None = _BOUNDS.first(
+        "The share of answers that name no label must not be above this.", "X", least=0, most=1
     )
-    each: float | None = first(
-        None,
-        "Each sample must keep its right answer under at least this share of the wordings.",
-        _PANEL,
-        "X",
-        above=0,
-        most=1,
+    each: float | None = _BOUNDS.first(
+        "Each sample must keep its right answer under at least this share of the wordings.", "X", above=0, most=1
     )
-    min_each: float | None = rare(
-        None, "The share of samples that must do so, with --each", _PANEL, "X", least=0, most=1, shown_default="all, 1"
+    min_each: float | None = _BOUNDS.rare(
+        "The share of samples that must do so, with --each", "X", least=0, most=1, shown_default="all, 1"
     )
-    pinned: tuple[str, ...] = rare(
-        (),
+    pinned: tuple[str, ...] = _BOUNDS.rare(
         "Id of a sample that must be right under every wording, beside those that the data pin; may be repeated.",
-        _PANEL,
         "ID",
+        default=(),
         flags="--pin",
         repeats=True,
     )
-    use_ci_bound: bool = first(
-        False, "Require the bound at the worse end of the 95 % interval, not of the estimate.", _PANEL, flags="--sure"
+    use_ci_bound: bool = _BOUNDS.first(
+        "Require the bound at the worse end of the 95 % interval, not of the estimate.", default=False, flags="--sure"
     )
-    beyond_reruns: bool = rare(
-        False, "Hold --max-sensitivity against S less the S of asking again; with --vary repeat.", _PANEL
+    beyond_reruns: bool = _BOUNDS.rare(
+        "Hold --max-sensitivity against S less the S of asking again; with --vary repeat.", default=False
     )
-    alarm: bool = first(False, "Require the bound at the better end: fail only where it is clearly missed", _PANEL)
+    alarm: bool = _BOUNDS.first(
+        "Require the bound at the better end: fail only where it is clearly missed", default=False
+    )
 
     def __post_init__(self) -> None:
         """Refuse values that make no sense."""

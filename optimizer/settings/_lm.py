@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 from psopt.errors import InputError
-from psopt.settings._option import check, first, option, pairs, rare, told
+from psopt.settings._option import Panel, check, pairs, told
 
 _LABEL_TOKENS = 256  # a label takes a dozen; the rest allows a model to think aloud a little
 # An answer that is more than a label may take four times as much. A choice: a JSON object with a paragraph of reasons
 # has 100 to 300 tokens, and unused tokens cost nothing.
 _ANSWER_TOKENS = 4 * _LABEL_TOKENS
-_MODEL = "Model"
-_LIMITS = "Limits"
+_MODEL = Panel("Model")
+_LIMITS = Panel("Limits")
 _RESUME = ("resume",)
 _ELSEWHERE = ("resume", "worker")
 _ANYWHERE = ("resume", "worker", "export")
@@ -40,118 +40,98 @@ class LMConfig:
     treated as secrets: run.json has only the names.
     """
 
-    api_base: str | None = first(
-        None,
+    api_base: str | None = _MODEL.first(
         "An OpenAI-compatible server, such as http://localhost:8000/v1",
-        _MODEL,
         "URL",
         changed_by=_ANYWHERE,
         shown_default="$OPENAI_BASE_URL or OpenAI",
     )
-    concurrency: int = option(32, "Maximum parallel requests.", _MODEL, "N", least=1, changed_by=_ELSEWHERE)
-    timeout: float = rare(
-        60.0,
+    concurrency: int = _MODEL.option("Maximum parallel requests.", "N", default=32, least=1, changed_by=_ELSEWHERE)
+    timeout: float = _MODEL.rare(
         "Seconds to wait for an answer at first; then what answers take decides.",
-        _MODEL,
         "S",
+        default=60.0,
         above=0,
         changed_by=_RESUME,
     )
-    retries: int = rare(
-        12,
+    retries: int = _MODEL.rare(
         "How often a failed call is sent again, or an unreachable server is retried.",
-        _MODEL,
         "N",
+        default=12,
         least=0,
         changed_by=_RESUME,
     )
-    max_tokens: int = rare(
-        _LABEL_TOKENS,
+    max_tokens: int = _MODEL.rare(
         f"Most tokens of one answer; left at {_LABEL_TOKENS}, it is {_ANSWER_TOKENS:,} for answers that are more than "
         "a label.",
-        _MODEL,
         "N",
+        default=_LABEL_TOKENS,
         least=1,
         changed_by=_RESUME,
     )
     temperature: float = 0.0
     request_seed: int = 42
-    structured: bool = rare(
-        True,
+    structured: bool = _MODEL.rare(
         "Restrict answers to the labels where the server can, or let it answer freely.",
-        _MODEL,
+        default=True,
         flags="--structured/--plain",
     )
-    logprobs: bool = rare(
-        False, "Measure with the labels' probabilities; of open answers, how sure of them it was.", _MODEL
+    logprobs: bool = _MODEL.rare(
+        "Measure with the labels' probabilities; of open answers, how sure of them it was.", default=False
     )
-    requests_per_minute: float | None = rare(None, "Maximum requests per minute.", _LIMITS, "N", above=0)
-    max_unanswered: float = rare(
-        0.05,
+    requests_per_minute: float | None = _LIMITS.rare("Maximum requests per minute.", "N", above=0)
+    max_unanswered: float = _LIMITS.rare(
         "Stop, resumable, if the server refuses a larger share of the texts for good.",
-        _LIMITS,
         "X",
+        default=0.05,
         least=0,
         most=1,
         changed_by=_RESUME,
     )
-    max_calls: int | None = option(
-        None, "Stop, resumable, before more calls.", _LIMITS, "N", least=0, changed_by=_LIMIT
+    max_calls: int | None = _LIMITS.option("Stop, resumable, before more calls.", "N", least=0, changed_by=_LIMIT)
+    max_tokens_total: int | None = _LIMITS.rare("Stop before more tokens in all.", "N", least=0, changed_by=_LIMIT)
+    max_cost: float | None = _LIMITS.first(
+        "Stop before a higher cost, in US dollars.", "USD", least=0, changed_by=_LIMIT
     )
-    max_tokens_total: int | None = rare(
-        None, "Stop before more tokens in all.", _LIMITS, "N", least=0, changed_by=_LIMIT
+    hf_likelihood: Literal["mean", "sum"] = _MODEL.rare(
+        "What local models score a label by: its tokens' mean log-likelihood, or their sum.", default="mean"
     )
-    max_cost: float | None = first(
-        None, "Stop before a higher cost, in US dollars.", _LIMITS, "USD", least=0, changed_by=_LIMIT
-    )
-    hf_likelihood: Literal["mean", "sum"] = rare(
-        "mean", "What local models score a label by: its tokens' mean log-likelihood, or their sum.", _MODEL
-    )
-    calibration: Literal["auto", "off", "batch"] = rare(
-        "auto",
+    calibration: Literal["auto", "off", "batch"] = _MODEL.rare(
         "Take the model's preference for some labels out, by unlabelled texts: where that helps, never, or always.",
-        _MODEL,
+        default="auto",
     )
-    extra_body: Mapping[str, Any] | None = rare(
-        None,
-        "Merged into every request; a null leaves a field out.",
-        _MODEL,
-        "JSON",
-        read=_json_object,
-        changed_by=_ANYWHERE,
+    extra_body: Mapping[str, Any] | None = _MODEL.rare(
+        "Merged into every request; a null leaves a field out.", "JSON", read=_json_object, changed_by=_ANYWHERE
     )
-    headers: Mapping[str, str | None] = rare(
-        {},
+    headers: Mapping[str, str | None] = _MODEL.rare(
         "Sent with every request; may be repeated. Values are kept nowhere: give them again to resume.",
-        _MODEL,
         "K=V",
+        default={},
         flags="--header",
         read=pairs,
         write=dict.fromkeys,  # only their names
         repeats=True,
         changed_by=_ANYWHERE,
     )
-    api_version: str | None = rare(
-        None, "Azure's api-version", _MODEL, "V", changed_by=_ANYWHERE, shown_default="$OPENAI_API_VERSION"
+    api_version: str | None = _MODEL.rare(
+        "Azure's api-version", "V", changed_by=_ANYWHERE, shown_default="$OPENAI_API_VERSION"
     )
-    batch: bool = option(
-        False,
+    batch: bool = _MODEL.option(
         "Ask by the server's batch API: at half the price, within a day; Ctrl-C and resume.",
-        _MODEL,
+        default=False,
         changed_by=_RESUME,
     )
-    batch_size: int = rare(50_000, "Most requests in a batch.", _MODEL, "N", least=1, changed_by=_RESUME)
-    batch_tick: float = rare(
-        15.0, "Seconds between two looks at open batches.", _MODEL, "S", above=0, changed_by=_RESUME
+    batch_size: int = _MODEL.rare("Most requests in a batch.", "N", default=50_000, least=1, changed_by=_RESUME)
+    batch_tick: float = _MODEL.rare(
+        "Seconds between two looks at open batches.", "S", default=15.0, above=0, changed_by=_RESUME
     )
-    max_batches: int = rare(100, "Most batches open at once.", _MODEL, "N", least=1, changed_by=_RESUME)
-    batch_keep_files: bool = rare(
-        False, "Leave the files of batches at the server once their answers are kept.", _MODEL, changed_by=_RESUME
+    max_batches: int = _MODEL.rare("Most batches open at once.", "N", default=100, least=1, changed_by=_RESUME)
+    batch_keep_files: bool = _MODEL.rare(
+        "Leave the files of batches at the server once their answers are kept.", default=False, changed_by=_RESUME
     )
-    renegotiate: bool = rare(
-        False,
+    renegotiate: bool = _MODEL.rare(
         "Detect again what the server takes.",
-        _MODEL,
+        default=False,
         write=lambda _: False,  # it is for one start, not for a resumed run
         changed_by=_ANYWHERE,
     )

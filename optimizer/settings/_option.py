@@ -41,9 +41,10 @@ class Option:
 def option(default: Any, meaning: str, panel: str, metavar: str | None = None, **more: Any) -> Any:
     """Declare an option: a dataclass field with `Option`'s attributes; `default` is ``...`` if a value is required."""
     declared: dict[str, Any] = {"metadata": {_OPTION: Option(meaning=meaning, panel=panel, metavar=metavar, **more)}}
-    if default is not ...:
-        is_mutable = isinstance(default, dict)
-        declared |= {"default_factory": default.copy} if is_mutable else {"default": default}
+    if isinstance(default, dict):
+        declared["default_factory"] = default.copy
+    elif default is not ...:
+        declared["default"] = default
     return field(**declared)
 
 
@@ -52,9 +53,23 @@ def first(default: Any, meaning: str, panel: str, metavar: str | None = None, **
     return option(default, meaning, panel, metavar, rank="first", **more)
 
 
-def rare(default: Any, meaning: str, panel: str, metavar: str | None = None, **more: Any) -> Any:
-    """Declare an option that is mainly for a configuration file."""
-    return option(default, meaning, panel, metavar, rank="config", **more)
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A box of the help, and the ways to declare an option in it."""
+
+    title: str
+
+    def option(self, meaning: str, metavar: str | None = None, default: Any = None, **more: Any) -> Any:
+        """Declare an option that ``--help-all`` shows."""
+        return option(default, meaning, self.title, metavar, **more)
+
+    def first(self, meaning: str, metavar: str | None = None, default: Any = None, **more: Any) -> Any:
+        """Declare an option that ``--help`` shows."""
+        return first(default, meaning, self.title, metavar, **more)
+
+    def rare(self, meaning: str, metavar: str | None = None, default: Any = None, **more: Any) -> Any:
+        """Declare an option that is mainly for a configuration file."""
+        return option(default, meaning, self.title, metavar, rank="config", **more)
 
 
 class Leaf(NamedTuple):
@@ -74,8 +89,9 @@ class Leaf(NamedTuple):
     @property
     def types(self) -> tuple[Any, ...]:
         """The types that a value may have, except None."""
-        is_union = get_origin(self.hint) not in {Literal, tuple} and not isinstance(self.hint, type)
-        return tuple(kind for kind in get_args(self.hint) if kind is not NoneType) if is_union else (self.hint,)
+        if isinstance(self.hint, type) or get_origin(self.hint) in {Literal, tuple}:
+            return (self.hint,)
+        return tuple(kind for kind in get_args(self.hint) if kind is not NoneType)
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -114,7 +130,9 @@ def _members(group: Any) -> list[tuple[Field[Any], Any]]:
 
 def _leaf(member: Field[Any], hint: Any) -> Leaf:
     declared = member.metadata.get(_OPTION)
-    default = member.default if member.default_factory is MISSING else member.default_factory()
+    default = member.default
+    if member.default_factory is not MISSING:
+        default = member.default_factory()
     return Leaf(member.name, (declared and declared.key) or member.name, hint, default, declared)
 
 
@@ -133,18 +151,17 @@ def check(settings: Any) -> None:
 
 def _fault(value: Any, declared: Option) -> str:
     """The range that a number is outside of, in words; empty if it is inside. NaN is outside of every range."""
-    if declared.above is None and declared.least is None and declared.most is None:
-        return ""
-    if not isinstance(value, int | float):
-        return "a number"
-    bounds = (
+    checks = (
         ("above", declared.above, operator.gt),
         ("at least", declared.least, operator.ge),
         ("at most", declared.most, operator.le),
     )
-    checks = [(words, bound, is_met(value, bound)) for words, bound, is_met in bounds if bound is not None]
-    is_in = all(is_met for _, _, is_met in checks)
-    return "" if is_in else " and ".join(f"{words} {bound:g}" for words, bound, _ in checks)
+    bounds = [(words, bound, is_met) for words, bound, is_met in checks if bound is not None]
+    if bounds and not isinstance(value, int | float):
+        return "a number"
+    if all(is_met(value, bound) for _, bound, is_met in bounds):
+        return ""
+    return " and ".join(f"{words} {bound:g}" for words, bound, _ in bounds)
 
 
 def told(settings: type[_Settings]) -> type[_Settings]:
@@ -159,10 +176,7 @@ def told(settings: type[_Settings]) -> type[_Settings]:
 
 
 def pairs(texts: list[str]) -> Mapping[str, str]:
-    """Read NAME=VALUE, given several times; a refused one is named by its number, since it may be a secret.
-
-    Raises ValueError.
-    """
+    """Read NAME=VALUE, given several times; a refused one is named by its number, since it may be a secret."""
     values = {}
     for number, text in enumerate(texts, 1):
         name, sign, value = text.partition("=")

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Literal, Self, get_args
 
 from psopt.errors import InputError, UnknownNameError
-from psopt.settings._option import option, rare, told
+from psopt.settings._option import Panel, told
 
-_PANEL = "Rephrasings"
+_REPHRASINGS = Panel("Rephrasings")
 
 Family = Literal["paraphrase", "wording", "format", "label-order", "example-order"]
 FAMILIES: tuple[Family, ...] = get_args(Family)
@@ -41,29 +41,25 @@ def read_families(names: str) -> tuple[str, ...]:
 class RephrasingOptions:
     """Where rephrasings come from."""
 
-    rephraser: str | None = option(
-        None, "A model that writes the rephrasings", _PANEL, "M", shown_default="psopt's own, or rules"
+    rephraser: str | None = _REPHRASINGS.option(
+        "A model that writes the rephrasings", "M", shown_default="psopt's own, or rules"
     )
-    judge: str | None = rare(None, "A model that checks whether a rephrasing asks for the same.", _PANEL, "M")
-    file: Path | None = rare(
-        None,
+    judge: str | None = _REPHRASINGS.rare("A model that checks whether a rephrasing asks for the same.", "M")
+    file: Path | None = _REPHRASINGS.rare(
         "Your own: a text file with one per line, or a rephrasings.json of `psopt rephrase` or of another run.",
-        _PANEL,
         "FILE",
         key="rephrasings_file",
     )
-    keep_labels: bool = rare(
-        True,
+    keep_labels: bool = _REPHRASINGS.rare(
         "Whether a rephrasing must name the labels that the description enumerates.",
-        _PANEL,
+        default=True,
         flags="--keep-labels/--drop-labels",
     )
-    families: tuple[str, ...] = option(
-        ("paraphrase",),
+    families: tuple[str, ...] = _REPHRASINGS.option(
         f"What changes between the askings, in equal parts, with commas between: {', '.join(FAMILIES)}; of the texts "
         f"{', '.join(TEXT_FAMILIES)}, or {_INPUT} for all of these; {_REPEAT} asks the same again, beside S.",
-        _PANEL,
         "F,F",
+        default=("paraphrase",),
         key="vary",
         read=read_families,
         write=",".join,
@@ -73,13 +69,12 @@ class RephrasingOptions:
         """Refuse an unknown family, and a judge or paraphrases of texts where no model writes."""
         families = self.families if isinstance(self.families, str) else ",".join(self.families)
         object.__setattr__(self, "families", read_families(families))
-        if "text-paraphrase" in self.families and not self.rephraser_writes:
+        if self.rephraser_writes:
+            return
+        if "text-paraphrase" in self.families:
             raise InputError("--vary text-paraphrase needs a model that writes: add --rephraser MODEL")
-        if self.judge is not None and not self.rephraser_writes:
-            raise InputError(
-                f"--judge {self.judge} has nothing to judge: it checks the rephrasings of a model; add --rephraser "
-                "MODEL"
-            )
+        if self.judge is not None:
+            raise InputError(f"--judge {self.judge} has nothing to judge: no model rephrases; add --rephraser MODEL")
 
     @property
     def texts(self) -> tuple[TextFamily, ...]:
@@ -93,7 +88,9 @@ class RephrasingOptions:
     def wordings(self) -> tuple[Family, ...]:
         """What rephrasings change: paraphrases, where nothing else is varied; nothing where only texts are."""
         named: tuple[Family, ...] = tuple(family for family in FAMILIES if family in self.families)
-        return named or (() if self.texts and self.file is None else ("paraphrase",))
+        if not named and (self.file is not None or not self.texts):
+            return ("paraphrase",)
+        return named
 
     def turns(self, n: int) -> list[str]:
         """The families of n rephrasings, in equal parts."""

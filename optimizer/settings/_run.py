@@ -8,7 +8,7 @@ from typing import Literal
 from psopt.errors import InputError
 from psopt.settings._data import DataOptions
 from psopt.settings._lm import LMConfig
-from psopt.settings._option import check, first, option, rare, told
+from psopt.settings._option import Panel, check, told
 from psopt.settings._rephrasing import RephrasingOptions
 from psopt.settings._search import SearchOptions
 
@@ -21,7 +21,8 @@ GateMode = Literal["sure", "likely", "off"]
 SplitChoice = Literal["train", "val", "test", "all"]
 _BETWEEN_MODELS = " + "
 _BY_EFFORT = "by --effort"
-_SEARCH = "Search"
+_DATA, _MODEL, _PROMPT = Panel("Data"), Panel("Model"), Panel("Prompt")
+_REPHRASINGS, _SEARCH, _OUTPUT = Panel("Rephrasings"), Panel("Search"), Panel("Output")
 
 
 def models_name(models: str | Sequence[str]) -> str:
@@ -55,38 +56,27 @@ def model_names(name: str) -> tuple[str, ...]:
 class SizeOptions:
     """How large a run should be; None lets the planner choose."""
 
-    effort: Effort | None = first(
-        None,
+    effort: Effort | None = _SEARCH.first(
         "How much to ask, as far as sizes are not given: about 5,000, 20,000 or 60,000 calls at most, or all",
-        _SEARCH,
         shown_default="as --max-calls, --max-cost or --max-tokens-total allow, else light; full with minilm and sim",
     )
-    rephrasings: int | None = option(
-        None,
-        "How many wordings of the description, the original among them",
-        "Rephrasings",
-        "Q",
-        least=1,
-        shown_default=_BY_EFFORT,
+    rephrasings: int | None = _REPHRASINGS.option(
+        "How many wordings of the description, the original among them", "Q", least=1, shown_default=_BY_EFFORT
     )
-    heldout: int | None = rare(
-        None, "How many held-out wordings, for test", "Rephrasings", "Q", least=1, shown_default="as --rephrasings"
+    heldout: int | None = _REPHRASINGS.rare(
+        "How many held-out wordings, for test", "Q", least=1, shown_default="as --rephrasings"
     )
-    samples: int | None = option(
-        None, "At most so many samples of val, and of train", "Data", "N", least=2, shown_default=_BY_EFFORT
+    samples: int | None = _DATA.option(
+        "At most so many samples of val, and of train", "N", least=2, shown_default=_BY_EFFORT
     )
-    train_samples: int | None = rare(
-        None, "At most so many samples of train", "Data", "N", least=2, shown_default="by --samples"
+    train_samples: int | None = _DATA.rare(
+        "At most so many samples of train", "N", least=2, shown_default="by --samples"
     )
-    test_samples: int | None = rare(
-        None, "At most so many samples of test", "Data", "N", least=2, shown_default=_BY_EFFORT
+    test_samples: int | None = _DATA.rare("At most so many samples of test", "N", least=2, shown_default=_BY_EFFORT)
+    trials: int | None = _SEARCH.first(
+        "Prompts to evaluate in total", "N", least=1, changed_by=("resume",), shown_default=_BY_EFFORT
     )
-    trials: int | None = first(
-        None, "Prompts to evaluate in total", _SEARCH, "N", least=1, changed_by=("resume",), shown_default=_BY_EFFORT
-    )
-    rounds: int | None = rare(
-        None, "How often to diagnose and propose", _SEARCH, "N", least=1, shown_default=_BY_EFFORT
-    )
+    rounds: int | None = _SEARCH.rare("How often to diagnose and propose", "N", least=1, shown_default=_BY_EFFORT)
 
     def __post_init__(self) -> None:
         """Refuse values that make no sense."""
@@ -99,72 +89,61 @@ class RunOptions:
     """What a user may set for a run besides its sizes."""
 
     data: DataOptions
-    model: str = first(
-        "minilm",
+    model: str = _MODEL.first(
         f"{MODELS}; given several times, one prompt is searched for all",
-        "Model",
         "M",
+        default="minilm",
         read=models_name,
         repeats=True,
         shown_default="minilm",
     )
-    over: Over = rare(
-        "worst",
+    over: Over = _MODEL.rare(
         "Of several models: whether prompts are compared by the worst model's F1, S and C, or by the mean.",
-        "Model",
+        default="worst",
     )
-    strategy: str = option("simple", "Original prompt: simple, detail or 1-shot.", "Prompt", "S")
+    strategy: str = _PROMPT.option("Original prompt: simple, detail or 1-shot.", "S", default="simple")
     rephrasing: RephrasingOptions = field(default_factory=RephrasingOptions)
     search: SearchOptions = field(default_factory=SearchOptions)
     lm: LMConfig = field(default_factory=LMConfig)
-    proposer: str | None = first(
-        None,
+    proposer: str | None = _SEARCH.first(
         "A model that writes definitions and notes, beside the rules; `rules` for none",
-        _SEARCH,
         "M",
         shown_default="the model that answers, if it can write",
     )
-    leave_one_out: int | None = rare(
-        None,
+    leave_one_out: int | None = _SEARCH.rare(
         "Measure what so many edits of the chosen prompt contribute, for val x Q answers each",
-        _SEARCH,
         "N",
         least=0,
         changed_by=("resume",),
         shown_default="8 with minilm and sim, else 0",
     )
-    storage: str | None = option(
-        None,
-        "Optuna storage",
-        _SEARCH,
-        "URL",
-        changed_by=("resume",),
-        shown_default="a SQLite file in the run directory",
+    storage: str | None = _SEARCH.option(
+        "Optuna storage", "URL", changed_by=("resume",), shown_default="a SQLite file in the run directory"
     )
-    study_name: str = rare("", "Name of the study in the storage", _SEARCH, "NAME", shown_default="the run directory's")
-    program: str | None = option(
-        None, "A DSPy program to optimize in place of a prompt; --model runs it.", "Prompt", "MODULE:NAME"
+    study_name: str = _SEARCH.rare(
+        "Name of the study in the storage", "NAME", default="", shown_default="the run directory's"
     )
-    gate: GateMode = option(
-        "sure",
+    program: str | None = _PROMPT.option(
+        "A DSPy program to optimize in place of a prompt; --model runs it.", "MODULE:NAME"
+    )
+    gate: GateMode = _SEARCH.option(
         "What a prompt must show on test to be recommended in place of yours: sure, by tests at 5 %; likely, by "
         "estimates alone; off takes the best by val as it is.",
-        _SEARCH,
+        default="sure",
     )
-    gate_margin: float = rare(
-        GATE_MARGIN, "By how much its F1 may be lower than yours, as a share.", _SEARCH, "X", least=0, most=0.99
+    gate_margin: float = _SEARCH.rare(
+        "By how much its F1 may be lower than yours, as a share.", "X", default=GATE_MARGIN, least=0, most=0.99
     )
-    probe: str | None = rare(
-        None, "Texts of your own, with labels or without: both prompts are put to them at the end.", "Data", "FILE"
+    probe: str | None = _DATA.rare(
+        "Texts of your own, with labels or without: both prompts are put to them at the end.", "FILE"
     )
-    pinned: tuple[str, ...] = rare(
-        (), "Id of a test sample that must stay right; may be repeated.", _SEARCH, "ID", flags="--pin", repeats=True
+    pinned: tuple[str, ...] = _SEARCH.rare(
+        "Id of a test sample that must stay right; may be repeated.", "ID", default=(), flags="--pin", repeats=True
     )
-    log: tuple[str, ...] = option(
-        (),
+    log: tuple[str, ...] = _OUTPUT.option(
         "Record the run with mlflow[:EXPERIMENT], or a tracker of your own, MODULE:NAME; several with commas between.",
-        "Output",
         "TRACKER",
+        default=(),
         repeats=True,
         changed_by=("resume",),
     )
@@ -175,14 +154,14 @@ class RunOptions:
 class MeasureOptions:
     """What a prompt is measured on. Data without labels are one split, and used completely."""
 
-    rephrasings: int = first(
-        10, "How many wordings of the description; the original is one, but on test.", "Rephrasings", "Q", least=1
+    rephrasings: int = _REPHRASINGS.first(
+        "How many wordings of the description; the original is one, but on test.", "Q", default=10, least=1
     )
-    split: SplitChoice = first("test", "Which samples; on test the rephrasings are held-out ones.", "Data")
-    samples: int = first(500, "At most so many samples.", "Data", "N", least=2)
-    seed: int = option(42, "Seeds everything that is drawn.", "Data", "N", least=0)
+    split: SplitChoice = _DATA.first("Which samples; on test the rephrasings are held-out ones.", default="test")
+    samples: int = _DATA.first("At most so many samples.", "N", default=500, least=2)
+    seed: int = _DATA.option("Seeds everything that is drawn.", "N", default=42, least=0)
     lm: LMConfig = field(default_factory=LMConfig)
     rephrasing: RephrasingOptions = field(default_factory=RephrasingOptions)
-    cache_dir: str | Path | None = option(
-        None, "Where answers are kept", "Model", "DIR", shown_default="$PSOPT_CACHE_DIR or the user's cache"
+    cache_dir: str | Path | None = _MODEL.option(
+        "Where answers are kept", "DIR", shown_default="$PSOPT_CACHE_DIR or the user's cache"
     )

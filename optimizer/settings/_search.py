@@ -1,13 +1,13 @@
 """How to search, and what a search may use."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError
-from psopt.settings._option import check, option, rare, told
+from psopt.settings._option import Panel, check, told
 
-_PANEL = "Search"
+_SEARCH = Panel("Search")
+_DATA = Panel("Data")
 _LEAST_TO_SHORTEN = 10  # trials: with fewer, none is spent on shorter prompts
 
 SamplerName = Literal["tpe", "nsga2", "gp", "random"]
@@ -43,40 +43,37 @@ class SearchRestriction:
     kinds: tuple[str, ...] = KINDS
     margin: float = 0.01
     max_prompt_edits: int | None = None
-    max_prompt_tokens: int | None = option(
-        None,
+    max_prompt_tokens: int | None = _SEARCH.option(
         "Maximum tokens per call of a recommended prompt, with a text of mean length; nothing above is tried",
-        _PANEL,
         "N",
         least=1,
         changed_by=("resume",),
         shown_default="any number, of at most 25 edits",
     )
-    no_verbatim: bool = option(
-        False,
+    no_verbatim: bool = _SEARCH.option(
         "Let no text of a sample into a prompt: no example, no run of three words, no number, nothing rare or private.",
-        _PANEL,
+        default=False,
     )
-    hold_back: HoldBack = rare(
-        "all",
+    hold_back: HoldBack = _SEARCH.rare(
         "Samples that are shown as no example: those that hold private text, near copies of texts of val or test, or "
         "both; proposals.json lists them. Without copies, scores may be too good.",
-        _PANEL,
+        default="all",
     )
     examples_allowed: int = 0
-    without: tuple[str, ...] = rare(
-        (),
+    without: tuple[str, ...] = _SEARCH.rare(
         "Never use an edit, by its id (psopt export RUN --why lists them); may be repeated.",
-        _PANEL,
         "EDIT",
+        default=(),
         repeats=True,
     )
 
     def __post_init__(self) -> None:
         """Refuse values that make no sense."""
         check(self)
-        _check_names("view", self.views, VIEWS)
-        _check_names("kind of edit", self.kinds, KINDS)
+        for kind, names, allowed in (("view", self.views, VIEWS), ("kind of edit", self.kinds, KINDS)):
+            for name in names:
+                if name not in allowed:
+                    raise UnknownNameError(kind, name, allowed)
         if not self.kinds:
             raise InputError("a search needs at least one kind of edit")
         if self.no_verbatim and set(self.kinds) == {"example"}:
@@ -87,12 +84,6 @@ class SearchRestriction:
             raise InputError(f"max_prompt_edits must be at least 1, not {self.max_prompt_edits}")
         if self.examples_allowed < 0:
             raise InputError(f"examples_allowed must be at least 0, not {self.examples_allowed}")
-
-
-def _check_names(kind: str, names: Iterable[str], allowed: tuple[str, ...]) -> None:
-    for name in names:
-        if name not in allowed:
-            raise UnknownNameError(kind, name, allowed)
 
 
 @told
@@ -107,15 +98,14 @@ class SearchOptions:
 
     trials: int = 40
     rounds: int = 3
-    sampler: SamplerName = rare("tpe", "Optuna's sampler.", _PANEL, "NAME")
-    seed: int = option(42, "Seeds everything that is drawn.", "Data", "N", least=0)
+    sampler: SamplerName = _SEARCH.rare("Optuna's sampler.", "NAME", default="tpe")
+    seed: int = _DATA.option("Seeds everything that is drawn.", "N", default=42, least=0)
     parts: SearchRestriction = field(default_factory=SearchRestriction)
     most_edits: int = 40
-    race: RaceMode = option(
-        "auto",
+    race: RaceMode = _SEARCH.option(
         "Stop asking about a prompt once others are clearly better; auto does so where answers cost something and come "
         "call by call.",
-        _PANEL,
+        default="auto",
         changed_by=("resume",),
     )
 

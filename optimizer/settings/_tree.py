@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,7 +28,7 @@ def built(
     """
     arguments: dict[str, Any] = {}
     for name, inner in groups(group).items():
-        whole = values.get(name) or (getattr(usual, name) if usual is not None else None)
+        whole = values.get(name) or getattr(usual, name, None)
         arguments[name] = built(inner, values, whole, facts=facts)
     for leaf in leaves(group):
         if leaf.key in values and (leaf.option or facts):
@@ -39,22 +40,14 @@ def built(
 
 def changed(settings: _Settings, changes: Mapping[str, Any]) -> _Settings:
     """Return the settings with other values by key, at any depth."""
-    wanted: dict[str, Any] = {}
-    for name in groups(type(settings)):
-        before = getattr(settings, name)
-        after = changed(before, changes)
-        if after is not before:
-            wanted[name] = after
+    wanted = {name: changed(getattr(settings, name), changes) for name in groups(type(settings))}
     wanted |= {leaf.name: changes[leaf.key] for leaf in leaves(type(settings)) if leaf.key in changes}
-    return replace(settings, **wanted) if wanted else settings  # type: ignore[type-var]
+    return replace(settings, **wanted)  # type: ignore[type-var]
 
 
 def check_keywords(keywords: Mapping[str, Any], *known: type, also: tuple[str, ...] = ()) -> None:
-    """Refuse a keyword that is no option of these settings.
-
-    Raises InputError, which suggests the nearest one.
-    """
-    names = [*also, *(name for group in known for name in _names(group))]
+    """Raise InputError for a keyword that is no option of these settings; it suggests the nearest one."""
+    names = [*also, *chain.from_iterable(map(_names, known))]
     for name in keywords:
         if name not in names:
             raise InputError(f"there is no option {name!r}{nearest(name, names)}")
@@ -73,15 +66,14 @@ def flat(settings: Any, *, nested: tuple[str, ...] = ()) -> dict[str, Any]:
     data: dict[str, Any] = {}
     for name in groups(type(settings)):
         inner = flat(getattr(settings, name), nested=nested)
-        data |= {name: inner} if name in nested else inner
+        if name in nested:
+            inner = {name: inner}
+        data |= inner
     return data | {leaf.key: _plain(getattr(settings, leaf.name), leaf) for leaf in leaves(type(settings))}
 
 
 def of_flat(group: type[_Settings], data: Mapping[str, Any], *, nested: tuple[str, ...] = ()) -> _Settings:
-    """Read settings back from `flat`'s data.
-
-    Raises InputError if there is a key that this version does not know.
-    """
+    """Read settings back from `flat`'s data; raises InputError for a key that this version does not know."""
     values = {key: value for key, value in data.items() if key not in nested}
     for name in nested:
         values |= data.get(name, {})
@@ -95,9 +87,12 @@ def of_flat(group: type[_Settings], data: Mapping[str, Any], *, nested: tuple[st
 def _plain(value: Any, leaf: Leaf) -> Any:
     if leaf.option and leaf.option.write and value is not None:
         return leaf.option.write(value)
-    if isinstance(value, tuple):
-        return list(value)
-    return str(value) if isinstance(value, Path) else value
+    match value:
+        case tuple():
+            return list(value)
+        case Path():
+            return str(value)
+    return value
 
 
 def _read(value: Any, leaf: Leaf) -> Any:
@@ -105,4 +100,6 @@ def _read(value: Any, leaf: Leaf) -> Any:
         return leaf.option.read(value)
     if isinstance(value, list) and leaf.is_tuple:
         return tuple(value)
-    return Path(value) if isinstance(value, str) and Path in leaf.types and str not in leaf.types else value
+    if isinstance(value, str) and Path in leaf.types and str not in leaf.types:
+        return Path(value)
+    return value
