@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from psopt.api._estimate import estimate_run
 from psopt.api._optimize import run as run_settings
 from psopt.api._optimize import run_folder
-from psopt.api._planning import frozen_evaluator
 from psopt.api._progress import watched
+from psopt.api._setup import frozen_evaluator
 from psopt.errors import InputError
 from psopt.evaluation import Grid, score
 from psopt.models import ModelProvider, calibrates, name_of_model

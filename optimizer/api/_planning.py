@@ -1,4 +1,4 @@
-"""What a run is made of: its models, what all prompts are compared on, and its sizes, planned before any is asked."""
+"""How large a run will be, planned before any model is asked."""
 
 from __future__ import annotations
 
@@ -8,29 +8,24 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.answers import AnswerType
+from psopt.api._setup import answering_models, frozen_evaluator
 from psopt.errors import InputError
-from psopt.evaluation import Evaluator
-from psopt.models import MOST_LABELLED, LabelledTexts, ModelProvider, calibrates, capabilities_of, n_computed
+from psopt.models import ModelProvider, capabilities_of, n_computed
 from psopt.models.chat import AnswerRate, keep_rate, kept_rate
-from psopt.proposals.llm import LLMProposer
-from psopt.rephrasings import freeze_rephrasings, n_parts_of, read_given
-from psopt.runs import MANIFEST, REPHRASINGS, Pace, RunDirectory, RunSettings, SearchBasis
+from psopt.rephrasings import n_parts_of, read_given
+from psopt.runs import MANIFEST, Pace, RunDirectory, RunSettings, SearchBasis
 from psopt.runs.planning import Limits, Plan, Planner, asked_sizes, effort_for, limits_of, resumed_from, sized
-from psopt.search_spaces import CALIBRATE, apply_edits
-from psopt.settings import DataOptions, RunOptions, SizeOptions, built, check_keywords, leaves, models_name
-from psopt.tasks import subset
+from psopt.settings import DataOptions, RunOptions, SizeOptions, built, check_keywords, leaves
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from psopt.evaluation import Split
+    from psopt.evaluation import Evaluator
     from psopt.models import Model
-    from psopt.rephrasings import RephrasingOptions, RephrasingSet
     from psopt.runs import CostEstimate, RunSettings
     from psopt.search_spaces import Prompt
-    from psopt.tasks import Sample, Task
+    from psopt.tasks import Task
 
 
 # What a call takes is counted on this many samples and wordings; more would hardly change it.
@@ -192,87 +187,6 @@ def _answers_a_second(evaluator: Evaluator, prompt: Prompt) -> float | None:
                 break
         start, size = start + size, 2 * size
     return per_second
-
-
-def rephrasing_again(options: RephrasingOptions, folder: Path) -> RephrasingOptions:
-    """Where the rephrasings of a resumed run come from: it keeps those that it has had, if any."""
-    path = folder / REPHRASINGS
-    return replace(options, file=path) if path.exists() else options
-
-
-def each_model(models: Any) -> Sequence[Any]:
-    """The models of an argument that takes one or a list."""
-    return models if isinstance(models, (list, tuple)) else [models]
-
-
-def answering_models(task: Task, settings: RunSettings, models: ModelProvider, model: Any = None) -> tuple[Model, ...]:
-    """Load a run's models: those given, one or a list, otherwise the settings'; raises InputError for equal names."""
-    loaded = tuple(models.answering(each, task) for each in each_model(model or settings.models))
-    models_name([each.name for each in loaded])
-    return loaded
-
-
-def make_evaluator(
-    task: Task, settings: RunSettings, models: ModelProvider, rephrasings: RephrasingSet, model: Any = None
-) -> Evaluator:
-    """Put together what all prompts are compared on: models, by default the settings', rephrasings, and samples."""
-    samples = _split_samples(task, settings)
-
-    def evaluator(answering: Model, others: Sequence[Evaluator] = ()) -> Evaluator:
-        if calibrates(answering):
-            answering = answering.learning_from(_labelled(settings.baseline(task), task.train, settings.seed))
-        return Evaluator(
-            answering,
-            rephrasings,
-            samples,
-            from_probabilities=settings.lm.logprobs and not task.spec.is_open,
-            budget=models.budget,
-            answer_type=AnswerType.of(task),
-            others=others,
-            over=settings.over,
-        )
-
-    first, *others = answering_models(task, settings, models, model)
-    return evaluator(first, [evaluator(further_model) for further_model in others])
-
-
-def frozen_evaluator(
-    task: Task, settings: RunSettings, options: RephrasingOptions, models: ModelProvider, model: Any = None
-) -> Evaluator:
-    """Do what `make_evaluator` does, with the rephrasings that these options ask for, frozen for all prompts."""
-    sizes = settings.rephrasings, settings.heldout
-    frozen = freeze_rephrasings(task, settings.baseline(task), *sizes, settings.seed, options, models=models)
-    return make_evaluator(task, settings, models, frozen, model)
-
-
-def make_proposer(settings: RunSettings, models: ModelProvider) -> LLMProposer | None:
-    """Make the model that drafts edits in addition to the rules, if there is one."""
-    return LLMProposer(models.writer(settings.writer)) if settings.writer else None
-
-
-def _labelled(baseline: Prompt, train: Sequence[Sample], seed: int) -> LabelledTexts:
-    """Texts of train with their labels, stratified by class, under the original prompt."""
-    samples = subset(train, MOST_LABELLED, seed=seed)
-    labels = [baseline.labels.index(str(sample.label)) for sample in samples]
-    return LabelledTexts(apply_edits(baseline, [CALIBRATE]), [sample.text for sample in samples], labels)
-
-
-def _split_samples(task: Task, settings: RunSettings) -> dict[Split, tuple[Sample, ...]]:
-    """The samples that prompts are compared on, cut to the settings' numbers; test is whole unless they set one."""
-    n_train, n_test, seed = settings.train_samples, settings.test_samples, settings.seed
-    if n_train is None:
-        n_train = settings.samples
-    test = task.test
-    if n_test is not None:  # every pinned sample is kept, and others up to this number
-        pinned = {sample.id for sample in test if sample.pinned or sample.id in settings.pinned}
-        others = [sample for sample in test if sample.id not in pinned]
-        test_ids = pinned | {sample.id for sample in task.subset(others, max(0, n_test - len(pinned)), seed=seed)}
-        test = tuple(sample for sample in test if sample.id in test_ids)
-    return {
-        "train": task.subset(task.train, n_train, seed=seed),
-        "val": task.subset(task.val, settings.samples, seed=seed),
-        "test": test,
-    }
 
 
 def run_options(task: Task, keywords: Mapping[str, Any], **facts: Any) -> tuple[RunOptions, SizeOptions]:

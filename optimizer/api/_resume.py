@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from psopt._version import __version__
 from psopt.api._optimize import run as run_settings
-from psopt.api._planning import make_evaluator, make_proposer
 from psopt.api._progress import watched
+from psopt.api._setup import make_evaluator, make_proposer
 from psopt.errors import BudgetReachedError, InputError
 from psopt.models import ModelProvider
 from psopt.rephrasings import from_file

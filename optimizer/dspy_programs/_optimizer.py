@@ -15,7 +15,8 @@ from psopt.dspy_programs._contents import copy_of
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import split_examples
 from psopt.dspy_programs._outcome import n_extra_arguments
-from psopt.dspy_programs._python_words import ProgressLine, in_python_words
+from psopt.dspy_programs._progress import ProgressLine
+from psopt.dspy_programs._python_words import in_python_words
 from psopt.errors import InputError, nearest
 from psopt.models import ModelProvider
 from psopt.models.chat import Budget, LMConfig
