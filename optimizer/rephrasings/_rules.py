@@ -95,7 +95,7 @@ def check_numbers(n_search: int, n_heldout: int, seed: int) -> None:
 def check_enough(side: Side, texts: Sequence[str], wanted: int) -> None:
     """Raise InputError if there are fewer texts than wanted."""
     if len(texts) < wanted:
-        kind = {"search": "search", "heldout": "held-out"}[side]
+        kind = side.replace("heldout", "held-out")
         raise InputError(
             f"{wanted} {kind} rephrasings were asked for; the rules give {len(texts)} of this description; ask for less"
         )

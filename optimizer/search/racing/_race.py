@@ -100,13 +100,12 @@ class Schedule:
 
 def _rungs(n_samples: int, n_wordings: int) -> tuple[Rung, ...]:
     width = _NARROWEST if n_samples >= _SMALL else _NARROWEST_OF_SMALL
-    widths = []
+    rungs = []
     while width < n_samples:
-        widths.append(width)
+        rungs.append(Rung(width, FEWEST_WORDINGS))
         width *= 2
     depths = sorted({FEWEST_WORDINGS, min(_DEEPER, n_wordings), n_wordings})
-    wide = [Rung(width, FEWEST_WORDINGS) for width in widths]
-    return (*wide, *(Rung(n_samples, depth) for depth in depths))
+    return (*rungs, *(Rung(n_samples, depth) for depth in depths))
 
 
 def _stratified(truth: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
