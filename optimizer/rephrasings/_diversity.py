@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.rephrasings._passages import protected_ranges, read_passages
+from psopt.rephrasings._passages import outside, protected_ranges, read_passages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,20 +24,9 @@ def diversity(texts: Sequence[str]) -> float:
     """Measure how much texts differ in their words and word order.
 
     For a pair of texts, it is the share of the words and neighbouring word pairs of one that the other lacks; the one
-    with fewer counts, so that a frame around the same sentence adds nothing. The result is the mean over all pairs.
+    with fewer counts, so that a frame around the same sentence adds nothing. The result is the mean over all pairs:
+    from 0 (every text is contained in every other) to 1 (no two share a word); NaN for fewer than two texts.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        Rephrasings of one text.
-
-    Returns
-    -------
-    float
-        From 0 (every text is contained in every other) to 1 (no two share a word); NaN for fewer than two texts.
-
-    Examples
-    --------
     >>> diversity(["Label the review.", "Please label the review."])
     0.0
     >>> diversity(["Label the review.", "Is this review good or bad?"])
@@ -87,8 +76,7 @@ def tame_note(value: float | None) -> str | None:
 
 def _instructions(text: str, labels: Sequence[str]) -> str:
     instructions = " ".join(read_passages(text, labels).texts) or text
-    edges = [0, *(edge for span in protected_ranges(instructions, labels) for edge in span), len(instructions)]
-    return " ".join(instructions[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
+    return " ".join(outside(instructions, protected_ranges(instructions, labels)))
 
 
 def _grams(text: str) -> frozenset[tuple[str, ...]]:

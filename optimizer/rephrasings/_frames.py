@@ -11,15 +11,16 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
-from psopt.rephrasings._passages import protected_ranges, sentence_ranges
+from psopt.rephrasings._passages import outside, protected_ranges, sentence_ranges
 from psopt.text import FUNCTION_WORDS, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
+T = TypeVar("T")
 Form = Literal["order", "question", "statement"]
 
 _VERB = re.compile(
@@ -44,7 +45,7 @@ _QUESTION_WORD = re.compile(
     re.IGNORECASE,
 )
 _POLITE = re.compile(
-    r"(?:please,?|kindly|your (?:task|job|goal|role) is to"
+    r"\A(?:please,?|kindly|your (?:task|job|goal|role) is to"
     r"|you (?:should|must|need to|have to|are to|are asked to|will)|(?:I|we) (?:want|need|would like) you to)\s+",
     re.IGNORECASE,
 )
@@ -109,13 +110,10 @@ def read_instruction(text: str, protect: Collection[str] = ()) -> Instruction:
     """
     protected = {word.casefold() for word in protect}
     for start, end in sentence_ranges(text):
-        sentence = text[start:end]
-        frame = _POLITE.match(sentence)
-        core = sentence[frame.end() :] if frame else sentence
+        core = _POLITE.sub("", text[start:end])
         form = _form(core, protected)
-        if form == "order" or (form == "question" and not frame):
-            begin = start + (frame.end() if frame else 0)
-            return Instruction(text, text[:start], begun(text[begin:]), form)
+        if form == "order" or (form == "question" and core == text[start:end]):
+            return Instruction(text, text[:start], begun(core + text[end:]), form)
     return Instruction(text, "", text, "statement")
 
 
@@ -154,8 +152,7 @@ def is_english(text: str) -> bool:
     >>> is_english("¿Correo deseado?")
     False
     """
-    for start, end in reversed(protected_ranges(text)):
-        text = f"{text[:start]} {text[end:]}"
+    text = " ".join(outside(text, protected_ranges(text)))
     letters = [sign for sign in text if sign.isalpha()]
     n_latin = sum(_LATIN.match(letter) is not None for letter in letters)
     if 2 * n_latin < len(letters) or "¿" in text or "¡" in text:
@@ -186,7 +183,11 @@ def frames_without(side: Side, words: Sequence[str]) -> Frames:
     if not words:
         return frames
     named = re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
-    return {kind: [text for text in texts if not named.search(_SLOT.sub("", text))] for kind, texts in frames.items()}
+
+    def is_free(text: str) -> bool:
+        return named.search(_SLOT.sub("", text)) is None
+
+    return {kind: list(filter(is_free, texts)) for kind, texts in frames.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +205,7 @@ class Named:
     def slots(self) -> dict[str, str]:
         """The texts for the slots of frames."""
         joint = "; " if any("," in label for label in self.labels) else ", "
-        several = joint.join(self.labels[:-1]), self.labels[-1] if self.labels else ""
+        several = (joint.join(self.labels[:-1]), *self.labels[-1:])
         return {
             "noun": self.noun,
             "list": joint.join(self.labels),
@@ -224,22 +225,23 @@ def wordings(text: str, frames: Frames, named: Named, seed: int | Sequence[int])
     rng = np.random.default_rng(seed)
     slots = named.slots
     in_its_form = _in_its_form(instruction, frames, slots)
-    around = frames["frames"] if named.around else []
-    in_any = [frame.format(D=text, **slots) for frame in around if _suits(frame, instruction, text)]
-    closings = [closing.format(**slots) for closing in frames["closings"]] if named.around else []
+    in_any: list[str] = []
+    closings: list[str] = []
+    if named.around:
+        in_any = [frame.format(D=text, **slots) for frame in frames["frames"] if _suits(frame, instruction, text)]
+        closings = [closing.format(**slots) for closing in frames["closings"]]
     beside = _beside(instruction, frames, named, slots)
-    kinds = [
-        _by_labels(instruction, frames, named, slots),
-        in_its_form,
-        beside,
-        in_any,
-        [with_sentence(text, closing) for closing in closings],
-    ]
-    kinds = [[kind[int(place)] for place in rng.permutation(len(kind))] for kind in kinds]
+    by_labels = _by_labels(instruction, frames, named, slots)
+    closed = [with_sentence(text, closing) for closing in closings]
+    kinds = [shuffled(kind, rng) for kind in (by_labels, in_its_form, beside, in_any, closed)]
     yield from by_turns(*naming_and_others(by_turns(*kinds), named.labels))
-    pairs = list(itertools.product([*in_its_form, *in_any, *beside], closings))
-    for place in rng.permutation(len(pairs)):
-        yield with_sentence(*pairs[int(place)])
+    for pair in shuffled(list(itertools.product([*in_its_form, *in_any, *beside], closings)), rng):
+        yield with_sentence(*pair)
+
+
+def shuffled(values: Sequence[T], rng: np.random.Generator) -> list[T]:
+    """The values in a random order."""
+    return [values[int(place)] for place in rng.permutation(len(values))]
 
 
 def by_turns(*kinds: Iterable[str]) -> Iterator[str]:
@@ -257,18 +259,24 @@ def naming_and_others(texts: Iterable[str], labels: Sequence[str]) -> tuple[list
     naming: list[str] = []
     others: list[str] = []
     for text in texts:
-        names_all = bool(labels) and all(label in text for label in labels)
-        (naming if names_all else others).append(text)
+        if labels and all(label in text for label in labels):
+            naming.append(text)
+        else:
+            others.append(text)
     return naming, others
 
 
 def _in_its_form(instruction: Instruction, frames: Frames, slots: dict[str, str]) -> list[str]:
     """The instruction in frames that fit what it is, an order or a question."""
     forms = {"order": frames["orders"], "question": frames["questions"]}.get(instruction.form, [])
-    framed = [] if instruction.lead or instruction.core == instruction.text else [instruction.core]
+    framed = []
+    if not instruction.lead and instruction.core != instruction.text:
+        framed.append(instruction.core)
     for frame in forms:
         if _suits(frame, instruction, instruction.core):
-            core = instruction.core if frame.endswith("}") else instruction.core.removesuffix(".")
+            core = instruction.core
+            if not frame.endswith("}"):
+                core = core.removesuffix(".")
             framed.append(instruction.lead + frame.format(D=core, d=continued(core), **slots))
     return framed
 
@@ -287,11 +295,13 @@ def _beside(instruction: Instruction, frames: Frames, named: Named, slots: dict[
     if not named.labels or instruction.form == "statement" or (named.alone and not named.asks_for_label):
         return []
     text = instruction.text
-    answers = [with_sentence(text, closing) for closing in frames["answer_closings"]] if named.asks_for_label else []
-    if len(named.labels) > _MOST_NAMED:
-        return answers
-    before = [f"{opening.format(**slots)} {text}" for opening in frames["label_openings"]]
-    return [*before, *(with_sentence(text, closing.format(**slots)) for closing in frames["label_closings"]), *answers]
+    beside = []
+    if len(named.labels) <= _MOST_NAMED:
+        beside = [f"{opening.format(**slots)} {text}" for opening in frames["label_openings"]]
+        beside += [with_sentence(text, closing.format(**slots)) for closing in frames["label_closings"]]
+    if named.asks_for_label:
+        beside += [with_sentence(text, closing) for closing in frames["answer_closings"]]
+    return beside
 
 
 def _by_labels(instruction: Instruction, frames: Frames, named: Named, slots: dict[str, str]) -> list[str]:
@@ -305,10 +315,8 @@ def _by_labels(instruction: Instruction, frames: Frames, named: Named, slots: di
         return []
     if _SENTENCE_ENDS.search(core.strip()) or _NOT_SAID.search(core) or _SLOT.search(core):
         return []
-    words = [set(re.split(r"[\W_]+", label.casefold())) for label in labels]
-    if any(of_label & word_list("scale_labels") for of_label in words) or not all(
-        _SAYS_WHAT.search(label) for label in labels
-    ):
+    words = set(re.split(r"[\W_]+", " ".join(labels).casefold()))
+    if words & word_list("scale_labels") or not all(_SAYS_WHAT.search(label) for label in labels):
         return []
     ways = [way for way in frames["by_labels"] if len(labels) <= _MOST_NAMED or not _LISTS.search(way)]
     return [instruction.lead + way.format(**slots) for way in ways]

@@ -22,23 +22,10 @@ if TYPE_CHECKING:
 Span = tuple[int, int]
 
 _VERBATIM = re.compile(
-    "|".join(
-        (
-            r"```.*?(?:```|\Z)",
-            r"`[^`]*`",
-            r"https?://\S+",
-            r"\{\{[^{}]*\}\}",
-            r"\[\[[^\[\]]*\]\]",
-            r"<(?P<tag>[\w.-]+)[^<>]*>[^<>\n.!?]{0,40}</(?P=tag)>",
-            r"<[^<>]*>",
-            r"\"[^\"]*\"",
-            r"“[^“”]*”",
-            r"(?<!\w)'[^']*'(?!\w)",
-            r"(?<!\w)‘[^‘]*?’(?!\w)",
-            r"%\w",
-            r"\$\w+",
-        )
-    ),
+    r"```.*?(?:```|\Z)|`[^`]*`|https?://\S+"  # code and addresses
+    r"|<(?P<tag>[\w.-]+)[^<>]*>[^<>\n.!?]{0,40}</(?P=tag)>|<[^<>]*>"
+    r"|\"[^\"]*\"|“[^“”]*”|(?<!\w)'[^']*'(?!\w)|(?<!\w)‘[^‘]*?’(?!\w)"  # quotations
+    r"|\{\{[^{}]*\}\}|\[\[[^\[\]]*\]\]|%\w|\$\w+",  # fields
     re.DOTALL,
 )
 _OPEN = {"{": "}", "[": "]"}
@@ -182,9 +169,16 @@ def read_passages(description: str, labels: Sequence[str] = ()) -> Passages:
     for part in split_description(description):
         spans += [(offset + start, offset + end) for start, end in _passages_of(part, labels)]
         offset += len(part) + len(PART_BREAK)
-    edges = [0, *(edge for span in spans for edge in span), len(description)]
-    surroundings = tuple(description[edges[place] : edges[place + 1]] for place in range(0, len(edges), 2))
-    return Passages(tuple(description[start:end] for start, end in spans), surroundings)
+    return Passages(tuple(description[start:end] for start, end in spans), tuple(outside(description, spans)))
+
+
+def outside(text: str, spans: Iterable[Span]) -> Iterator[str]:
+    """Yield the stretches of a text before, between and after spans, which are in order."""
+    position = 0
+    for start, end in spans:
+        yield text[position:start]
+        position = end
+    yield text[position:]
 
 
 def _passages_of(part: str, labels: Sequence[str]) -> list[Span]:
@@ -227,17 +221,17 @@ def in_step(choices: Sequence[Iterable[str]], originals: Sequence[str]) -> Itera
             texts += itertools.islice(source, 1)
         if all(len(texts) <= number for texts in drawn):
             break
-        yield tuple(
-            texts[number % len(texts)] if texts else original for texts, original in zip(drawn, originals, strict=True)
-        )
+        filled = [texts or [original] for texts, original in zip(drawn, originals, strict=True)]
+        yield tuple(texts[number % len(texts)] for texts in filled)
     if any(drawn):
-        yield from _moved_on([texts or [original] for texts, original in zip(drawn, originals, strict=True)])
+        yield from _moved_on(filled)
 
 
 def _moved_on(lists: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
     """All combinations except those in which every list is at the same place."""
     longest = max(range(len(lists)), key=lambda place: len(lists[place]))
-    shifts = [range(1) if place == longest else range(len(texts)) for place, texts in enumerate(lists)]
+    shifts = [range(len(texts)) for texts in lists]
+    shifts[longest] = range(1)
     for shift in itertools.islice(itertools.product(*shifts), 1, None):
         for number in range(len(lists[longest])):
             yield tuple(texts[(number + ahead) % len(texts)] for texts, ahead in zip(lists, shift, strict=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING
 
@@ -44,33 +45,14 @@ def rephrase_by_rules(
     sentence may also give way to its labels ("Label the message."), as in the wordings of people who see the choices.
     Held-out rephrasings share no frame with those of the search.
 
-    Parameters
-    ----------
-    description : str
-        Any English task description; white space is collapsed, except in a template's.
-    noun : str
-        What one sample is called.
-    n_search, n_heldout : int
-        How many; the description itself is the first of `n_search`.
-    seed : int
-        Decides the order; a larger set begins with the smaller one of the same seed.
-    protect : sequence of str
-        Words that no frame may bring in (the labels).
-    n_parts : int
-        How many parts the description has, if it is a template's (see `Prompt.template`); 0 if it is not.
-    labels : sequence of str
-        The labels below the description in every prompt. With a template they are named only if its instructions
-        enumerate them all.
-    asks_for_label : bool
-        Whether the prompt asks for a label and nothing else, as psopt's own form does.
+    The description itself is the first of `n_search`; its white space is collapsed, unless it is a template's and has
+    `n_parts`. A larger set begins with the smaller one of the same seed. No frame may bring in the words to `protect`.
+    The `labels` stand below the description in every prompt; with a template they are named only if its instructions
+    enumerate them all. `asks_for_label` says that the prompt asks for nothing else, as psopt's own form does.
 
-    Raises
-    ------
-    InputError
-        If a number is too small, the description is empty or not in English, or there are too few rephrasings.
+    Raises InputError if a number is too small, the description is empty or not in English, or there are too few
+    rephrasings.
 
-    Examples
-    --------
     >>> rephrased = rephrase_by_rules("Decide whether the review is positive.", "review", 5, 2, seed=1)
     >>> print(*rephrased.search, sep="\n")
     Decide whether the review is positive.
@@ -83,7 +65,7 @@ def rephrase_by_rules(
     Please follow this instruction: Decide whether the review is positive.
     """
     check_numbers(n_search, n_heldout, seed)
-    original = description if n_parts else " ".join(description.split())
+    original = as_rephrased(description, n_parts)
     if not original.strip():
         raise InputError("a task description is needed, and this one is empty")
     if not is_english(original):
@@ -98,6 +80,11 @@ def rephrase_by_rules(
     return RephrasingSet(original, search, heldout, "rules", n_parts=n_parts)
 
 
+def as_rephrased(description: str, n_parts: int) -> str:
+    """A description in the form in which it is rephrased: on one line, unless it is a template's and has parts."""
+    return description if n_parts else " ".join(description.split())
+
+
 def check_numbers(n_search: int, n_heldout: int, seed: int) -> None:
     """Raise InputError if a number of rephrasings or a seed is not valid."""
     for name, number, least in (("n_search", n_search, 1), ("n_heldout", n_heldout, 1), ("seed", seed, 0)):
@@ -108,7 +95,7 @@ def check_numbers(n_search: int, n_heldout: int, seed: int) -> None:
 def check_enough(side: Side, texts: Sequence[str], wanted: int) -> None:
     """Raise InputError if there are fewer texts than wanted."""
     if len(texts) < wanted:
-        kind = {"search": "search", "heldout": "held-out"}[side]
+        kind = side.replace("heldout", "held-out")
         raise InputError(
             f"{wanted} {kind} rephrasings were asked for; the rules give {len(texts)} of this description; ask for less"
         )
@@ -135,13 +122,14 @@ def rephrasings(
     passages = read_passages(original, protect)
     if not passages.texts:
         raise InputError(NOTHING_TO_REPHRASE)
-    labels = tuple(named.labels) if len(named_labels(original, named.labels)) == len(named.labels) else ()
-    telling = [
-        place for place, text in enumerate(passages.texts) if read_instruction(text, protect).form != "statement"
-    ] or [max(range(len(passages.texts)), key=lambda place: len(passages.texts[place]))]
-    choices: list[Iterable[str]] = [()] * len(passages.texts)
-    for place in telling:
-        around = place == telling[0]
-        own = Named(named.noun, labels if around else (), around=around)
-        choices[place] = distinct(wordings(passages.texts[place], frames, own, [seed, place]), [passages.texts[place]])
+    texts = dict(enumerate(passages.texts))
+    longest = max(texts, key=lambda place: len(texts[place]))
+    telling = [place for place, text in texts.items() if read_instruction(text, protect).form != "statement"]
+    own = Named(named.noun)
+    if len(named_labels(original, named.labels)) == len(named.labels):
+        own = replace(own, labels=named.labels)
+    choices: list[Iterable[str]] = [()] * len(texts)
+    for place in telling or [longest]:
+        choices[place] = distinct(wordings(texts[place], frames, own, [seed, place]), [texts[place]])
+        own = Named(named.noun, around=False)
     return distinct((passages.joined(texts) for texts in in_step(choices, passages.texts)), avoid)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -71,8 +71,9 @@ class RephrasingSet:
             self._check_parts(text)
             twin = seen.get(key)
             if twin is not None:
-                twin_note = "" if twin == text else f", first as {shortened(twin)}"
-                raise InputError(f"the rephrasing {shortened(text)} stands twice{twin_note}; change or remove one")
+                raise InputError(
+                    f"the rephrasing {shortened(text)} stands twice, first as {shortened(twin)}; change or remove one"
+                )
             seen[key] = text
 
     def _check_parts(self, text: str) -> None:
@@ -94,13 +95,16 @@ class RephrasingSet:
 
     def on(self, split: str) -> tuple[tuple[str, ...], tuple[PromptFormat, ...]]:
         """The texts used on a split (held-out ones on test, otherwise search ones), and their forms, if any."""
-        return (self.heldout, self.heldout_forms) if split == "test" else (self.search, self.search_forms)
+        if split == "test":
+            return self.heldout, self.heldout_forms
+        return self.search, self.search_forms
 
     @property
     def sha256(self) -> str:
         """Digest of both sets, in order."""
-        forms = [[form.to_dict() for form in of_set] for of_set in (self.search_forms, self.heldout_forms) if of_set]
-        content = json.dumps([self.original, self.search, self.heldout, *forms])
+        forms = filter(None, (self.search_forms, self.heldout_forms))
+        as_data = [list(map(PromptFormat.to_dict, of_set)) for of_set in forms]
+        content = json.dumps([self.original, self.search, self.heldout, *as_data])
         return hashlib.sha256(content.encode()).hexdigest()
 
 
@@ -135,29 +139,35 @@ def distinct(texts: Iterable[str], avoid: Iterable[str] = ()) -> Iterator[str]:
 
 def shortened(text: str) -> str:
     """A text in the form that error messages quote: on one line, not longer than a line."""
-    return repr(text if len(text) <= 80 else f"{text[:77]}...")
+    if len(text) > 80:
+        text = f"{text[:77]}..."
+    return repr(text)
 
 
 def to_file(rephrasings: RephrasingSet) -> dict[str, Any]:
     """The file's content: each text with its family, its source and what its checks found."""
 
     def entry(text: str, form: PromptFormat) -> dict[str, Any]:
-        source = "original" if text == rephrasings.original else rephrasings.source
-        source = "rules" if form.family == "wording" else source
+        source = rephrasings.source
+        if form.family == "wording":
+            source = "rules"
+        elif text == rephrasings.original:
+            source = "original"
         shape = {name: value for name, value in form.to_dict().items() if name != "family"}
         checks = rephrasings.checks.get(text, {})
         return {"text": text, "family": form.family, "form": shape, "source": source, "checks": checks}
 
-    return {
+    content: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "original": rephrasings.original,
         "source": rephrasings.source,
         "search": [entry(text, form) for text, form in rephrasings.variants("search")],
         "heldout": [entry(text, form) for text, form in rephrasings.variants("heldout")],
-        "rejected": [{"text": rejected.text, "reason": rejected.reason} for rejected in rephrasings.rejected],
-        **({"n_parts": rephrasings.n_parts} if rephrasings.n_parts else {}),
-        "sha256": rephrasings.sha256,
+        "rejected": list(map(asdict, rephrasings.rejected)),
     }
+    if rephrasings.n_parts:
+        content["n_parts"] = rephrasings.n_parts
+    return {**content, "sha256": rephrasings.sha256}
 
 
 def read_file(path: Path, n_parts: int | None = None) -> RephrasingSet:
@@ -178,7 +188,9 @@ def read_given(path: Path, original: str, n_parts: int = 0) -> RephrasingSet:
 
     Raises InputError if the file can't be read, holds no valid set, or is for another description.
     """
-    content = read_json(path, f"rephrasings {path}") if path.suffix.lower() == ".json" else None
+    content = None
+    if path.suffix.lower() == ".json":
+        content = read_json(path, f"rephrasings {path}")
     if not isinstance(content, dict):
         texts = list(distinct(read_wordings(path), [original]))
         content = {"original": original, "search": [original, *texts[::2]], "heldout": texts[1::2]}
@@ -199,10 +211,7 @@ def _set_in(path: Path, content: Any, n_parts: int | None) -> RephrasingSet:
 
 
 def check_fields(rephrasings: RephrasingSet, path: Path) -> None:
-    """Refuse a file of rephrasings in which a field of the original is lost or another has come in.
-
-    Raises InputError if there is such a field, and names it.
-    """
+    """Refuse a file of rephrasings in which a field of the original is lost or another has come in."""
     expected = template_marks(rephrasings.original)
     for text in (*rephrasings.search, *rephrasings.heldout):
         for fault, mark in differing(expected, template_marks(text)):
@@ -217,7 +226,7 @@ def from_file(data: Any) -> RephrasingSet:
     if not isinstance(data, dict):
         raise InputError("expected an object with original, search and heldout")
     search, heldout = (_entries(data.get(part), part) for part in ("search", "heldout"))
-    original = data.get("original", search[0]["text"] if search else None)
+    original = data.get("original", next((entry["text"] for entry in search), None))
     if not isinstance(original, str):
         raise InputError(f"'original' must be text, not {original!r}")
     search_forms, heldout_forms = (tuple(map(_form, entries)) for entries in (search, heldout))
@@ -243,27 +252,24 @@ def _form(entry: dict[str, Any]) -> PromptFormat:
 def _entries(values: Any, part: str) -> list[dict[str, Any]]:
     if not isinstance(values, list):
         raise InputError(f"{part!r} must be a list of texts")
-    entries = [{"text": value} if isinstance(value, str) else value for value in values]
-    for number, entry in enumerate(entries, 1):
+    entries = []
+    for number, value in enumerate(values, 1):
+        entry = {"text": value} if isinstance(value, str) else value
         if not isinstance(entry, dict) or not isinstance(entry.get("text"), str):
             raise InputError(f"number {number} of {part!r} is neither a text nor an entry with a 'text'")
+        entries.append(entry)
     return entries
 
 
 def read_wordings(path: Path) -> tuple[str, ...]:
-    """Read wordings of the task: a text file with one per line, a JSON list of texts, or a rephrasings.json.
-
-    From a rephrasings.json, all texts but its original are taken.
-
-    Raises InputError if it can't be read, or holds none.
-    """
+    """Read wordings of the task: one per line, a JSON list of texts, or all of a rephrasings.json but its original."""
     content = read_text(path, f"wordings {path}")
     if path.suffix.lower() != ".json":
         return tuple(distinct(line.strip() for line in content.splitlines() if line.strip()))
     texts = _listed(parse_json(content, f"wordings {path}"))
     wrong = [number for number, text in enumerate(texts, 1) if not isinstance(text, str) or not text.strip()]
     if not texts or wrong:
-        where = f"; number {wrong[0]} is none" if wrong else ""
+        where = "".join(f"; number {number} is none" for number in wrong[:1])
         raise InputError(f"wordings {path}: expected a list of texts, or a rephrasings.json{where}")
     return tuple(distinct(texts))
 
@@ -276,16 +282,11 @@ def given_wordings(given: Sequence[str] | str | Path) -> tuple[tuple[str, ...], 
 
 
 def of_another_source(original: str, wordings: Sequence[str], n_parts: int = 0) -> RephrasingSet:
-    """Make a set with wordings as its held-out rephrasings; the original is left out if it is among them.
+    """Make a set with wordings of `original` as its held-out rephrasings, without the original itself.
+
+    `n_parts` is how many parts each must have, if they are for a template.
 
     Raises InputError if fewer than two are left, or one of them does not fit.
-
-    Parameters
-    ----------
-    original : str
-        The text that they reword.
-    n_parts : int
-        How many parts each must have, if they are for a template.
     """
     texts = tuple(distinct(wordings, [original]))
     if len(texts) < _FEWEST:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -59,16 +60,11 @@ def marked_text(stretches: Sequence[Segment]) -> str:
     >>> print(marked_text([Segment(0, "user", "Sort ", "rephrased", 0), Segment(0, "user", "{body}", "field", 0)]))
     <rephrase>Sort {body}</rephrase>
     """
-    pieces = []
-    passage = None
-    for stretch in stretches:
-        if stretch.passage != passage:
-            pieces.append("" if passage is None else "</rephrase>")
-            pieces.append("" if stretch.passage is None else "<rephrase>")
-            passage = stretch.passage
-        pieces.append(stretch.text)
-    pieces.append("" if passage is None else "</rephrase>")
-    return "".join(pieces)
+    marked = ""
+    for passage, of_passage in itertools.groupby(stretches, key=lambda stretch: stretch.passage):
+        text = "".join(stretch.text for stretch in of_passage)
+        marked += text if passage is None else f"<rephrase>{text}</rephrase>"
+    return marked
 
 
 def _stretches(piece: Piece, parts: Sequence[str], labels: Sequence[str]) -> Iterator[_Stretch]:
@@ -98,10 +94,9 @@ def _split(part: str, labels: Sequence[str]) -> Iterator[_Stretch]:
 
 
 def _without_fields(text: str, kind: SegmentKind, passage: int | None, fields: Sequence[str]) -> Iterator[_Stretch]:
-    pattern = "|".join(map(re.escape, sorted(fields, key=len, reverse=True)))
-    for stretch in re.split(f"({pattern})", text) if pattern else [text]:
-        if stretch:
-            yield stretch, "field" if stretch in fields else kind, passage
+    pattern = "|".join(map(re.escape, sorted(fields, key=len, reverse=True))) or "(?!)"  # which is nowhere
+    for stretch in filter(None, re.split(f"({pattern})", text)):
+        yield stretch, "field" if stretch in fields else kind, passage
 
 
 def _mark(slot: Slot) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import random
 import re
@@ -57,16 +58,11 @@ def change_texts(
     than two characters are left unchanged. A family that leaves more than half of the texts unchanged is left out, and
     the logger ``psopt.waiting`` says so.
 
-    Raises InputError if all families are left out.
+    The unchanged texts are one of the `n_columns`. `writer` writes paraphrases.
 
-    Parameters
-    ----------
-    n_columns : int
-        How many, including the unchanged one.
-    writer : Writer, optional
-        Writes paraphrases of texts.
+    Raises InputError if all families are left out.
     """
-    protected = {word.casefold() for label in labels for word in re.findall(r"[^\W\d_]+", label)}
+    protected = _words(" ".join(labels))
     made = {family: _columns(texts, family, seed, protected, writer) for family in families}
     columns: list[tuple[str, list[str]]] = [(UNCHANGED, list(texts))]
     left = list(families)
@@ -89,15 +85,13 @@ def _columns(
     texts: Sequence[str], family: TextFamily, seed: int, protected: Collection[str], writer: Writer | None
 ) -> Iterator[list[str]]:
     """Yield the texts as a family changes them, differently each time."""
-    number = 0
-    while True:
-        if family == "text-paraphrase":
-            if writer is None:
-                raise InputError("--vary text-paraphrase needs a model that writes: add --rephraser MODEL")
+    for number in itertools.count():
+        if family != "text-paraphrase":
+            yield [_by_rule(text, family, seed, number, protected) for text in texts]
+        elif writer is not None:
             yield _paraphrased(texts, number, protected, writer)
         else:
-            yield [_by_rule(text, family, seed, number, protected) for text in texts]
-        number += 1
+            raise InputError("--vary text-paraphrase needs a model that writes: add --rephraser MODEL")
 
 
 def _by_rule(text: str, family: TextFamily, seed: int, number: int, protected: Collection[str]) -> str:
@@ -105,26 +99,39 @@ def _by_rule(text: str, family: TextFamily, seed: int, number: int, protected: C
         if len(value.strip()) < 2:
             return value
         rng = random.Random(f"{seed}:{family}:{number}:{value}")  # noqa: S311  # a draw, nothing secret
-        return _CHANGES[family](value, number, rng, protected)
+        match family:
+            case "typos":
+                return _typos(value, rng, protected)
+            case "case":
+                return _case(value, number, rng)
+            case "whitespace":
+                return _whitespace(value, rng)
+            case "padding":
+                return _padding(value, number)
+            case _:
+                return _without_stop_words(value, rng, protected)
 
-    return _with_values(text, [change(value) for value in _values(text)])
+    return _changed(text, change)
 
 
 def _values(text: str) -> list[str]:
     """The parts of a sample that may be changed: its text, or each of the columns that it is made of."""
-    return [text.fields[name] for name in text.inputs] if isinstance(text, Row) and text.inputs else [text]
+    if isinstance(text, Row) and text.inputs:
+        return [text.fields[name] for name in text.inputs]
+    return [text]
 
 
-def _with_values(text: str, values: Sequence[str]) -> str:
-    if not isinstance(text, Row) or not text.inputs:
-        return values[0]
-    return Row.of({**text.fields, **dict(zip(text.inputs, values, strict=True))}, text.inputs)
+def _changed(text: str, change: Callable[[str], str]) -> str:
+    """A sample with all its `_values` changed."""
+    if isinstance(text, Row) and text.inputs:
+        return Row.of({**text.fields, **{name: change(text.fields[name]) for name in text.inputs}}, text.inputs)
+    return change(text)
 
 
-def _typos(text: str, number: int, rng: random.Random, protected: Collection[str]) -> str:  # noqa: ARG001
+def _typos(text: str, rng: random.Random, protected: Collection[str]) -> str:
     words = [match for match in _TYPEABLE.finditer(text) if match[0].islower() and match[0].casefold() not in protected]
-    drawn_words = rng.sample(words, max(1, round(_TYPO_SHARE * len(words)))) if words else []
-    for match in sorted(drawn_words, key=re.Match.start, reverse=True):
+    n_typos = min(len(words), max(1, round(_TYPO_SHARE * len(words))))
+    for match in sorted(rng.sample(words, n_typos), key=re.Match.start, reverse=True):
         text = text[: match.start()] + _mistyped(match[0], rng) + text[match.end() :]
     return text
 
@@ -133,69 +140,64 @@ def _mistyped(word: str, rng: random.Random) -> str:
     """A word with two letters swapped, or one left out, doubled or replaced by its neighbour's key; never the first."""
     place = rng.randrange(1, len(word) - 1)
     before, letter, following = word[:place], word[place], word[place + 1 :]
-    row = next((keys for keys in _KEYS if letter in keys), letter)
-    neighbour = row[row.index(letter) - 1] if row.index(letter) else row[min(1, len(row) - 1)]
-    ways = [before + following[0] + letter + following[1:], before + following, before + letter + letter + following]
-    ways.append(before + neighbour + following)
+    row = next((keys for keys in _KEYS if letter in keys), letter * 2)
+    neighbour = row[abs(row.index(letter) - 1)]  # the key to the left, or the one to the right of a row's first
+    swapped = following[0] + letter + following[1:]
+    ways = [before + end for end in (swapped, following, letter + letter + following, neighbour + following)]
     return rng.choice([way for way in ways if way != word])
 
 
-def _case(text: str, number: int, rng: random.Random, protected: Collection[str]) -> str:  # noqa: ARG001
-    shouted = re.sub(r"\S+", lambda match: match[0].upper() if rng.random() < _CASE_SHARE else match[0], text)
+def _case(text: str, number: int, rng: random.Random) -> str:
     titled = re.sub(r"(?<!\S)\w", lambda match: match[0].upper(), text)
     whole = [cased for cased in dict.fromkeys((text.upper(), text.lower(), titled)) if cased != text]
-    return whole[number] if number < len(whole) else shouted
+    if number < len(whole):
+        return whole[number]
+    return re.sub(r"\S+", lambda match: match[0].upper() if rng.random() < _CASE_SHARE else match[0], text)
 
 
-def _whitespace(text: str, number: int, rng: random.Random, protected: Collection[str]) -> str:  # noqa: ARG001
+def _whitespace(text: str, rng: random.Random) -> str:
     spaced = re.sub(" ", lambda _: rng.choice(_GAPS) if rng.random() < _GAP_SHARE else " ", text)
     changed = rng.choice(_EDGES) + spaced + rng.choice(_EDGES)
     return changed if changed != text else f"{text} "
 
 
-def _padding(text: str, number: int, rng: random.Random, protected: Collection[str]) -> str:  # noqa: ARG001
+def _padding(text: str, number: int) -> str:
     # by its length, so that one text meets all kinds in turn, and the texts of a column meet several
     before, after = _PADDING[(number + len(text)) % len(_PADDING)]
     return before + text + after
 
 
-def _stop_words(text: str, number: int, rng: random.Random, protected: Collection[str]) -> str:  # noqa: ARG001
+def _without_stop_words(text: str, rng: random.Random, protected: Collection[str]) -> str:
     tokens = re.findall(r"\S+\s*", text)
-    droppable = [
-        place
-        for place, token in enumerate(tokens)
-        if token.strip().casefold() in _STOP_WORDS - set(protected) and len(tokens) > 1
-    ]
-    if not droppable:
+    stop_words = _STOP_WORDS.difference(protected)
+    droppable = [place for place, token in enumerate(tokens) if token.strip().casefold() in stop_words]
+    if not droppable or len(tokens) == 1:
         return text
     dropped = {place for place in droppable if rng.random() < 0.5} or {rng.choice(droppable)}  # at least one
     return "".join(token for place, token in enumerate(tokens) if place not in dropped) or text
 
 
-_CHANGES: dict[str, Callable[[str, int, random.Random, Collection[str]], str]] = {
-    "typos": _typos,
-    "case": _case,
-    "whitespace": _whitespace,
-    "padding": _padding,
-    "stop-words": _stop_words,
-}
-
-
 def _paraphrased(texts: Sequence[str], number: int, protected: Collection[str], writer: Writer) -> list[str]:
     """The texts in a model's words; a text stays unchanged if the model loses a number or a label's word of it."""
-    values = list(dict.fromkeys(value for text in texts for value in _values(text) if len(value.strip()) > 1))
-    written = writer.write([_ask(value) for value in values], temperature=0.7 if number else 0.0, sample=number)
+    values = dict.fromkeys(itertools.chain.from_iterable(map(_values, texts)))
+    asked = [value for value in values if len(value.strip()) > 1]
+    temperature = 0.7 if number else 0.0
+    written = writer.write([_ask(value) for value in asked], temperature=temperature, sample=number)
     paraphrases = {}
-    for value, answer in zip(values, written, strict=True):
+    for value, answer in zip(asked, written, strict=True):
         new = answer.strip().removeprefix("<text>").removesuffix("</text>").strip()
-        paraphrases[value] = new if new and _kept(value, protected) <= _kept(new, protected) else value
-    return [_with_values(text, [paraphrases.get(value, value) for value in _values(text)]) for text in texts]
+        if new and _kept(value, protected) <= _kept(new, protected):
+            paraphrases[value] = new
+    return [_changed(text, lambda value: paraphrases.get(value, value)) for text in texts]
 
 
 def _kept(text: str, protected: Collection[str]) -> set[str]:
     """What must survive: numbers, and words of labels."""
-    words = {word.casefold() for word in re.findall(r"[^\W\d_]+", text)}
-    return set(re.findall(r"\d+", text)) | (words & set(protected))
+    return set(re.findall(r"\d+", text)) | (_words(text) & set(protected))
+
+
+def _words(text: str) -> set[str]:
+    return {word.casefold() for word in re.findall(r"[^\W\d_]+", text)}
 
 
 def _ask(text: str) -> Messages:

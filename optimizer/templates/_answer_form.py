@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from psopt.templates._fields import json_objects
@@ -57,6 +57,12 @@ class AnswerForm:
     output: str = "{label}"  # an answer, with ``{label}`` in place of the label
     key: str = ""  # in a JSON answer, the member that holds the label
     keys: tuple[str, ...] = ()  # in a JSON answer, all members
+    tag: str = ""  # in an XML answer, the element that holds the label
+
+    @classmethod
+    def in_tag(cls, tag: str, why: str = "") -> AnswerForm:
+        """An answer in an XML element."""
+        return cls(f"xml:{tag}", why, f"<{tag}>{{label}}</{tag}>", tag=tag)
 
     @property
     def speaks(self) -> bool:
@@ -76,11 +82,14 @@ def answer_form(draft: Draft, labels: Sequence[str], label_column: str, answer: 
     kind, _, name = answer.partition(":")
     if kind == "json":
         stated = _json(draft, labels, name)
-        keys = stated.keys if stated and name in stated.keys else (name,)
-        return AnswerForm(answer, "", key=name, keys=keys)
+        if stated and name in stated.keys:
+            return replace(stated, spec=answer, why="", key=name)
+        return AnswerForm(answer, key=name, keys=(name,))
     if kind == "xml":
-        return AnswerForm(answer, "", f"<{name}>{{label}}</{name}>")
-    return AnswerForm(answer, "", "Answer: {label}" if answer == "last-line" else "{label}")
+        return AnswerForm.in_tag(name)
+    if answer == "last-line":
+        return AnswerForm(answer, output="Answer: {label}")
+    return AnswerForm(answer)
 
 
 def _json(draft: Draft, labels: Sequence[str], label_column: str) -> AnswerForm | None:
@@ -89,14 +98,14 @@ def _json(draft: Draft, labels: Sequence[str], label_column: str) -> AnswerForm 
         if key:
             return AnswerForm(f"json:{key}", f"it shows {_shortened(skeleton)}", key=key, keys=keys)
     for message in draft.messages:
-        match = _AS_JSON.search(message.text) if message.role != "assistant" else None
-        words = [word["word"] for word in _WORD.finditer(match["keys"])] if match else []
-        keys = tuple(dict.fromkeys(word for word in words if word.casefold() not in _NO_KEYS and word not in labels))
-        key = _label_key(keys, label_column)
-        if match and key:
-            return AnswerForm(
-                f"json:{key}", f"it says {_shortened(match.group())!r}", key=key, keys=_up_to(keys, match)
-            )
+        match = _AS_JSON.search(message.text)
+        if match is None or message.role == "assistant":
+            continue
+        words = dict.fromkeys(_WORD.findall(match["keys"]))
+        keys = tuple(word for word in words if word.casefold() not in _NO_KEYS and word not in labels)
+        if key := _label_key(keys, label_column):
+            why = f"it says {_shortened(match.group())!r}"
+            return AnswerForm(f"json:{key}", why, key=key, keys=_up_to(keys, match))
     return None
 
 
@@ -119,18 +128,20 @@ def _up_to(keys: tuple[str, ...], match: re.Match[str]) -> tuple[str, ...]:
         r"(?P<list>[\"'`]?[\w-]+[\"'`]?(?:\s*(?:,|and|,\s*and|plus|&)\s*(?:an?\s+|the\s+)?[\"'`]?[\w-]+[\"'`]?)*)",
         match["keys"],
     )
-    listed = {word["word"] for word in _WORD.finditer(stated["list"])} if stated else set()
+    if stated is None:
+        return keys[:1]
+    listed = _WORD.findall(stated["list"])
     return tuple(key for key in keys if key in listed) or keys[:1]
 
 
 def _skeleton_key(skeleton: str, labels: Sequence[str], label_column: str) -> tuple[str, tuple[str, ...]]:
     """The member of a JSON skeleton that holds the label, found by its name or by its value."""
-    members = {match["key"]: match["value"] for match in _MEMBER.finditer(skeleton)}
+    members = dict(_MEMBER.findall(skeleton))
     keys = tuple(members)
     if label_column in keys:
         return label_column, keys
-    shown = [key for key, value in members.items() if _shows_label(value, labels)]
-    return (shown[0] if shown else _label_key(keys, label_column)), keys
+    shown = next((key for key, value in members.items() if _shows_label(value, labels)), "")
+    return shown or _label_key(keys, label_column), keys
 
 
 def _shows_label(value: str, labels: Sequence[str]) -> bool:
@@ -143,10 +154,8 @@ def _label_key(keys: Collection[str], label_column: str) -> str:
     if label_column and label_column.casefold() in by_name:
         return by_name[label_column.casefold()]
     usual = [by_name[name] for name in _USUAL_KEYS if name in by_name]
-    if usual:
-        return usual[0]
-    others = [key for key in keys if not _BESIDE_LABEL.fullmatch(key)]
-    return others[0] if len(others) == 1 else ""
+    possible = usual or [key for key in keys if not _BESIDE_LABEL.fullmatch(key)]
+    return possible[0] if usual or len(possible) == 1 else ""
 
 
 def _xml(draft: Draft, labels: Sequence[str], label_column: str) -> AnswerForm | None:
@@ -159,8 +168,7 @@ def _xml(draft: Draft, labels: Sequence[str], label_column: str) -> AnswerForm |
                 if not (tag.casefold() in wanted or shows_label) or _is_listed(message.text, match, tag):
                     continue
                 if not _holds_field(message, *match.span()):
-                    why = f"it says {_shortened(match.group())!r}"
-                    return AnswerForm(f"xml:{tag}", why, f"<{tag}>{{label}}</{tag}>")
+                    return AnswerForm.in_tag(tag, f"it says {_shortened(match.group())!r}")
     return None
 
 
@@ -173,11 +181,12 @@ def _is_listed(text: str, match: re.Match[str], tag: str) -> bool:
 
 def _last_line(draft: Draft) -> AnswerForm | None:
     for message in draft.messages:
-        for match in _LAST_LINE.finditer(message.text) if message.role != "assistant" else ():
-            if _holds_field(message, *match.span()):
-                continue  # an answer that is itself the input, as in a judge's prompt
-            captioned = re.search(r"\b(Answer|Label|Team|Category|Class|Final answer):", message.text)
-            output = f"{captioned[1] if captioned else 'Answer'}: {{label}}"
+        for match in _LAST_LINE.finditer(message.text):
+            # A field in it is an answer that is itself the input, as in a judge's prompt.
+            if message.role == "assistant" or _holds_field(message, *match.span()):
+                continue
+            captions = re.findall(r"\b(Answer|Label|Team|Category|Class|Final answer):", message.text)
+            output = f"{[*captions, 'Answer'][0]}: {{label}}"
             return AnswerForm("last-line", f"it says {_shortened(match.group())!r}", output)
     return None
 

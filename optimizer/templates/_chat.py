@@ -1,15 +1,19 @@
-"""Chat messages in a file's data: OpenAI's form, with or without a wrapper."""
+"""Chat messages as data: in a file, in OpenAI's form with or without a wrapper, or made by a Python function."""
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from psopt.errors import InputError, nearest
-from psopt.templates._draft import ROLES, DraftMessage
+from psopt.errors import InputError, import_own_function, nearest
+from psopt.templates._draft import ROLES, Draft, DraftMessage, Span
+from psopt.templates._template import Field, Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from psopt.text import Node
 
@@ -28,31 +32,34 @@ _SENT_BY = {
 
 def message_list(node: Node | None) -> Node | None:
     """The list of messages in a document: the document itself, or its member ``messages``; None if there is none."""
-    inner = node.members.get("messages") if node is not None and isinstance(node.value, dict) else node
-    return inner if inner is not None and isinstance(inner.value, list) else None
+    if node is not None and isinstance(node.value, dict):
+        node = node.members.get("messages")
+    if node is None or not isinstance(node.value, list):
+        return None
+    return node
 
 
 def request_members(node: Node) -> tuple[str, tuple[str, ...]]:
     """What a file with a whole request holds besides messages: a response format, and the members that are not sent."""
     plain = node.plain()
-    messages = plain["messages"] if isinstance(plain, dict) else plain
-    members = {name: member for name, member in plain.items() if name != "messages"} if isinstance(plain, dict) else {}
-    form = members.get("response_format")
-    is_schema = isinstance(form, dict) and form.get("type") == "json_schema"
-    if is_schema:
-        del members["response_format"]
-    left_out = [f"{name} ({_SENT_BY.get(name, '--extra-body sends it')})" for name in members]
-    within = dict.fromkeys(name for message in messages for name in _members_beside_text(message))
-    left_out += [f"{name} of messages" for name in within]
-    return (json.dumps(form) if is_schema else ""), tuple(left_out)
+    if not isinstance(plain, dict):
+        plain = {"messages": plain}
+    form = plain.get("response_format")
+    response_format = ""
+    if isinstance(form, dict) and form.get("type") == "json_schema":
+        response_format = json.dumps(plain.pop("response_format"))
+    beside = dict.fromkeys(itertools.chain.from_iterable(map(_members_beside_text, plain.pop("messages"))))
+    left_out = [f"{name} ({_SENT_BY.get(name, '--extra-body sends it')})" for name in plain]
+    left_out += [f"{name} of messages" for name in beside]
+    return response_format, tuple(left_out)
 
 
-def _members_beside_text(message: dict[str, Any]) -> list[str]:
+def _members_beside_text(message: dict[str, Any]) -> Iterator[str]:
     """The members of a message, and of its parts, that have content but are not sent."""
-    content = message.get("content")
-    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-    own = [name for name, value in message.items() if value and name not in _SENT]
-    return own + [name for part in parts for name in part if name not in ("type", "text")]
+    yield from (name for name, value in message.items() if value and name not in _SENT)
+    for part in message.get("content") or ():
+        if isinstance(part, dict):
+            yield from (name for name in part if name not in ("type", "text"))
 
 
 def looks_like_chat(node: Node) -> bool:
@@ -62,10 +69,7 @@ def looks_like_chat(node: Node) -> bool:
 
 
 def draft_messages(where: str, messages: Sequence[Any]) -> tuple[DraftMessage, ...]:
-    """Turn chat messages, given as plain data, into text; `where` begins error messages.
-
-    Raises InputError if one has no role, an unknown one, or content that is no text.
-    """
+    """Turn plain data into messages; refuse one without a known role, or without text. `where` begins the error."""
     if not messages:
         raise InputError(f"{where} holds no messages")
     drafts = tuple(_message(f"{where}: message {number}", data) for number, data in enumerate(messages, start=1))
@@ -78,7 +82,7 @@ def content_nodes(message: Node) -> list[Node]:
     """The strings of a message's content in order: the content itself, or its text parts."""
     content = message.value["content"]
     if isinstance(content.value, list):
-        return [part.value["text"] if isinstance(part.value, dict) else part for part in content.value]
+        return [part.members.get("text", part) for part in content.value]
     return [content]
 
 
@@ -105,8 +109,82 @@ def _message(where: str, data: Any) -> DraftMessage:
 def _text(where: str, part: Any) -> str:
     if isinstance(part, str):
         return part
-    kind = part.get("type", "text") if isinstance(part, dict) else type(part).__name__
-    text = part.get("text") if isinstance(part, dict) else None
+    if not isinstance(part, dict):
+        part = {"type": type(part).__name__}
+    kind, text = part.get("type", "text"), part.get("text")
     if kind not in ("text", "input_text") or not isinstance(text, str):
         raise InputError(f"{where} has content of type {kind!r}: psopt can send text alone")
     return text
+
+
+# Two sets of values that no text contains by chance; the second is so long that a function which cuts fields shows.
+_MARKS = ("psoptQ{:03d}A", "psoptQ{:03d}B" + "z" * 20_000)
+
+
+class _Recorder(dict[str, str]):
+    """A row that has every column; its keys are those that were asked for."""
+
+    def __missing__(self, name: str) -> str:
+        return self.setdefault(name, f"psopt {name}")
+
+    def get(self, name: str, default: Any = None) -> Any:  # noqa: ARG002
+        """Return a value for any name."""
+        return self[name]
+
+
+def names_asked(name: str) -> list[str]:
+    """The columns that a function asks a row for."""
+    row = _Recorder()
+    _call(name, row)
+    return list(row)
+
+
+def draft_of_function(name: str, columns: Sequence[str]) -> Draft:
+    """Call a function with marked values, and find them in its messages; refuse one that does more than insert them."""
+    results = []
+    for mark in _MARKS:
+        marks = {mark.format(index): column for index, column in enumerate(columns)}
+        row = {column: value for value, column in marks.items()}
+        messages = _messages(name, _call(name, row))
+        results.append(tuple(_with_fields(message, marks) for message in messages))
+    first, second = results
+    if first != second or any("psoptq" in message.text.casefold() for message in first):
+        raise InputError(
+            f"prompt {name}: its messages depend on the data in other ways than by putting them in: write them as a "
+            "template with fields in braces"
+        )
+    return Draft(first, Origin("python", ".json", {"function": name}))
+
+
+def _call(name: str, row: dict[str, str]) -> Any:
+    function = import_own_function(name, "prompt", "a row")
+    try:
+        return function(row)
+    except KeyError as error:
+        raise InputError(f"prompt {name} asks for {error.args[0]!r}, and the data have {', '.join(row)}") from error
+    except Exception as error:  # whatever the user's function does with a row
+        raise InputError(f"prompt {name} failed on a row: {type(error).__name__}: {error}") from error
+
+
+def _messages(name: str, made: Any) -> tuple[DraftMessage, ...]:
+    if isinstance(made, str):
+        made = [{"role": "user", "content": made}]
+    if not isinstance(made, (list, tuple)):
+        raise InputError(f"prompt {name} returns {type(made).__name__}: a list of messages or a text is needed")
+    return draft_messages(
+        f"prompt {name}", [dict(message) if hasattr(message, "keys") else message for message in made]
+    )
+
+
+def _with_fields(message: DraftMessage, marks: dict[str, str]) -> DraftMessage:
+    """The message with each marked value as a field."""
+    pattern = "|".join(map(re.escape, marks)) or "(?!)"  # which is nowhere
+    text = ""
+    fields = []
+    for piece in re.split(f"({pattern})", message.text):
+        shown = piece
+        if piece in marks:
+            shown = f"{{{marks[piece]}}}"
+            fields.append(Span(len(text), len(text) + len(shown), (Field(marks[piece], shown),)))
+        text += shown
+    return replace(message, text=text, seams=(), fields=tuple(fields), is_searched=True)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from psopt.templates._template import Unwritten
+from psopt.templates._template import Field, Slot, Unwritten, last_user
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from psopt.templates._template import Origin, Piece
+
+Placed = TypeVar("Placed", Field, Slot)
 
 ROLES = ("system", "developer", "user", "assistant")
 BETWEEN_TEXT_PARTS = "\n"
@@ -42,13 +45,10 @@ class DraftMessage:
     @classmethod
     def of_parts(cls, role: str, parts: Sequence[str], name: str) -> DraftMessage:
         """Make a message from its text parts."""
-        seams = []
-        position = 0
-        for part in parts[:-1]:
-            position += len(part)
-            seams.append(Span(position, position + len(BETWEEN_TEXT_PARTS), (Unwritten(BETWEEN_TEXT_PARTS),)))
-            position += len(BETWEEN_TEXT_PARTS)
-        return cls(role, BETWEEN_TEXT_PARTS.join(parts), tuple(seams), name=name)
+        between = Unwritten(BETWEEN_TEXT_PARTS)
+        ends = itertools.accumulate(len(part) + len(BETWEEN_TEXT_PARTS) for part in parts[:-1])
+        seams = tuple(Span(end - len(BETWEEN_TEXT_PARTS), end, (between,)) for end in ends)
+        return cls(role, BETWEEN_TEXT_PARTS.join(parts), seams, name=name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,7 @@ class Draft:
     @property
     def last_user(self) -> int:
         """The index of the user's last message, or of the last message if there is none."""
-        indices = [index for index, message in enumerate(self.messages) if message.role == "user"]
-        return max(indices, default=len(self.messages) - 1)
+        return last_user([message.role for message in self.messages])
 
     @property
     def shows_turns(self) -> bool:
@@ -75,15 +74,20 @@ class Draft:
         return any(message.role == "assistant" for message in self.messages[: self.last_user])
 
 
+def places_in(spans: Iterable[Span], kind: type[Placed]) -> list[Placed]:
+    """Return the fields, or the slots, that replace these spans."""
+    pieces = itertools.chain.from_iterable(span.pieces for span in spans)
+    return [piece for piece in pieces if isinstance(piece, kind)]
+
+
 def pieces_of(text: str, spans: Iterable[Span]) -> tuple[Piece, ...]:
     """Return a text in pieces: literal text, and what replaces each span.
 
     Spans must not overlap; those at the same place keep their order.
     """
-    ordered = sorted(spans, key=lambda span: (span.start, span.end))
     pieces: list[Piece] = []
     position = 0
-    for span in ordered:
+    for span in sorted(spans, key=lambda span: (span.start, span.end)):
         pieces += [text[position : span.start], *span.pieces]
         position = span.end
     return tuple(piece for piece in [*pieces, text[position:]] if piece != "")

@@ -7,8 +7,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from psopt.templates._draft import Span, pieces_of
+from psopt.templates._draft import Span, pieces_of, places_in
 from psopt.templates._fields import touching
+from psopt.templates._lines import newline_of
 from psopt.templates._places import announcing_line
 from psopt.templates._template import ExampleForm, Field
 from psopt.text import label_pattern, names_label
@@ -68,8 +69,8 @@ def input_block(message: DraftMessage, lines: Sequence[Line], parts: Sequence[Pa
     shared = [part for part in parts if part.start < end and start < part.end]
     if shared:
         # Examples don't repeat an instruction on the same line.
-        after = [field.start for field in fields if field.start >= shared[-1].end and field.end <= end]
-        start = after[0] if after else end
+        after = (field.start for field in fields if field.start >= shared[-1].end and field.end <= end)
+        start = min(after, default=end)
     return InputBlock(start, end, lines[opening].outer_start, tail)
 
 
@@ -103,27 +104,21 @@ def _with_tags(text: str, lines: Sequence[Line], first: int, last: int) -> tuple
 
 def _opening_row(text: str, lines: Sequence[Line], row: int) -> int:
     """The row of the heading, or of the paragraph ending in a colon, that opens a block."""
-    above = row - 1
-    while above >= 0 and lines[above].kind == "blank":
-        above -= 1
-    if above < 0:
+    above = next((above for above in reversed(range(row)) if lines[above].kind != "blank"), None)
+    if above is None:
         return row
-    if lines[above].kind == "heading":
-        return above
     if lines[above].kind in ("lead", "prose", "output") and text[: lines[above].end].rstrip().endswith(":"):
         while above and lines[above - 1].kind not in ("blank", "heading", "tag", "fence"):
             above -= 1
         return above
-    return row
+    return above if lines[above].kind == "heading" else row
 
 
 def _open_end(text: str, lines: Sequence[Line], last: int) -> tuple[int, int]:
-    lines_after = [line for line in lines[last + 1 :] if line.kind != "blank"]
-    if not lines_after:
-        return (0, 0)
-    line = lines_after[-1]
-    is_open = _OPEN_END.match(text, line.outer_start, line.outer_end) is not None
-    return (line.outer_start, line.outer_end) if is_open else (0, 0)
+    below = [(line.outer_start, line.outer_end) for line in lines[last + 1 :] if line.kind != "blank"]
+    if below and _OPEN_END.match(text, *below[-1]):
+        return below[-1]
+    return (0, 0)
 
 
 def example_form(
@@ -143,28 +138,33 @@ def example_form(
     """
     message = draft.messages[draft.last_user]
     text = message.text
-    output = _shown_answer(draft, labels) or answer.output
-    answer = replace(answer, output=output)
+    answer = replace(answer, output=_shown_answer(draft, labels) or answer.output)
     if block is None:
-        announced = announcing_line(text)
-        pieces = [f"{announced}\n", *appended] if announced else appended
-        return ExampleForm(tuple(pieces), _gap("", "", answer), output, answer.key, answer.keys, turns)
-    if turns and not has_parts:
-        start, end = 0, len(text)
+        pieces = tuple(appended)
+        if announced := announcing_line(text):
+            pieces = (f"{announced}\n", *appended)
+        gap = _gap("", "", answer)
     else:
-        start, end = block.start, block.tail[1] if turns and block.tail[1] else block.end
-    pieces = _pieces(message, start, end)
-    gap = _gap(text[start:end], _tail(text, block), answer, ends_in_field=isinstance(pieces[-1], Field))
-    return ExampleForm(pieces, gap, output, answer.key, answer.keys, turns)
+        start, end = block.start, block.end
+        if turns and not has_parts:
+            start, end = 0, len(text)
+        elif turns:
+            end = block.tail[1] or block.end
+        pieces = _pieces(message, start, end)
+        gap = _gap(text[start:end], _tail(text, block), answer, ends_in_field=isinstance(pieces[-1], Field))
+    return ExampleForm(pieces, gap, answer.output, answer.key, answer.keys, turns)
 
 
 def fields_as_lines(names: Sequence[str]) -> list[str | Field]:
     """Show columns for which a prompt has no form: a single one as is, several as ``name: value``, one per line."""
-    if len(names) == 1:
-        return [Field(names[0], f"{{{names[0]}}}", written=False)]
+    fields = [Field(name, f"{{{name}}}", written=False) for name in names]
+    if len(fields) == 1:
+        return [*fields]
     pieces: list[str | Field] = []
-    for name in names:
-        pieces += [f"\n{name}: " if pieces else f"{name}: ", Field(name, f"{{{name}}}", written=False)]
+    separator = ""
+    for field in fields:
+        pieces += [f"{separator}{field.name}: ", field]
+        separator = "\n"
     return pieces
 
 
@@ -175,10 +175,9 @@ def _pieces(message: DraftMessage, start: int, end: int) -> tuple[str | Field, .
         if start <= field.start and field.end <= end
     ]
     if inside:
-        pieces = pieces_of(message.text[start:end], inside)
-        return tuple(piece if isinstance(piece, Field) else str(piece) for piece in pieces)
+        return tuple(piece for piece in pieces_of(message.text[start:end], inside) if isinstance(piece, str | Field))
     # Fields that stand within an instruction: an example shows them one per line.
-    names = dict.fromkeys(piece.name for span in message.fields for piece in span.pieces if isinstance(piece, Field))
+    names = dict.fromkeys(field.name for field in places_in(message.fields, Field))
     return tuple(fields_as_lines(list(names)))
 
 
@@ -188,21 +187,26 @@ def _tail(text: str, block: InputBlock) -> str:
     if start == end:
         return ""
     between = text[block.end : start]
-    return (between if not between.strip() else "\n") + text[start:end].rstrip()
+    if between.strip():
+        between = "\n"
+    return between + text[start:end].rstrip()
 
 
 def _gap(shown: str, tail: str, answer: AnswerForm, *, ends_in_field: bool = True) -> str:
     """What separates the answer from an input that is shown like this."""
+    mark = tail.strip()
     if tail.endswith(">"):
-        tag = tail.strip()
-        return tail.removesuffix(tag) if answer.output.startswith(tag) else tail
+        return tail.removesuffix(mark) if answer.output.startswith(mark) else tail
+    if mark.startswith("#"):
+        return f"{tail}\n"
     if tail:
-        return f"{tail}\n" if tail.strip().startswith("#") else f"{tail} "
+        return f"{tail} "
     if shown[-1:].isalnum() and not answer.speaks and not ends_in_field:
         return " "  # an open sentence: "The sentiment is"
-    # After several paragraphs, the answer is one more paragraph. Every reader of answers skips "Answer:".
-    new = "\r\n" if "\r\n" in shown else "\n"
-    return (new * 2 if new * 2 in shown else new) + ("" if answer.speaks else "Answer: ")
+    gap = newline_of(shown)
+    if gap * 2 in shown:  # after several paragraphs, the answer is one more
+        gap *= 2
+    return gap if answer.speaks else f"{gap}Answer: "  # which every reader of answers skips
 
 
 def _shown_answer(draft: Draft, labels: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ Such stretches are code fences, inline code, quotations, JSON and XML tags.
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
 from bisect import bisect_left, bisect_right
@@ -74,8 +75,9 @@ def has_expressions(text: str) -> bool:
 
 def _names(text: str, double_braces: bool) -> Iterator[tuple[re.Match[str], str]]:
     for match in _BRACES.finditer(text):
-        name = match["double"] or ("" if double_braces else match["single"])
-        if name and not name.startswith(OWN):
+        name = match["double"] or match["single"]
+        is_text = double_braces and not match["double"]
+        if not is_text and not name.startswith(OWN):
             yield match, name
 
 
@@ -84,11 +86,9 @@ def _check_literal(spelled: str, name: str, columns: Collection[str], label_colu
         return
     if name == label_column:
         raise InputError(f"the prompt names {spelled}, the column of the labels: the prompt would tell the answer")
-    near = nearest(name, columns)
     raise InputError(
-        f"the prompt names {spelled}, and the data have no such column{near}"
-        f"{'' if near.endswith('?') else ';'} columns: {', '.join(columns)} (if the braces mean "
-        f"themselves, put them in quotes or a code fence)"
+        f"the prompt names {spelled}, and the data have no such column{nearest(name, columns) or ';'} columns: "
+        f"{', '.join(columns)} (if the braces mean themselves, put them in quotes or a code fence)"
     )
 
 
@@ -116,7 +116,7 @@ def json_objects(text: str) -> list[tuple[int, int]]:
 
 def literal_spans(text: str) -> list[tuple[int, int]]:
     """Where an unknown name in braces is no error: fences, inline code, quotations, JSON."""
-    quoted = [match.span() for pattern in (_CODE, _QUOTED) for match in pattern.finditer(text)]
+    quoted = [match.span() for match in itertools.chain(_CODE.finditer(text), _QUOTED.finditer(text))]
     return _outermost([*fences(text), *quoted, *json_objects(text)])
 
 

@@ -1,4 +1,4 @@
-"""A prompt's file as text, its format, and its messages as text."""
+"""A prompt's file as text, its format, and its messages as text; also promptfoo's texts, chats and configurations."""
 
 from __future__ import annotations
 
@@ -8,17 +8,94 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError
-from psopt.templates._chat import draft_messages, looks_like_chat, message_list, request_members
+from psopt.templates._chat import draft_messages, draft_of_function, looks_like_chat, message_list, request_members
 from psopt.templates._draft import Draft, DraftMessage
 from psopt.templates._fields import has_expressions, names_in
-from psopt.templates._function import draft_of_function
 from psopt.templates._marks import has_marks
-from psopt.templates._promptfoo import check_one_prompt, chosen_prompt, is_config, named_file, notes_on
 from psopt.templates._template import Origin
 from psopt.text import Node, as_text, json_node, names_label, read_bytes, yaml_node
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+_EMPTY = Node({}, 0, 0)
+_SEPARATOR = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
+_BESIDE = {
+    "transform": "--answer says how answers are read",
+    "prefix": "put it into the prompt",
+    "suffix": "put it into the prompt",
+}
+_PROGRAMS = (".js", ".cjs", ".mjs", ".ts", ".py", ".sh", ".rb", ".exe")
+
+
+def is_config(node: Node) -> bool:
+    """Tell whether a document is a promptfoo configuration."""
+    return "prompts" in node.members and "messages" not in node.members
+
+
+def check_one_prompt(where: Path, text: str) -> None:
+    """Refuse a text that lines of three dashes split into several prompts."""
+    parts = [part for part in _SEPARATOR.split(text) if part.strip()]
+    if len(parts) > 1:
+        raise InputError(f"prompt {where} holds {len(parts)} prompts, parted by ---: keep one in a file of its own")
+
+
+def prompt_entries(config: Node) -> list[Node]:
+    """Return the prompts of a configuration as they stand there: texts, names of files, or objects."""
+    prompts = config.value["prompts"]
+    if prompts.value is None:
+        return []
+    return prompts.value if isinstance(prompts.value, list) else [prompts]
+
+
+def chosen_prompt(where: Path, config: Node, number: int | None) -> Node:
+    """Return one prompt of a configuration, the first by default: a text, or the name of a file (``file://..``)."""
+    entries = prompt_entries(config)
+    if not entries:
+        raise InputError(f"prompt {where} configures no prompt: add one under prompts")
+    if number is not None and number > len(entries):
+        raise InputError(
+            f"prompt {where}#{number} is not there: it configures {len(entries)} prompt{'s' * (len(entries) != 1)}"
+        )
+    entry = entries[(number or 1) - 1]
+    if isinstance(entry.value, dict):
+        members = [entry.members[name] for name in ("raw", "id") if name in entry.members]
+        if not members:
+            raise InputError(f"prompt {where}: the entry under prompts has neither raw nor id")
+        entry = members[0]
+    if not isinstance(entry.value, str):
+        raise InputError(f"prompt {where}: the entry under prompts is no text")
+    return entry
+
+
+def notes_on(where: Path, config: Node, number: int | None) -> tuple[str, ...]:
+    """Say which of several prompts was taken if none was chosen, and which of its options are not applied."""
+    n_prompts = len(prompt_entries(config))
+    notes = []
+    if n_prompts > 1 and number is None:
+        notes.append(f"the file has {n_prompts} prompts: the first is taken; {where.name}#2 names another")
+    options = config.members.get("defaultTest", _EMPTY).members.get("options", _EMPTY).members
+    notes += [f"the {name} of defaultTest is not applied: {cure}" for name, cure in _BESIDE.items() if name in options]
+    return tuple(notes)
+
+
+def named_file(where: Path, prompt: str) -> Path | None:
+    """The file that an entry names, refused if it is a program or several; None if the entry is the prompt itself."""
+    stated = prompt.removeprefix("file://")
+    if stated == prompt and (
+        "\n" in prompt or Path(prompt).suffix.lower() not in (".txt", ".md", ".json", ".yaml", ".yml")
+    ):
+        return None
+    path = where.parent / stated
+    if path.suffix.split(":")[0].lower() in _PROGRAMS:
+        raise InputError(
+            f"prompt {where} names {stated}, a program: give its text, or a Python function as MODULE:NAME"
+        )
+    if "*" in stated or path.is_dir():
+        raise InputError(f"prompt {where} names {stated}, several files: give one of them")
+    return path
+
 
 LARGEST = 256 * 1024
 """Bytes of a prompt's file. Chosen: about 60,000 tokens, paid for in every call; no prompt is so long on purpose."""
@@ -47,6 +124,10 @@ class Source:
         """What the file's name ends in, in lower case."""
         return self.path.suffix.lower()
 
+    def marked(self, text: str) -> str:
+        """A text for this file: with a byte order mark if the file has one."""
+        return BOM + text if self.has_bom else text
+
     @property
     def details(self) -> dict[str, Any]:
         """What an `Origin` keeps about it."""
@@ -69,10 +150,7 @@ def is_function(source: str | Path) -> bool:
 
 
 def read_source_text(source: str | Path) -> Source:
-    """Read a prompt's file, or a `PromptText`.
-
-    Raises InputError if it can't be read, is too large, is no text, or is empty.
-    """
+    """Read a prompt's file, or a `PromptText`; refuse what can't be read, is too large, is no text, or is empty."""
     if isinstance(source, PromptText):
         return Source(_IN_MEMORY, str(source))
     path, number = numbered(source)
@@ -95,14 +173,13 @@ def numbered(source: str | Path) -> tuple[Path, int | None]:
     """
     path = Path(source)
     match = _NUMBERED.fullmatch(str(source))
-    return (path, None) if match is None or path.exists() else (Path(match["path"]), int(match["number"]))
+    if match is None or path.exists():
+        return path, None
+    return Path(match["path"]), int(match["number"])
 
 
 def check_size(source: Source) -> None:
-    """Refuse a template that is too large; psopt's own JSON may be larger.
-
-    Raises InputError if it is.
-    """
+    """Refuse a template that is too large; psopt's own JSON may be larger."""
     size = len(source.text.encode())
     if size > LARGEST:
         raise _too_large(source.path, size)
@@ -120,12 +197,7 @@ def detect_format(
     A text without any field is the prompt itself if it names all of the task's labels, and otherwise just the
     description of a task.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is no such format.
-    InputError
-        If the file can't be read.
+    Raises UnknownNameError if there is no such format, and InputError if the file can't be read.
     """
     stated = next((name for name in FORMATS if name == prompt_format), None)
     if prompt_format is not None and stated is None:
@@ -171,22 +243,18 @@ def _is_ours(node: Node) -> bool:
 
 
 def promptfoo_config(source: str | Path) -> Node | None:
-    """Return the promptfoo configuration in a file; None if the file is anything else.
-
-    Raises InputError if it can't be read.
-    """
+    """Return the promptfoo configuration in a file; None if the file is anything else that can be read."""
     path, _ = numbered(source)
     if isinstance(source, PromptText) or path.suffix.lower() not in (*_YAML, ".json") or not path.is_file():
         return None
     node = document_of(read_source_text(source))
-    return node if node is not None and is_config(node) else None
+    if node is None or not is_config(node):
+        return None
+    return node
 
 
 def read_draft(source: str | Path, prompt_format: PromptFormat, columns: Sequence[str] = ()) -> Draft:
-    """Read a prompt's messages as text.
-
-    Raises InputError if the source is no prompt of that format.
-    """
+    """Read a prompt's messages as text; refuse a source that is no prompt of that format."""
     if prompt_format == "python":
         return draft_of_function(str(source), columns)
     if is_function(source):
@@ -226,22 +294,22 @@ def _promptfoo(source: Source) -> Draft:
     if node is not None and is_config(node):
         entry = chosen_prompt(source.path, node, source.number)
         path = named_file(source.path, entry.value)
-        draft = _promptfoo(read_source_text(path)) if path is not None else _inline(source, entry)
+        draft = _inline(source, entry) if path is None else _promptfoo(read_source_text(path))
         return replace(draft, notes=notes_on(source.path, node, source.number))
     check_size(source)
-    draft = _openai(source) if node is not None else _text(source)
-    if node is None:
-        check_one_prompt(source.path, source.text)
-    return _of_promptfoo(draft)
+    if node is not None:
+        return _of_promptfoo(_openai(source))
+    check_one_prompt(source.path, source.text)
+    return _of_promptfoo(_text(source))
 
 
 def _inline(source: Source, entry: Node) -> Draft:
     """A prompt that stands in a configuration: a text, or a chat as JSON in a text."""
     check_size(Source(source.path, entry.value))
-    is_chat = document_of(Source(Path("prompt.txt"), entry.value)) is not None
-    suffix = ".json" if is_chat else ".txt"
-    inner = Source(source.path.with_suffix(suffix), entry.value)
-    draft = _openai(inner) if is_chat else _text(inner)
+    suffix, read = ".txt", _text
+    if document_of(Source(Path("prompt.txt"), entry.value)) is not None:
+        suffix, read = ".json", _openai
+    draft = read(Source(source.path.with_suffix(suffix), entry.value))
     details = {**source.details, "inline": suffix}
     if source.number is not None:
         details["number"] = source.number

@@ -70,6 +70,11 @@ class Line:
     outer_end: int
 
 
+def newline_of(text: str) -> str:
+    """Return the line break that a text uses."""
+    return "\r\n" if "\r\n" in text else "\n"
+
+
 def lines_of(message: DraftMessage, labels: Sequence[str]) -> list[Line]:
     """Return the lines of a message with their kinds."""
     return list(_lines(message.text, tuple((field.start, field.end) for field in message.fields), tuple(labels)))
@@ -82,23 +87,27 @@ def _lines(text: str, fields: tuple[tuple[int, int], ...], labels: tuple[str, ..
     position = 0
     for raw in text.split("\n"):
         end = position + len(raw.removesuffix("\r"))
-        enclosed = _ENCLOSED.match(text, position, end)
-        start, stop = enclosed.span("inner") if enclosed else (position, end)
-        kind: Kind = "blank"
+        start, stop = position, end
+        if enclosed := _ENCLOSED.match(text, position, end):
+            start, stop = enclosed.span("inner")
         if touching(position, end, fenced):
-            kind = "fence"
-        elif any(
-            "\n" in text[first:last] or not text[start:first].strip()
-            for first, last in touching(position, end, objects)
-        ):
-            kind = "json"  # unless it is on one line, after other words
-        elif text[start:stop].strip():
-            kind = "field" if touching(start, stop, fields) else _kind(text[start:stop].strip(), labels)
+            kind: Kind = "fence"
+        elif any(_shows_json(text[start:first], text[first:last]) for first, last in touching(position, end, objects)):
+            kind = "json"
+        elif touching(start, stop, fields):
+            kind = "field"
+        else:
+            kind = _kind(text[start:stop].strip(), labels)
         if kind in _BY_FIRST_WORDS and lines and _goes_on(text, lines[-1], start):
             kind = "prose"
         lines.append(Line(kind, start, stop, position, end))
         position += len(raw) + 1
     return tuple(lines)
+
+
+def _shows_json(before: str, json_text: str) -> bool:
+    """Whether JSON is more than an aside: it has several lines, or no words stand before it on its line."""
+    return "\n" in json_text or not before.strip()
 
 
 def _goes_on(text: str, previous: Line, start: int) -> bool:
@@ -109,6 +118,8 @@ def _goes_on(text: str, previous: Line, start: int) -> bool:
 
 
 def _kind(line: str, labels: Sequence[str]) -> Kind:
+    if not line:
+        return "blank"
     if _WHOLE_TAG.fullmatch(line):
         return "tag"
     if _HEADING.match(line):
@@ -119,9 +130,12 @@ def _kind(line: str, labels: Sequence[str]) -> Kind:
         return "bullet"
     if OUTPUT.match(line):
         return "output"
-    if line.endswith(":") and len(line.split()) <= (_CAPTION_WORDS if _COMMAND.match(line) else LEAD_WORDS):
+    most_words = _CAPTION_WORDS if _COMMAND.match(line) else LEAD_WORDS
+    if line.endswith(":") and len(line.split()) <= most_words:
         return "lead"
-    return "caption" if _OTHER_CAPTION.match(line) and not CAPTION.match(line) else "prose"
+    if _OTHER_CAPTION.match(line) and not CAPTION.match(line):
+        return "caption"
+    return "prose"
 
 
 def _is_label_list(line: str, labels: Sequence[str]) -> bool:

@@ -1,14 +1,22 @@
-"""Marks with which an author says what is rephrased and where edits go; they are not sent."""
+"""Marks in a prompt: the author's for psopt, which are not sent, and those of other languages, which are refused."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from psopt.errors import InputError, nearest
 from psopt.templates._draft import DraftMessage, Span
-from psopt.templates._fields import OWN
+from psopt.templates._fields import OWN, fences, names_in, within
 from psopt.templates._template import SLOTS, Slot
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from psopt.templates._draft import Draft
+
 
 _REPHRASE = re.compile(r"</?rephrase>")
 _OPEN = re.compile(r"\{\{[^{}\n]*\}\}|\{[ \t]*[^\W\d][\w .-]*\}|</?rephrase>")
@@ -41,7 +49,7 @@ def without_marks(message: DraftMessage) -> DraftMessage:
     kind of edit.
     """
     text = message.text
-    opening = _balanced(text)
+    _check_balanced(text)
     marks = [(*_whole_line(message, *mark.span()), mark) for mark in _REPHRASE.finditer(text)]
     places = [(*_whole_line(message, *mark.span()), mark) for mark in _SLOT.finditer(text)]
     removed = sorted((start, end) for start, end, _ in (*marks, *places))
@@ -52,36 +60,38 @@ def without_marks(message: DraftMessage) -> DraftMessage:
     def moved_span(span: Span) -> Span:
         return Span(moved(span.start), moved(span.end), span.pieces)
 
-    edges = [moved(end) if number % 2 == 0 else moved(start) for number, (start, end, _) in enumerate(marks)]
+    marked = [(moved(opening[1]), moved(closing[0])) for opening, closing in zip(marks[::2], marks[1::2], strict=True)]
     slots = [Span(moved(start), moved(start), (_slot(text, start, end, mark),)) for start, end, mark in places]
-    if any(start < slot.start < end for slot in slots for start, end in zip(edges[::2], edges[1::2], strict=True)):
-        raise InputError("a place for edits, such as {{psopt.notes}}, can't stand within <rephrase>..</rephrase>")
-    ends = [0, *(position for span in removed for position in span), len(text)]
-    unmarked_text = "".join(text[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True))
+    for start, end in marked:
+        if any(start < slot.start < end for slot in slots):
+            raise InputError("a place for edits, such as {{psopt.notes}}, can't stand within <rephrase>..</rephrase>")
+    for start, end in reversed(removed):
+        text = text[:start] + text[end:]
     return replace(
         message,
-        text=unmarked_text,
+        text=text,
         seams=tuple(map(moved_span, message.seams)),
         fields=tuple(map(moved_span, message.fields)),
-        marked=tuple(zip(edges[::2], edges[1::2], strict=True)) if opening else (),
+        marked=tuple(marked),
         slots=tuple(slots),
     )
 
 
-def _balanced(text: str) -> bool:
-    """Check that marks open and close in turn, and say whether there are any."""
-    opened: re.Match[str] | None = None
+def _check_balanced(text: str) -> None:
+    """Refuse marks that don't open and close in turn."""
+    line_of_open = None
     for mark in _REPHRASE.finditer(text):
-        line = _line(text, mark.start())
-        closes = mark.group().startswith("</")
-        if closes and opened is None:
-            raise InputError(f"line {line} of the text closes a <rephrase> that is not open")
-        if not closes and opened is not None:
+        line = text.count("\n", 0, mark.start()) + 1
+        if mark.group() == "</rephrase>":
+            if line_of_open is None:
+                raise InputError(f"line {line} of the text closes a <rephrase> that is not open")
+            line_of_open = None
+        elif line_of_open is not None:
             raise InputError(f"line {line} of the text opens a <rephrase> within another")
-        opened = None if closes else mark
-    if opened is not None:
-        raise InputError(f"the <rephrase> in line {_line(text, opened.start())} of the text is never closed")
-    return _REPHRASE.search(text) is not None
+        else:
+            line_of_open = line
+    if line_of_open is not None:
+        raise InputError(f"the <rephrase> in line {line_of_open} of the text is never closed")
 
 
 def _slot(text: str, start: int, end: int, mark: re.Match[str]) -> Slot:
@@ -91,15 +101,14 @@ def _slot(text: str, start: int, end: int, mark: re.Match[str]) -> Slot:
         raise InputError(f"the prompt names {mark.group()}, which is no place for edits{near}")
     indent = text[start : mark.start()]
     newline = text[mark.end() : end].lstrip(" \t")
-    joint = (newline or "\n") * (2 if kind == "examples" else 1)
-    bullet = "" if kind == "examples" else "- "
+    joint = newline or "\n"
+    if kind != "examples":
+        return Slot(kind, indent, newline, joint=joint + indent, spelled=mark.group())
     # Examples are paragraphs: what follows their line begins a new one.
-    attached = kind == "examples" and newline and text[end : end + 1].strip()
-    return Slot(kind, indent, newline * (2 if attached else 1), bullet, joint=joint + indent, spelled=mark.group())
-
-
-def _line(text: str, position: int) -> int:
-    return text.count("\n", 0, position) + 1
+    closing = newline
+    if text[end : end + 1].strip():
+        closing = newline * 2
+    return Slot(kind, indent, closing, bullet="", joint=joint * 2 + indent, spelled=mark.group())
 
 
 def _whole_line(message: DraftMessage, start: int, end: int) -> tuple[int, int]:
@@ -111,3 +120,109 @@ def _whole_line(message: DraftMessage, start: int, end: int) -> tuple[int, int]:
     line_end = text.find("\n", end, last) + 1 or last
     alone = not (text[line_start:start] + text[end:line_end]).strip(" \t\r\n")
     return (line_start, line_end) if alone else (start, end)
+
+
+_NAMES_ALONE = "psopt fills in names alone, such as {{ text }}"
+
+
+class _Mark(NamedTuple):
+    """A mark of a language, and how to write the same for psopt. `column`: it counts only if it names a column."""
+
+    pattern: re.Pattern[str]
+    cure: str
+    column: bool = False
+    in_fences: bool = False
+
+
+_NAME = r"[^\W\d]\w*"
+_MARKS = (
+    _Mark(
+        re.compile(
+            r"<\|[^|<>\n]{1,30}\|>|<｜[^｜<>\n]{1,30}｜>|<start_of_turn>|<extra_id_\d>"
+            r"|\[/?(?:INST|SYSTEM_PROMPT)\]|<</?SYS>>"
+        ),
+        'is a conversation already, in a model\'s own form: give its messages as JSON, [{"role": "system", ..}, ..]',
+        in_fences=True,
+    ),
+    _Mark(
+        re.compile(r"\{%.*?%\}|\{#.*?#\}|<%.*?%>|<\?(?:=|php\b).*?\?>", re.DOTALL),
+        f"is a statement, as in Jinja, ERB or PHP: {_NAMES_ALONE}",
+    ),
+    _Mark(
+        re.compile(r"\{\{\s*[\"']"),
+        "has doubled braces, as str.format and LangChain need them: psopt sends what is written, so write { once",
+        in_fences=True,
+    ),
+    _Mark(
+        re.compile(
+            rf"\{{\{{\{{[^{{}}\n]*\}}\}}\}}|\{{\{{(?!\s*(?:psopt\.)?{_NAME}\s*\}}\}})(?P<inside>[^{{}}\n]*)\}}\}}"
+            r"|\{[#/:](?:if|each|else)\b[^{}\n]*\}"
+        ),
+        f"is an expression or a block, as in Jinja and Handlebars: {_NAMES_ALONE}",
+    ),
+    _Mark(
+        re.compile(
+            rf"(?<![{{$])\{{(?P<inside>(?P<name>{_NAME})(?:(?:\.|\[[\"'])(?P<inner>{_NAME})[^{{}}\n]*"
+            rf"|[.\[(][^{{}}\n]*|=|![rsa](?::[^{{}}\n]*)?|:[^{{}}\n\"'\s]+))\}}(?!\}})"
+        ),
+        "is an expression or has a format, as in Python's f-strings: write the name alone",
+        column=True,
+    ),
+    _Mark(
+        re.compile(
+            rf"\$\{{(?:{_NAME}\.)*(?P<name>{_NAME})[^{{}}\n]*\}}|\$(?P<bare>{_NAME})"
+            rf"|%\((?P<percent>[^()\n]+)\)[-+ #\d.]*[a-z]"
+            rf"|%(?P<between>{_NAME})%|\[\[\s*(?P<square>{_NAME})\s*\]\]|<<\s*(?P<angle>{_NAME})\s*>>"
+            rf"|(?<!\{{)\{{[ \t]+(?P<spaced>{_NAME})\s*\}}"
+        ),
+        "names a column in other signs than {name}, as shells and Python's % do: write that",
+        column=True,
+    ),
+)
+_BARE = re.compile(r"(?<!%)%[sr]\b|(?<!\{)\{\d?\}(?!\})")
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(?P<head>.*?)\n---[ \t]*\r?\n", re.DOTALL)
+_PROMPTY = re.compile(
+    r"^(?:model|inputs?|api|sample|parameters|configuration|name|description|version|provider|temperature)[ \t]*:",
+    re.MULTILINE,
+)
+
+
+def check_is_ours(source: str | Path, draft: Draft, columns: Collection[str]) -> None:
+    """Refuse a prompt in another template language, a serialised conversation, or one with front matter.
+
+    Code fences are exempt, except for conversations and doubled braces; a name that is no column may be literal text.
+
+    Raises InputError, which names the line, what stands there, and how to write it.
+    """
+    for message in draft.messages:
+        if not message.is_searched:
+            _check(source, message.text, columns)
+
+
+def _check(source: str | Path, text: str, columns: Collection[str]) -> None:
+    front = _FRONT_MATTER.match(text)
+    is_settings = front is not None and _PROMPTY.search(front["head"]) is not None and "{" not in front["head"]
+    if front and (str(source).lower().endswith((".prompty", ".prompt")) or is_settings):
+        raise InputError(
+            f"prompt {source} begins with settings between ---, as .prompty files do: leave these out, and give what "
+            'stands under system: and user: as messages, [{"role": "system", "content": ..}, ..]'
+        )
+    fenced = fences(text)
+    for mark in _MARKS:
+        for match in mark.pattern.finditer(text):
+            groups = match.groupdict()
+            if (groups.pop("inside", None) or "").strip() in columns:  # a column may be called "user.name"
+                continue
+            names = {name.casefold() for name in groups.values() if name}
+            is_data = not mark.column or not names.isdisjoint(map(str.casefold, columns))
+            is_hidden = not mark.in_fences and within(match.span(), fenced)
+            if is_data and not is_hidden:
+                raise _refused(source, text, match, mark.cure)
+    bare = _BARE.search(text)
+    if bare and set(columns).isdisjoint(names_in(text, columns)):
+        raise _refused(source, text, bare, "stands for a value, and names no column: write {text}")
+
+
+def _refused(source: str | Path, text: str, match: re.Match[str], cure: str) -> InputError:
+    line = text.count("\n", 0, match.start()) + 1
+    return InputError(f"prompt {source}, line {line}: {' '.join(match.group().split())[:60]} {cure}")

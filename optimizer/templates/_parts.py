@@ -61,10 +61,7 @@ class PartSpan:
 
 
 def parts_of(draft: Draft, labels: Sequence[str]) -> list[PartSpan]:
-    """Find what is rephrased, in the prompt's order.
-
-    Raises InputError if no instruction is found, or marks are not balanced.
-    """
+    """Find what is rephrased, in the prompt's order; refuse a prompt without any."""
     marked = _marked(draft)
     if marked is not None:
         return marked
@@ -89,24 +86,24 @@ def _before_edges(draft: Draft, part: PartSpan) -> PartSpan:
 def _marked(draft: Draft) -> list[PartSpan] | None:
     if not any(message.marked for message in draft.messages):
         return None
-    parts = [
-        PartSpan(index, *span)
-        for index, message in enumerate(draft.messages)
-        for stretch in message.marked
-        for span in _paragraphs(message.text, *stretch, [(seam.start, seam.end) for seam in message.seams])
-    ]
+    parts: list[PartSpan] = []
+    for index, message in enumerate(draft.messages):
+        for stretch in message.marked:
+            parts += [PartSpan(index, *span) for span in _paragraphs(message, *stretch)]
     if not parts:
         raise InputError("no text stands between <rephrase> and </rephrase>")
     return parts
 
 
-def _paragraphs(text: str, start: int, end: int, seams: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _paragraphs(message: DraftMessage, start: int, end: int) -> list[tuple[int, int]]:
     """The paragraphs and list items of a marked stretch; code fences in it stay unchanged."""
-    cuts = sorted([*(span for span in fences(text) if start <= span[0] and span[1] <= end), *seams])
+    cuts = [*fences(message.text), *((seam.start, seam.end) for seam in message.seams)]
+    inside = sorted(cut for cut in cuts if start <= cut[0] and cut[1] <= end)
     spans: list[tuple[int, int]] = []
-    for left, right in zip([start, *(cut[1] for cut in cuts)], [*(cut[0] for cut in cuts), end], strict=True):
-        for paragraph in _PARAGRAPH.finditer(text, max(left, start), max(min(right, end), start)):
-            spans += _items(text, *paragraph.span())
+    for cut_start, cut_end in (*inside, (end, end)):
+        for paragraph in _PARAGRAPH.finditer(message.text, start, cut_start):
+            spans += _items(message.text, *paragraph.span())
+        start = cut_end
     return spans
 
 
@@ -177,9 +174,10 @@ def instructions_in(message: DraftMessage, labels: Sequence[str]) -> list[Stretc
     for lines in _runs(_without_examples(text, lines_of(message, labels))):
         if lines[0].kind == "prose":
             stretch = _stretch(text, lines[0].start, lines[-1].end, block)
-            stretches += [stretch] if stretch else []
-            whole = stretch is not None and stretch.end == _stripped(text, lines[0].start, lines[-1].end)[1]
-            block += 0 if whole else 1  # an output sentence separates what comes after it
+            if stretch:
+                stretches.append(stretch)
+            if stretch is None or stretch.end < _stripped(text, lines[0].start, lines[-1].end)[1]:
+                block += 1  # an output sentence separates what comes after it
         elif lines[0].kind != "blank":
             block += 1
     return stretches
@@ -215,8 +213,10 @@ def instructions_in_list(message: DraftMessage, labels: Sequence[str]) -> list[S
     text = message.text
     stretches = []
     for line in _without_examples(text, lines_of(message, labels)):
-        bullet = BULLET.match(text, line.start, line.end) if line.kind == "bullet" else None
-        stretch = _stretch(text, bullet.end(), line.end, 0) if bullet else None
+        bullet = BULLET.match(text, line.start, line.end)
+        if line.kind != "bullet" or bullet is None:
+            continue
+        stretch = _stretch(text, bullet.end(), line.end, 0)
         if stretch and stretch.strength == "instruction":
             stretches.append(stretch)
     return stretches[:_MOST]
@@ -256,17 +256,15 @@ def _runs(lines: Sequence[Line]) -> list[list[Line]]:
 
 def _stretch(text: str, start: int, end: int, block: int) -> Stretch | None:
     """The first consecutive sentences of a paragraph that do not fix how the answer looks."""
-    caption = CAPTION.match(text, _stripped(text, start, end)[0], end)
-    start = caption.end() if caption else start
+    if caption := CAPTION.match(text, _stripped(text, start, end)[0], end):
+        start = caption.end()
     sentences: list[tuple[int, int]] = []
     for sentence in _sentences(text, start, end):
-        if OUTPUT.match(text, *sentence) or json_objects(text[slice(*sentence)]):
-            if sentences:
-                break
-        elif not sentences or not _CONTRACT.search(text, *sentence):
-            sentences.append(sentence)
-        else:
+        fixes_answer = OUTPUT.match(text, *sentence) or json_objects(text[slice(*sentence)])
+        if sentences and (fixes_answer or _CONTRACT.search(text, *sentence)):
             break
+        if not fixes_answer:
+            sentences.append(sentence)
     if not sentences:
         return None
     first, last = sentences[0][0], sentences[-1][1]

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from psopt.templates._fields import TAG, fences, within
-from psopt.templates._lines import LEAD_WORDS
+from psopt.templates._lines import LEAD_WORDS, newline_of
 from psopt.templates._template import Slot
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from psopt.templates._lines import Line
     from psopt.templates._template import SlotKind
@@ -71,13 +71,16 @@ def slot_at(text: str, place: Place, kind: SlotKind, elsewhere: str, answer_tag:
         slot = replace(slot, opening="")
     if place.before:
         before = text[: place.position]
-        attached = before.strip() and not before.endswith((new * 2, ">" + new)) and kind == "examples"
-        return replace(slot, opening=(new if attached else "") + slot.opening, closing=slot.closing + new * 2)
+        if kind == "examples" and before.strip() and not before.endswith((new * 2, ">" + new)):
+            slot = replace(slot, opening=new + slot.opening)
+        return replace(slot, closing=slot.closing + new * 2)
     tail = text[place.position :]
-    dense = layout.style == "xml" and tail.startswith(f"{new}<")
-    followed = bool(tail.strip()) and not tail.startswith(new * 2) and not tail.lstrip(" \t").startswith(new * 2)
-    after = new if followed and not dense else ""
-    return replace(slot, opening=(new if dense else new * 2) + slot.opening, after=after)
+    if layout.style == "xml" and tail.startswith(f"{new}<"):
+        return replace(slot, opening=new + slot.opening)
+    slot = replace(slot, opening=new * 2 + slot.opening)
+    if tail.strip() and not tail.lstrip(" \t").startswith(new * 2):
+        slot = replace(slot, after=new)
+    return slot
 
 
 def place_before(text: str, top: int, start: int, first_field: int) -> Place:
@@ -90,28 +93,30 @@ def place_before(text: str, top: int, start: int, first_field: int) -> Place:
 def place_at_end(text: str) -> Place:
     """Find the place for examples if the sample comes at the end: before a line that announces it (``Review:``)."""
     announced = announcing_line(text)
-    if announced:
-        return Place(len(text.rstrip()) - len(announced), before=True)
-    return Place(len(text.rstrip()), before=False)
+    return Place(len(text.rstrip()) - len(announced), before=bool(announced))
 
 
 def announcing_line(text: str) -> str:
     """The last line of a text, if it is a short one that announces what comes next."""
     last = text.rstrip().rsplit("\n", 1)[-1]
-    return last if last.endswith(":") and len(last.split()) <= LEAD_WORDS else ""
+    if last.endswith(":") and len(last.split()) <= LEAD_WORDS:
+        return last
+    return ""
 
 
 def _last_of_block(text: str, lines: Sequence[Line], row: int, *, leads: bool) -> int:
     """The last row of a paragraph, including numbered steps after it and, if it ends in a colon, any list."""
-    while row + 1 < len(lines) and lines[row + 1].kind in _SAME_BLOCK:
-        row += 1
-    below = row + 1
-    while below < len(lines) and lines[below].kind == "blank":
-        below += 1
+    row = _next_row(lines, row, _SAME_BLOCK) - 1
+    below = _next_row(lines, row, ("blank",))
     listed = below < len(lines) and lines[below].kind in ("bullet", "labels")
     if listed and (leads or _STEP.match(text, lines[below].start)):
         return _last_of_block(text, lines, below, leads=False)
     return row
+
+
+def _next_row(lines: Sequence[Line], row: int, skipped: Collection[str]) -> int:
+    """The first row below one that is not of these kinds; the number of rows if there is none."""
+    return next((below for below in range(row + 1, len(lines)) if lines[below].kind not in skipped), len(lines))
 
 
 def _first_of_block(lines: Sequence[Line], row: int) -> int:
@@ -122,11 +127,10 @@ def _first_of_block(lines: Sequence[Line], row: int) -> int:
 
 def _after_element(text: str, lines: Sequence[Line], row: int) -> int:
     """The end of a row, or of the element around it if only text stands before the closing tag."""
-    below = row + 1
-    while below < len(lines) and lines[below].kind in (*_SAME_BLOCK, "blank"):
-        below += 1
-    closes = below < len(lines) and text[lines[below].start : lines[below].end].strip().startswith("</")
-    return lines[below if closes else row].outer_end
+    below = _next_row(lines, row, (*_SAME_BLOCK, "blank"))
+    if below < len(lines) and text[lines[below].start : lines[below].end].strip().startswith("</"):
+        row = below
+    return lines[row].outer_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,19 +148,30 @@ class Layout:
 
     def section(self, kind: SlotKind, *, again: bool) -> Slot:
         """Return a slot with its heading, or its tags; what stands around them is left to the place."""
-        new = self.newline
-        name = _HEADINGS[kind]
-        title = f"More {name.lower()}" if again else name
         if self.style == "xml":
-            tag = "examples" if kind == "examples" else kind
-            slot = Slot(kind, f"<{tag}>{new}", f"{new}</{tag}>", self.bullet, joint=new)
-            item = (f"<example>{new}", f"{new}</example>")
-            return _enclosed(slot, item, new) if kind == "examples" else slot
-        title = title.upper() if self.is_upper else title
-        heading = f"{self.level} {title}{self.closing}" if self.style == "markdown" else f"{title}:"
-        gap = new * 2 if self.spacious or kind == "examples" else new
-        bullet, joint = ("", new * 2) if kind == "examples" else (self.bullet, new)
-        return Slot(kind, heading + gap, "", bullet, joint=joint)
+            return self._element(kind)
+        new = self.newline
+        title = _HEADINGS[kind]
+        if again:
+            title = f"More {title.lower()}"
+        if self.is_upper:
+            title = title.upper()
+        heading = f"{title}:"
+        if self.style == "markdown":
+            heading = f"{self.level} {title}{self.closing}"
+        if kind == "examples":
+            return Slot(kind, heading + new * 2, bullet="", joint=new * 2)
+        gap = new * 2 if self.spacious else new
+        return Slot(kind, heading + gap, bullet=self.bullet, joint=new)
+
+    def _element(self, kind: SlotKind) -> Slot:
+        """A slot in tags; each example has tags of its own."""
+        new = self.newline
+        if kind != "examples":
+            return Slot(kind, f"<{kind}>{new}", f"{new}</{kind}>", self.bullet, joint=new)
+        opening, closing = f"<example>{new}", f"{new}</example>"
+        joint = closing + new + opening
+        return Slot(kind, f"<examples>{new}{opening}", f"{closing}{new}</examples>", bullet="", joint=joint)
 
 
 def layout_at(text: str, position: int, elsewhere: str, answer_tag: str) -> Layout:
@@ -164,19 +179,18 @@ def layout_at(text: str, position: int, elsewhere: str, answer_tag: str) -> Layo
 
     If the text has none, XML sections of the other messages (`elsewhere`) count; the answer's element is no section.
     """
-    bullet = _BULLET.search(text)
-    layout = Layout(bullet=bullet["bullet"].lstrip() if bullet else "- ", newline="\r\n" if "\r\n" in text else "\n")
+    bullets = [*_BULLET.findall(text), "- "]
+    layout = Layout(bullet=bullets[0].lstrip(), newline=newline_of(text))
     closed = fences(text)
     headings = [heading for heading in _HEADING.finditer(text) if not within(heading.span(), closed)]
     if headings:
         tail = text[position:].lstrip()
         if tail and not _HEADING.match(tail):  # a heading here would capture the rest of the section
             return layout
-        before = [heading for heading in headings if heading.start() < position]
-        near = before[-1] if before else headings[0]
-        after = [heading for heading in headings if heading.start() >= position]
+        n_before = sum(heading.start() < position for heading in headings)
+        near = headings[max(0, n_before - 1)]
         # Before subsections, what is added is one more subsection: otherwise they would become part of it.
-        level = max([near["level"], *(heading["level"] for heading in after[:1])], key=len)
+        level = max((heading["level"] for heading in (near, *headings[n_before : n_before + 1])), key=len)
         return replace(
             layout,
             style="markdown",
@@ -192,14 +206,3 @@ def layout_at(text: str, position: int, elsewhere: str, answer_tag: str) -> Layo
 
 def _has_sections(text: str, answer_tag: str) -> bool:
     return any(match["name"] != answer_tag for match in _TAG_LINE.finditer(text))
-
-
-def _enclosed(slot: Slot, item: tuple[str, str], newline: str) -> Slot:
-    opening, closing = item
-    return replace(
-        slot,
-        opening=slot.opening + opening,
-        closing=closing + slot.closing,
-        bullet="",
-        joint=closing + newline + opening,
-    )

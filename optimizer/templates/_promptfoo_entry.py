@@ -7,16 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
-from psopt.templates._formats import BOM, document_of, read_source_text
-from psopt.templates._promptfoo import is_config, prompt_entries
+from psopt.templates._formats import document_of, is_config, prompt_entries, read_source_text
 from psopt.templates._template import Field
-from psopt.templates._write import block_end, indented, indicators, written_text
+from psopt.templates._write import block_end, indented, indicators, readable, written_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from psopt.templates._formats import Source
     from psopt.templates._template import Template
     from psopt.text import Node
 
@@ -30,11 +28,8 @@ def promptfoo_text(template: Template) -> str:
 
     Raises InputError if promptfoo would also fill in its literal text.
     """
-    messages = [
-        replace(message, pieces=tuple(_variable(piece) for piece in message.pieces)) for message in template.messages
-    ]
-    pieces = [piece for message in template.messages for piece in message.pieces]
-    literal = " ".join(piece for piece in pieces if isinstance(piece, str))
+    messages = [replace(message, pieces=tuple(map(_variable, message.pieces))) for message in template.messages]
+    literal = " ".join(piece for piece in template.pieces if isinstance(piece, str))
     if marks := [mark for mark in _TEMPLATE_MARKS if mark in literal]:
         raise InputError(
             f"the prompt's own text holds {marks[0]}, which promptfoo would fill in: --without leaves an edit out that "
@@ -42,7 +37,8 @@ def promptfoo_text(template: Template) -> str:
         )
     texts = ["".join(written_text(message)) for message in messages]
     if len(messages) == 1 and messages[0].head == {"role": "user"}:
-        return texts[0] if "\n" in texts[0] else texts[0] + "\n"
+        text = texts[0]
+        return text if "\n" in text else text + "\n"
     chat = [{**message.head, "content": text} for message, text in zip(messages, texts, strict=True)]
     return json.dumps(chat, indent=2, ensure_ascii=False) + "\n"
 
@@ -50,10 +46,8 @@ def promptfoo_text(template: Template) -> str:
 def with_prompt(path: Path, text: str, label: str) -> str:
     """Return the text of a promptfoo configuration with one more prompt, after the existing ones.
 
-    Raises
-    ------
-    InputError
-        If the file is no such configuration, has the prompt already, or is written so that only a person can add it.
+    Raises InputError if the file is no such configuration, has the prompt already, or is written so that only a person
+    can add it.
     """
     source = read_source_text(path)
     if not source.text.endswith("\n"):
@@ -64,20 +58,24 @@ def with_prompt(path: Path, text: str, label: str) -> str:
     plain = config.plain()
     entries = [entry.plain() for entry in prompt_entries(config)]
     for number, entry in enumerate(entries, start=1):
-        entry_text = entry.get("raw") if isinstance(entry, dict) else entry
-        if entry_text == text or (isinstance(entry, dict) and entry.get("label") == label):
+        members = entry if isinstance(entry, dict) else {"raw": entry}
+        if members.get("raw") == text or members.get("label") == label:
             raise InputError(f"{path} holds this prompt already, as prompt {number}: --pick takes another")
     added = {"label": label, "raw": text}
     expected = {**plain, "prompts": [*entries, added]}
     for changed in _candidates(source.text, config.value["prompts"], added):
-        written = changed.replace("\r\n", "\n").replace("\n", "\r\n") if "\r\n" in source.text else changed
-        if _reads_as(source, written, expected):
-            return (BOM if source.has_bom else "") + written
+        if "\r\n" in source.text:
+            changed = changed.replace("\r\n", "\n").replace("\n", "\r\n")
+        node = readable(source, changed)
+        if node is not None and node.plain() == expected:
+            return source.marked(changed)
     raise InputError(f"the prompts of {path} are written so that none can be added: put it there by hand")
 
 
 def _variable(piece: Any) -> Any:
-    return Field(piece.name, f"{{{{{piece.name}}}}}") if isinstance(piece, Field) and piece.written else piece
+    if isinstance(piece, Field) and piece.written:
+        return Field(piece.name, f"{{{{{piece.name}}}}}")
+    return piece
 
 
 def _candidates(text: str, prompts: Node, added: dict[str, str]) -> Iterator[str]:
@@ -92,32 +90,27 @@ def _candidates(text: str, prompts: Node, added: dict[str, str]) -> Iterator[str
     elif whole.startswith("["):
         last = prompts.value[-1]
         before = text[: last.start].rpartition("\n")[2]
-        gap = f",\n{before}" if "\n" in whole and not before.strip() else ", "
+        gap = ", "
+        if "\n" in whole and not before.strip():
+            gap = f",\n{before}"
         yield text[: last.end] + gap + as_json + text[last.end :]
     else:
         indent = " " * (prompts.start - text.rfind("\n", 0, prompts.start) - 1)
         block = f"|{indicators(added['raw'], '  ')}\n{indented(added['raw'], indent + '    ')}"
         for end in _ends(text, prompts.value[-1]):
+            before = text[:end]
+            if not before.endswith("\n"):
+                before += "\n"
             for raw in (block, json.dumps(added["raw"])):
-                entry = f"{indent}- label: {added['label']}\n{indent}  raw: {raw}\n"
-                yield f"{text[:end]}{entry if text[:end].endswith(chr(10)) else chr(10) + entry}{text[end:]}"
+                yield f"{before}{indent}- label: {added['label']}\n{indent}  raw: {raw}\n{text[end:]}"
 
 
 def _ends(text: str, node: Node) -> Iterator[int]:
     """Where a line can be inserted after an entry: before the empty lines that follow it, or after them."""
     while isinstance(node.value, (dict, list)) and node.value and text[node.start] not in "[{":
-        node = list(node.value.values() if isinstance(node.value, dict) else node.value)[-1]
+        node = [*(node.members.values() or node.value)][-1]
     if node.style in ("|", ">"):
         yield block_end(text, node)
         yield node.end
         return
-    line = text.find("\n", node.end)
-    yield len(text) if line < 0 else line + 1
-
-
-def _reads_as(source: Source, text: str, expected: dict[str, Any]) -> bool:
-    try:
-        node = document_of(replace(source, text=text))
-    except InputError:
-        return False
-    return node is not None and node.plain() == expected
+    yield text.find("\n", node.end) + 1 or len(text)

@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
-from psopt.templates._compile import compile_draft
-from psopt.templates._fields import names_in
-from psopt.templates._foreign import check_is_ours
+from psopt.templates._answer_form import answer_form
+from psopt.templates._chat import names_asked
+from psopt.templates._draft import Draft, DraftMessage, Span, pieces_of, places_in
+from psopt.templates._example_form import InputBlock, example_form, fields_as_lines, input_block
+from psopt.templates._fields import field_spans, names_in
 from psopt.templates._formats import detect_format, read_draft
-from psopt.templates._function import names_asked
+from psopt.templates._lines import lines_of
+from psopt.templates._marks import check_is_ours, without_marks
+from psopt.templates._parts import PartSpan, parts_of
+from psopt.templates._places import Place, place_after, place_at_end, place_before, slot_at
+from psopt.templates._template import PART_BREAK, Field, Message, Part, Slot, Template, Unwritten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from psopt.templates._template import Template
+    from psopt.templates._lines import Line
+    from psopt.templates._template import SlotKind
+
+_ORDER: tuple[SlotKind, ...] = ("definitions", "notes", "examples")
+"""The order of sections at the same place, as in psopt's own form."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadTemplate:
     """The user's own prompt, as it was read.
 
-    Attributes
-    ----------
-    template : Template or None
-        None if the source is just the description of a task, around which psopt builds its own form.
-    description : str
-        The parts that are rephrased, joined by `PART_BREAK`.
-    notes : tuple of str
-        What the screen says: the format, where the text goes, how answers are read.
-    format : str
+    The `template` is None if the source is just the description of a task, around which psopt builds its own form. The
+    `description` is the parts that are rephrased, joined by `PART_BREAK`. The `notes` are what the screen says: the
+    format, where the text goes, how answers are read.
     """
 
     template: Template | None
@@ -50,29 +55,15 @@ def read_template(
     answer: str | None = None,
     inputs: Sequence[str] = (),
 ) -> ReadTemplate:
-    """Read the user's own prompt.
+    """Read the user's own prompt from a file, or from a Python function given as ``MODULE:NAME``.
 
-    Parameters
-    ----------
-    source : str or Path
-        A file, or a Python function as ``MODULE:NAME``.
-    fields : sequence of str
-        The columns of the data.
-    labels : sequence of str
-    label_column : str
-        The column that holds the label, which is no field.
-    prompt_format : str, optional
-        ``text``, ``openai``, ``promptfoo``, ``python`` or ``description``; None to detect it.
-    answer : str, optional
-        How answers are read; None to detect it from the prompt.
-    inputs : sequence of str
-        The columns that psopt puts at the end of a prompt without any field; by default the sample's text.
+    `fields` are the columns of the data; `label_column` holds the label and is no field. The `prompt_format` is
+    ``text``, ``openai``, ``promptfoo``, ``python`` or ``description``. It and `answer`, how answers are read, are
+    detected if they are None. `inputs` are the columns that psopt puts at the end of a prompt without any field; by
+    default the sample's text.
 
-    Raises
-    ------
-    InputError
-        If the source can't be read or is no prompt, names a column that the data don't have, has marks that are not
-        balanced, or holds no instruction.
+    Raises InputError if the source can't be read or is no prompt, names a column that the data don't have, has marks
+    that are not balanced, or holds no instruction.
     """
     columns = [name for name in dict.fromkeys((*fields, "text")) if name != label_column]
     detected = detect_format(source, prompt_format, labels=labels, columns=columns)
@@ -85,7 +76,7 @@ def read_template(
         note = f"prompt {source} names no field and not all labels: taken for the task's description{how}"
         return ReadTemplate(None, draft.messages[0].text, (note,), detected)
     try:
-        template, description, notes = compile_draft(draft, columns, labels, label_column, answer, inputs)
+        template, description, notes = _compiled(draft, columns, labels, label_column, answer, inputs)
     except InputError as error:
         raise InputError(f"prompt {source}: {error}") from error
     count = len(draft.messages)
@@ -98,10 +89,7 @@ def named_fields(source: str | Path, prompt_format: str | None = None, columns: 
 
     Names in quotes, code fences and JSON count only if they are among `columns`.
 
-    Raises
-    ------
-    InputError
-        If the source can't be read or is no prompt.
+    Raises InputError if the source can't be read or is no prompt.
     """
     detected = detect_format(source, prompt_format, columns=columns)
     if detected == "python":
@@ -109,9 +97,170 @@ def named_fields(source: str | Path, prompt_format: str | None = None, columns: 
     if detected in ("psopt", "description"):
         return ()
     draft = read_draft(source, detected)
-    names = [
-        name
-        for message in draft.messages
-        for name in names_in(message.text, columns, double_braces=draft.double_braces)
+    names: dict[str, None] = {}
+    for message in draft.messages:
+        names |= dict.fromkeys(names_in(message.text, columns, double_braces=draft.double_braces))
+    return tuple(names)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A draft and what was found in it; `appended` is what psopt puts at the end."""
+
+    draft: Draft
+    labels: tuple[str, ...]
+    parts: tuple[PartSpan, ...] = ()
+    appended: tuple[str | Field, ...] = ()
+
+    def text(self, index: int) -> str:
+        """The text of one message."""
+        return self.draft.messages[index].text
+
+    def lines(self, index: int) -> list[Line]:
+        """The lines of one message."""
+        return lines_of(self.draft.messages[index], self.labels)
+
+    def parts_in(self, index: int) -> list[PartSpan]:
+        """The parts of one message."""
+        return [part for part in self.parts if part.message == index]
+
+    def elsewhere(self, index: int) -> str:
+        """The text of all other messages."""
+        return "\n".join(message.text for number, message in enumerate(self.draft.messages) if number != index)
+
+    @property
+    def chosen(self) -> list[str]:
+        """The kinds of edits for which the author chose a place."""
+        marks = itertools.chain.from_iterable(message.slots for message in self.draft.messages)
+        return [slot.kind for slot in places_in(marks, Slot)]
+
+    @property
+    def has_turns(self) -> bool:
+        """Whether examples are turns: the prompt shows some, or its last message shows only the sample."""
+        if "examples" in self.chosen:
+            return False
+        last = self.draft.last_user
+        return self.draft.shows_turns or (last > 0 and not self.parts_in(last))
+
+    @property
+    def block(self) -> InputBlock | None:
+        """Where the user's last message shows the sample."""
+        last = self.draft.last_user
+        return input_block(self.draft.messages[last], self.lines(last), self.parts_in(last))
+
+
+def _compiled(
+    draft: Draft,
+    columns: Sequence[str],
+    labels: Sequence[str],
+    label_column: str,
+    answer: str | None,
+    inputs: Sequence[str],
+) -> tuple[Template, str, list[str]]:
+    """The template, its description, and what the screen says about both."""
+    messages = [without_marks(message) for message in draft.messages]
+    messages = [_searched(message, columns, label_column, draft.double_braces) for message in messages]
+    draft = replace(draft, messages=tuple(messages))
+    appended = () if any(message.fields for message in messages) else tuple(fields_as_lines(inputs or ["text"]))
+    parts = tuple(parts_of(draft, labels))
+    reading = _Reading(draft, tuple(labels), parts, appended)
+    twice = [kind for kind in reading.chosen if reading.chosen.count(kind) > 1]
+    if twice:
+        raise InputError(f"{{{{psopt.{twice[0]}}}}} stands in the prompt twice: edits have one place")
+    form = answer_form(draft, labels, label_column, answer)
+    example = example_form(
+        draft,
+        reading.block,
+        form,
+        labels,
+        appended=appended,
+        has_parts=bool(reading.parts_in(draft.last_user)),
+        turns=reading.has_turns,
+    )
+    description = PART_BREAK.join(reading.text(part.message)[part.start : part.end] for part in parts)
+    notes = []
+    if appended:
+        notes.append(f"the prompt names no field: {', '.join(inputs) or 'the text'} goes to its end")
+    notes.append(": ".join(filter(None, (f"answers are read as {form.spec}", form.why))))
+    if draft.left_out:
+        notes.append(f"not sent of the request in the file: {', '.join(draft.left_out)}")
+    notes += draft.notes
+    template = Template(_messages(reading, form.tag), form.spec, example, draft.response_format, draft.origin)
+    return template, description, notes
+
+
+def _searched(message: DraftMessage, columns: Sequence[str], label_column: str, double_braces: bool) -> DraftMessage:
+    """The message with its fields."""
+    if message.is_searched:
+        return message
+    answer = message.role == "assistant"
+    spans = field_spans(message.text, columns, label_column=label_column, answer=answer, double_braces=double_braces)
+    return replace(message, fields=tuple(spans), is_searched=True)
+
+
+def _messages(reading: _Reading, answer_tag: str) -> tuple[Message, ...]:
+    messages = reading.draft.messages
+    spans = [_author_spans(reading, index) for index in range(len(messages))]
+    for kind in _ORDER:
+        if kind in reading.chosen or (kind == "examples" and reading.has_turns):
+            continue
+        index, place = _outside_parts(reading, *_place(reading, kind))
+        slot = slot_at(reading.text(index), place, kind, reading.elsewhere(index), answer_tag)
+        spans[index].append(Span(place.position, place.position, (slot,)))
+    last = reading.draft.last_user
+    has_user = messages[last].role == "user"
+    sample = tuple(map(_as_sent, reading.appended))
+    if sample and has_user:  # a paragraph of its own, at the end
+        text = messages[last].text
+        joint = "\n" if text.endswith("\n") else "\n\n"
+        spans[last].append(Span(len(text), len(text), (Unwritten(joint), *sample)))
+    compiled = [
+        Message(message.role, pieces_of(message.text, stretch), message.name)
+        for message, stretch in zip(messages, spans, strict=True)
     ]
-    return tuple(dict.fromkeys(names))
+    if sample and not has_user:
+        compiled.append(Message("user", sample))
+    return tuple(compiled)
+
+
+def _as_sent(piece: str | Field) -> Unwritten | Field:
+    return Unwritten(piece) if isinstance(piece, str) else piece
+
+
+def _place(reading: _Reading, kind: SlotKind) -> tuple[int, Place]:
+    """Notes follow the last instruction of the first message that has any; examples precede the input."""
+    if kind != "examples":
+        index = reading.parts[0].message
+        last = reading.parts_in(index)[-1]
+        return index, place_after(reading.text(index), reading.lines(index), last.start, last.end)
+    index = reading.draft.last_user
+    block = reading.block
+    text = reading.text(index)
+    if block is None:
+        return index, place_at_end(text)
+    starts = [field.start for field in reading.draft.messages[index].fields if field.start >= block.start]
+    return index, place_before(text, block.top, block.start, min(starts, default=block.start))
+
+
+def _outside_parts(reading: _Reading, index: int, place: Place) -> tuple[int, Place]:
+    """A place inside a rephrased part moves to the beginning of the part's line, or to the part's end."""
+    for part in reading.parts_in(index):
+        if part.start < place.position < part.end:
+            line = reading.text(index).rfind("\n", 0, part.start) + 1
+            return index, replace(place, position=line if place.before else part.end)
+    return index, place
+
+
+def _author_spans(reading: _Reading, index: int) -> list[Span]:
+    """What replaces stretches of a message's own text: the author's marks, fields, and the parts."""
+    message = reading.draft.messages[index]
+    spans = [*message.slots, *message.seams]
+    inside: list[Span] = []
+    for number, part in enumerate(reading.parts):
+        if part.message == index:
+            held = [field for field in message.fields if part.start <= field.start and field.end <= part.end]
+            places = dict.fromkeys(places_in(held, Field))
+            spans.append(Span(part.start, part.end, (Part(number, tuple(places)),)))
+            inside += held
+    spans += [field for field in message.fields if field not in inside]
+    return spans

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
-from psopt.templates._template import Field, Message, Part, Slot, Template, split_description
+from psopt.templates._template import Field, Message, Part, Slot, Template, last_user, split_description
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,10 +30,8 @@ class Additions:
 def render_template(template: Template, description: str, additions: Additions, fields: Mapping[str, str]) -> Messages:
     """Fill a template: its parts, its slots, its fields, each once; the content of data is never read as a template.
 
-    Raises
-    ------
-    InputError
-        If the description has another number of parts than the template, a part lost a field, or a field has no value.
+    Raises InputError if the description has another number of parts than the template, a part lost a field, or a field
+    has no value.
     """
     filled = fill_slots(template, description, additions)
     return [{**message.head, "content": _text(message.pieces, fields)} for message in filled.messages]
@@ -46,16 +44,16 @@ def fill_slots(template: Template, description: str, additions: Additions) -> Te
         raise InputError(
             f"the template has {template.n_parts} parts that are rephrased, and the description {len(parts)}"
         )
-    turns = [
-        Message(role, (text,))
-        for example in (additions.examples if template.example.turns else ())
-        for role, text in zip(("user", "assistant"), _turn(template.example, *example), strict=True)
-    ]
+    turns: list[Message] = []
+    if template.example.turns:
+        for example in additions.examples:
+            text, answer = _turn(template.example, *example)
+            turns += [Message("user", (text,)), Message("assistant", (answer,))]
     messages = [
         replace(message, pieces=tuple(_filled(template, message.pieces, parts, additions)))
         for message in template.messages
     ]
-    last = max((index for index, message in enumerate(messages) if message.role == "user"), default=len(messages) - 1)
+    last = last_user([message.role for message in messages])
     return replace(template, messages=(*messages[:last], *turns, *messages[last:]))
 
 
@@ -64,20 +62,19 @@ def _filled(template: Template, pieces: Sequence[Piece], parts: Sequence[str], a
     after = ""  # of the slot just filled
     for piece in pieces:
         if isinstance(piece, Slot):
-            text = _slot(template.example, piece, additions)
-            filled.append(_after_empty_line(text, filled))
-            after = piece.after if text else after
+            if text := _slot(template.example, piece, additions):
+                if "".join(map(str, filled[-3:])).endswith("\n\n"):
+                    text = text.removeprefix("\n")  # the slot before it has already left an empty line
+                filled.append(text)
+                after = piece.after
             continue
         filled.append(after)
         after = ""
-        filled += part_pieces(piece, parts[piece.index]) if isinstance(piece, Part) else [piece]
+        if isinstance(piece, Part):
+            filled += part_pieces(piece, parts[piece.index])
+        else:
+            filled.append(piece)
     return _joined([*filled, after])
-
-
-def _after_empty_line(text: str, filled: Sequence[Piece]) -> str:
-    """A section without its leading line break, if the slot before it has already left an empty line."""
-    before = "".join(map(str, filled[-3:]))
-    return text[1:] if text.startswith("\n") and before.endswith("\n\n") else text
 
 
 def part_pieces(part: Part, text: str) -> list[Piece]:
@@ -105,13 +102,13 @@ def _joined(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _slot(form: ExampleForm, slot: Slot, additions: Additions) -> str:
-    match slot.kind:
-        case "notes":
-            items = list(additions.notes)
-        case "definitions":
-            items = [f"{label}{slot.separator}{text}" for label, text in additions.definitions]
-        case "examples":
-            items = [] if form.turns else [form.gap.join(_turn(form, *example)) for example in additions.examples]
+    items: Sequence[str] = ()
+    if slot.kind == "notes":
+        items = additions.notes
+    elif slot.kind == "definitions":
+        items = [f"{label}{slot.separator}{text}" for label, text in additions.definitions]
+    elif not form.turns:
+        items = [form.gap.join(_turn(form, *example)) for example in additions.examples]
     if not items:
         return ""
     return slot.opening + slot.joint.join(f"{slot.bullet}{item}" for item in items) + slot.closing
@@ -126,15 +123,17 @@ def example_answer(form: ExampleForm, fields: Mapping[str, str], label: str) -> 
     """Write the answer of an example in the template's output form."""
     if not form.keys:
         return form.output.replace("{label}", label)
-    values = {key: label if key == form.label_key else fields.get(key) for key in form.keys}
-    return json.dumps({key: value for key, value in values.items() if value is not None}, ensure_ascii=False)
+    values = {**fields, form.label_key: label}
+    return json.dumps({key: values[key] for key in form.keys if key in values}, ensure_ascii=False)
 
 
 def _text(pieces: Sequence[Piece], fields: Mapping[str, str]) -> str:
-    return "".join(_value(piece, fields) if isinstance(piece, Field) else str(piece) for piece in pieces)
+    return "".join(_value(piece, fields) for piece in pieces)
 
 
-def _value(field: Field, fields: Mapping[str, str]) -> str:
-    if field.name not in fields:
-        raise InputError(f"the prompt names {field.spelled}, and a sample has no such field: {', '.join(fields)}")
-    return fields[field.name]
+def _value(piece: Piece, fields: Mapping[str, str]) -> str:
+    if not isinstance(piece, Field):
+        return str(piece)
+    if piece.name not in fields:
+        raise InputError(f"the prompt names {piece.spelled}, and a sample has no such field: {', '.join(fields)}")
+    return fields[piece.name]

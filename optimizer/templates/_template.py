@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 SlotKind = Literal["notes", "definitions", "examples"]
 SLOTS: tuple[SlotKind, ...] = get_args(SlotKind)
@@ -54,24 +55,12 @@ class Unwritten:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place for edits, which is empty until there are any.
+    """A place for edits, which is empty until there are any: ``notes``, ``definitions`` or ``examples``.
 
-    Attributes
-    ----------
-    kind : str
-        ``notes``, ``definitions`` or ``examples``.
-    opening, closing : str
-        What stands around the items, in the template's own style: a heading, a tag, empty lines.
-    after : str
-        What separates the slot from the text that follows; left out if another filled slot follows.
-    bullet : str
-        Before each item.
-    separator : str
-        Between a label and what it means.
-    joint : str
-        Between items.
-    spelled : str
-        The mark with which the author chose the place, such as ``{{psopt.notes}}``; empty if psopt chose it.
+    `opening` and `closing` stand around the items, in the template's own style: a heading, a tag, empty lines. A
+    `bullet` stands before each item, a `joint` between items, the `separator` between a label and its meaning. `after`
+    separates the slot from the text that follows, unless another filled slot follows. `spelled` is the mark with which
+    the author chose the place, such as ``{{psopt.notes}}``; empty if psopt chose it.
     """
 
     kind: SlotKind
@@ -98,26 +87,20 @@ class Message:
     @property
     def head(self) -> dict[str, str]:
         """The speaker, in the form that requests and JSON use."""
-        return {"role": self.role, **({"name": self.name} if self.name else {})}
+        speaker = {"role": self.role}
+        if self.name:
+            speaker["name"] = self.name
+        return speaker
 
 
 @dataclass(frozen=True, slots=True)
 class ExampleForm:
     """How a few-shot example looks: the template's own input and output form.
 
-    Attributes
-    ----------
-    input : tuple of str and Field
-    gap : str
-        Between input and answer, if both stand in one message.
-    output : str
-        The answer, with ``{label}`` in place of the label; if there are `keys`, it is JSON instead.
-    label_key : str
-        In a JSON answer, the member that holds the label.
-    keys : tuple of str
-        In a JSON answer, its members in order; those for which a sample has no field are left out.
-    turns : bool
-        Whether an example is a user's turn and an assistant's before the last message, rather than text in it.
+    The `gap` is between them if they stand in one message; with `turns`, an example is a user's turn and an
+    assistant's before the last message. The `output` has ``{label}`` in place of the label. If there are `keys`, the
+    answer is JSON with these members in order, without those for which a sample has no field; `label_key` holds the
+    label.
     """
 
     input: tuple[str | Field, ...] = (Field("text", "{text}"),)
@@ -142,17 +125,9 @@ class Origin:
 class Template:
     """Chat messages with named fields.
 
-    Attributes
-    ----------
-    messages : tuple of Message
-    answer : str
-        How an answer is read: ``label``, ``json:team``, ``xml:answer``, ``regex:PATTERN``, ``last-line`` or
-        ``MODULE:NAME``.
-    example : ExampleForm
-    response_format : str
-        A JSON schema that is sent with each request, as JSON text; empty if there is none.
-    origin : Origin
-        Not part of what is asked, nor of the prompt's identity.
+    `answer` says how an answer is read: ``label``, ``json:team``, ``xml:answer``, ``regex:PATTERN``, ``last-line`` or
+    ``MODULE:NAME``. The `response_format` is a JSON schema that is sent with each request, as JSON text; empty if there
+    is none. The `origin` is not part of what is asked, nor of the prompt's identity.
     """
 
     messages: tuple[Message, ...]
@@ -162,28 +137,30 @@ class Template:
     origin: Origin = field(default=Origin(), compare=False)
 
     @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The pieces of all messages, in order."""
+        return tuple(itertools.chain.from_iterable(message.pieces for message in self.messages))
+
+    @property
     def fields(self) -> tuple[str, ...]:
         """The columns that the template names, in the order in which they first appear."""
-        pieces = [piece for message in self.messages for piece in message.pieces]
-        named = [place.name for piece in pieces for place in _fields_of(piece)]
-        return tuple(dict.fromkeys(named))
+        places = itertools.chain.from_iterable(map(_fields_of, self.pieces))
+        return tuple(dict.fromkeys(place.name for place in places))
 
     @property
     def n_parts(self) -> int:
         """How many paragraphs are rephrased."""
-        return sum(isinstance(piece, Part) for message in self.messages for piece in message.pieces)
+        return sum(isinstance(piece, Part) for piece in self.pieces)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the template as plain JSON data: literal text as strings, everything else as objects."""
-        messages = [
-            {**message.head, "content": [_piece_data(piece) for piece in message.pieces]} for message in self.messages
-        ]
+        messages = [{**message.head, "content": list(map(_piece_data, message.pieces))} for message in self.messages]
         data: dict[str, Any] = {"messages": messages}
         if self.answer != "label":
             data["answer"] = self.answer
         if self.response_format:
             data["response_format"] = self.response_format
-        shown = [_piece_data(piece) for piece in self.example.input]
+        shown = list(map(_piece_data, self.example.input))
         data["example"] = {**asdict(self.example), "input": shown, "keys": list(self.example.keys)}
         data["origin"] = asdict(self.origin)
         return data
@@ -192,22 +169,15 @@ class Template:
     def from_dict(cls, data: Mapping[str, Any]) -> Template:
         """Build a template from `to_dict`'s data.
 
-        Raises
-        ------
-        InputError
-            If a part is missing, unknown or of the wrong kind.
+        Raises InputError if a part is missing, unknown or of the wrong kind.
         """
         try:
-            messages = tuple(
-                Message(message["role"], tuple(_piece(piece) for piece in message["content"]), message.get("name", ""))
-                for message in data["messages"]
-            )
             form = dict(data.get("example", {}))
             if form:
-                form["input"] = tuple(_piece(piece) for piece in form["input"])
+                form["input"] = tuple(map(_piece, form["input"]))
                 form["keys"] = tuple(form["keys"])
             return cls(
-                messages,
+                tuple(map(_message, data["messages"])),
                 data.get("answer", "label"),
                 ExampleForm(**form),
                 data.get("response_format", ""),
@@ -224,18 +194,31 @@ def split_description(description: str) -> list[str]:
     return description.split(PART_BREAK)
 
 
+def last_user(roles: Sequence[str]) -> int:
+    """Return the place of the user's last message among messages of these roles, or the last place if there is none."""
+    return max((place for place, role in enumerate(roles) if role == "user"), default=len(roles) - 1)
+
+
 def _fields_of(piece: Piece) -> tuple[Field, ...]:
-    if isinstance(piece, Field):
-        return (piece,)
-    return piece.fields if isinstance(piece, Part) else ()
+    match piece:
+        case Field():
+            return (piece,)
+        case Part():
+            return piece.fields
+        case _:
+            return ()
 
 
 def _piece_data(piece: Piece) -> Any:
     match piece:
-        case Field(name, spelled, written):
-            return {"field": name, "spelled": spelled, **({} if written else {"written": False})}
+        case Field(name, spelled, written=True):
+            return {"field": name, "spelled": spelled}
+        case Field(name, spelled):
+            return {"field": name, "spelled": spelled, "written": False}
+        case Part(index, fields=()):
+            return {"part": index}
         case Part(index, fields):
-            return {"part": index, **({"fields": [_piece_data(place) for place in fields]} if fields else {})}
+            return {"part": index, "fields": list(map(_piece_data, fields))}
         case Unwritten(text):
             return {"unwritten": text}
         case Slot():
@@ -245,13 +228,17 @@ def _piece_data(piece: Piece) -> Any:
             return piece
 
 
+def _message(data: Any) -> Message:
+    return Message(data["role"], tuple(map(_piece, data["content"])), data.get("name", ""))
+
+
 def _piece(data: Any) -> Any:
     if isinstance(data, str):
         return data
     if "field" in data:
         return Field(data["field"], data["spelled"], data.get("written", True))
     if "part" in data:
-        return Part(data["part"], tuple(_piece(place) for place in data.get("fields", ())))
+        return Part(data["part"], tuple(map(_piece, data.get("fields", ()))))
     if "unwritten" in data:
         return Unwritten(data["unwritten"])
     return Slot(data["slot"], **{name: value for name, value in data.items() if name != "slot"})

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.templates._chat import content_nodes, message_list
-from psopt.templates._formats import BOM, Source, document_of
-from psopt.templates._promptfoo import chosen_prompt
-from psopt.templates._template import Field, Part, Slot, Unwritten
+from psopt.templates._draft import Span, pieces_of
+from psopt.templates._formats import Source, chosen_prompt, document_of
+from psopt.templates._template import Field, Part, Slot, Unwritten, last_user
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,26 +39,22 @@ def write_template(template: Template) -> str:
     members and all other members stay. An unfilled one gives its file, byte for byte. What a Python function made is
     written as JSON messages. The text begins with a byte order mark if the file did.
 
-    Raises
-    ------
-    InputError
-        If a template without a file is not filled.
+    Raises InputError if a template without a file is not filled.
     """
     template = replace(template, messages=tuple(filter(_is_written, template.messages)))
     details = template.origin.details
-    is_open = any(isinstance(piece, (Part, Slot)) for message in template.messages for piece in message.pieces)
-    mark = BOM if details.get("bom") else ""
+    is_open = any(isinstance(piece, (Part, Slot)) for piece in template.pieces)
     if "source" not in details:
         if is_open:
             raise InputError("a prompt that a Python function made is written when its places for edits are filled")
         messages = [{"role": message.role, "content": "".join(written_text(message))} for message in template.messages]
         return json.dumps(messages, indent=2, ensure_ascii=False) + "\n"
+    source = Source(Path(f"prompt{template.origin.suffix}"), str(details["source"]), bool(details.get("bom")))
     if is_open:
-        return mark + str(details["source"])
-    source = Source(Path(f"prompt{template.origin.suffix}"), str(details["source"]))
+        return source.marked(source.text)
     if "inline" in details:
-        return mark + _inline(source, template, str(details["inline"]))
-    return mark + _written(source, template)
+        return source.marked(_inline(source, template, str(details["inline"])))
+    return source.marked(_written(source, template))
 
 
 def written_text(message: Message) -> list[str]:
@@ -67,19 +63,17 @@ def written_text(message: Message) -> list[str]:
     for piece in message.pieces:
         if isinstance(piece, Unwritten):
             parts.append("")
-        elif isinstance(piece, Field):
-            parts[-1] += piece.spelled if piece.written else ""
-        else:
+        elif not isinstance(piece, Field):
             parts[-1] += str(piece)
+        elif piece.written:
+            parts[-1] += piece.spelled
     return parts
 
 
 def _is_written(message: Message) -> bool:
     """Whether a message is more than the sample, which psopt sends in a message of its own if no field names it."""
-    added = [
-        isinstance(piece, Unwritten) or (isinstance(piece, Field) and not piece.written) for piece in message.pieces
-    ]
-    return not added or not all(added)
+    pieces = [piece for piece in message.pieces if not isinstance(piece, Unwritten)]
+    return not message.pieces or any(not isinstance(piece, Field) or piece.written for piece in pieces)
 
 
 def _written(source: Source, template: Template) -> str:
@@ -88,39 +82,42 @@ def _written(source: Source, template: Template) -> str:
     messages = message_list(node)
     if node is None or messages is None:
         return "".join(written_text(template.messages[0]))
-    last = _last_user(messages.value)
+    last = last_user([own.value["role"].value for own in messages.value])
     n_added = len(template.messages) - len(messages.value)
     nodes = [*messages.value[:last], *[None] * n_added, *messages.value[last:]]  # added messages have no node
     changes = []
     contents = []
     for own, message in zip(nodes, template.messages, strict=True):
-        places = [] if own is None else content_nodes(own)
-        texts = _by_part(message, len(places) or 1)
-        contents.append((message.role, texts))
+        places: list[Node] = []
         if own is None:
             start = messages.value[last].start
             changes.append(_Change(start, start, _turn(source.text, messages.value, last, message)))
+        else:
+            places = content_nodes(own)
+        texts = _by_part(message, len(places) or 1)
+        contents.append((message.role, texts))
         for place, text in zip(places, texts, strict=False):
             if text != place.value:
                 changes.append(_Change(place.start, place.end, tuple(spellings(source.text, place, text))))
-    changes.sort(key=lambda change: (change.start, change.end))
     changed = _changed(source.text, changes, lambda text: _contents(source, text) == contents)
     if changed is not None:
         return changed
-    plain = [{"role": role} if own is None else own.plain() for own, (role, _) in zip(nodes, contents, strict=True)]
-    for data, (_, texts) in zip(plain, contents, strict=True):
-        _put_in(data, texts)
-    return _dumped(source, plain if node is messages else {**node.plain(), "messages": plain})
+    plain = [_with_texts(own, role, texts) for own, (role, texts) in zip(nodes, contents, strict=True)]
+    if node is messages:
+        return _dumped(source, plain)
+    return _dumped(source, {**node.plain(), "messages": plain})
 
 
-def _put_in(message: dict[str, Any], texts: Sequence[str]) -> None:
-    """Set a message's content to these texts, in the form that it has."""
-    content = message.get("content", "")
-    if isinstance(content, str):
-        message["content"] = "".join(texts)
-        return
-    parts = zip(content, texts, strict=True)
-    message["content"] = [{**part, "text": text} if isinstance(part, dict) else text for part, text in parts]
+def _with_texts(node: Node | None, role: str, texts: Sequence[str]) -> dict[str, Any]:
+    """A message as data, with its content in the form that it had: a text, or parts."""
+    message = node.plain() if node else {"role": role}
+    content = message.get("content")
+    if not isinstance(content, list):
+        return {**message, "content": "".join(texts)}
+    for place, text in enumerate(texts):
+        part = content[place]
+        content[place] = {**part, "text": text} if isinstance(part, dict) else text
+    return dict(message)
 
 
 def _dumped(source: Source, data: Any) -> str:
@@ -144,7 +141,7 @@ def _inline(source: Source, template: Template, suffix: str) -> str:
         return source.text
 
     def is_exact(changed: str) -> bool:
-        again = _document(source, changed)
+        again = readable(source, changed)
         return again is not None and chosen_prompt(source.path, again, number).value == text
 
     change = _Change(entry.start, entry.end, tuple(spellings(source.text, entry, text)))
@@ -163,12 +160,14 @@ def _turn(text: str, nodes: Sequence[Node], last: int, message: Message) -> tupl
     index = (alike or plain)[0]
     start, end = nodes[index].start, nodes[index + 1].start
     role, (place,) = nodes[index].value["role"], content_nodes(nodes[index])
-    named = text[role.start : role.end] if alike else next(spellings(text, role, message.role))
-    first, second = sorted([role, place], key=lambda node: node.start)
-    between, after = text[first.end : second.start], text[second.end : end]
-    spelled = spellings(text, place, "".join(written_text(message)))
-    pairs = [(named, content) if first is role else (content, named) for content in spelled]
-    return tuple("".join((text[start : first.start], before, between, behind, after)) for before, behind in pairs)
+    named = text[role.start : role.end]
+    if not alike:
+        named = next(spellings(text, role, message.role))
+    turns = []
+    for content in spellings(text, place, "".join(written_text(message))):
+        spans = (Span(role.start, role.end, (named,)), Span(place.start, place.end, (content,)))
+        turns.append("".join(map(str, pieces_of(text[:end], spans)))[start:])
+    return tuple(turns)
 
 
 def _changed(text: str, changes: Sequence[_Change], is_exact: Callable[[str], bool]) -> str | None:
@@ -177,32 +176,31 @@ def _changed(text: str, changes: Sequence[_Change], is_exact: Callable[[str], bo
         return None
     # Each further spelling is right in more cases, so one level for all changes is enough; there are four or five.
     for level in range(max((len(change.spellings) for change in changes), default=1)):
-        pieces = []
-        position = 0
-        for change in changes:
-            pieces += [text[position : change.start], change.spellings[min(level, len(change.spellings) - 1)]]
-            position = change.end
-        changed = "".join([*pieces, text[position:]])
+        spans = [Span(change.start, change.end, change.spellings[: level + 1][-1:]) for change in changes]
+        changed = "".join(map(str, pieces_of(text, spans)))
         if is_exact(changed):
             return changed
     return None
 
 
 def _contents(source: Source, text: str) -> list[tuple[str, list[str]]] | None:
-    messages = message_list(_document(source, text))
+    messages = message_list(readable(source, text))
     if messages is None:
         return None
+    contents = []
     try:
-        return [
-            (node.value["role"].value, [content.value for content in content_nodes(node)]) for node in messages.value
-        ]
+        for node in messages.value:
+            texts = [content.value for content in content_nodes(node)]
+            contents.append((node.value["role"].value, texts))
     except (KeyError, TypeError, AttributeError):
         return None  # a change that broke the document
+    return contents
 
 
-def _document(source: Source, text: str) -> Node | None:
+def readable(source: Source, text: str) -> Node | None:
+    """The data of a changed file; None if it can't be read."""
     try:
-        return document_of(Source(source.path, text))
+        return document_of(replace(source, text=text))
     except InputError:
         return None
 
@@ -211,11 +209,6 @@ def _by_part(message: Message, count: int) -> list[str]:
     """A message's content in `count` text parts; what psopt added at its end belongs to the last."""
     parts = written_text(message)
     return [*parts[: count - 1], "".join(parts[count - 1 :])]
-
-
-def _last_user(nodes: Sequence[Node]) -> int:
-    indices = [index for index, node in enumerate(nodes) if node.value["role"].value == "user"]
-    return max(indices, default=len(nodes) - 1)
 
 
 def spellings(source: str, node: Node, text: str) -> Iterator[str]:
@@ -230,8 +223,10 @@ def spellings(source: str, node: Node, text: str) -> Iterator[str]:
         yield from _in_block(source, node, text)
     elif "\n" in text and not source[node.end : node.end + 1].strip():
         yield from _as_block(source, node, text)
-    elif "\n" not in text and node.style != '"':
-        yield f"'{text.replace(chr(39), chr(39) * 2)}'" if node.style else text
+    elif "\n" not in text and node.style == "'":
+        yield f"'{text.replace(chr(39), chr(39) * 2)}'"
+    elif "\n" not in text and not node.style:
+        yield text
     end = _line_end(source, node)
     yield json.dumps(text, ensure_ascii=False) + end
     yield _escaped(text) + end
@@ -256,25 +251,25 @@ def _in_block(source: str, node: Node, text: str) -> Iterator[str]:
 def _as_block(source: str, node: Node, text: str) -> Iterator[str]:
     """A block in place of a plain or quoted string on the line of its key."""
     line = source[source.rfind("\n", 0, node.start) + 1 : node.start]
-    key = re.match(r"[ -]*", line)
-    indent = " " * ((key.end() if key else 0) + 2)
+    indent = " " * (len(line) - len(line.lstrip(" -")) + 2)
     yield f"|{indicators(text, '  ')}\n{indented(text, indent)}"
 
 
 def indented(text: str, indent: str) -> str:
-    """Return a text as the content of a block, with every line indented."""
-    lines = text.split("\n")
-    if lines[-1] == "":
-        lines.pop()  # the line break that ends a block is the last line's own
-    return "\n".join(indent + line if line else line for line in lines)
+    """Return a text as the content of a block: with every line indented, and without the line break that ends it."""
+    return re.sub(r"^(?=.)", indent, text.removesuffix("\n"), flags=re.MULTILINE)
 
 
 def indicators(text: str, indent: str) -> str:
     """Return what a block's header must say: whether its first line is indented, and how it ends."""
-    stepped = str(len(indent)) if text[:1] in (" ", "\n", "\t") else ""
+    stepped = ""
+    if text.startswith((" ", "\n", "\t")):
+        stepped = str(len(indent))
     if not text.endswith("\n"):
         return stepped + "-"
-    return stepped + ("+" if text.endswith("\n\n") or not text.strip() else "")
+    if text.endswith("\n\n") or not text.strip():
+        return stepped + "+"
+    return stepped
 
 
 def block_end(source: str, node: Node) -> int:
@@ -292,9 +287,7 @@ def _line_end(source: str, node: Node) -> str:
 
 def _escaped(text: str) -> str:
     """A YAML string with only ASCII characters."""
-    escaped = "".join(
-        character if character.isascii() and character.isprintable() and character not in '"\\'
-        else f"\\U{ord(character):08x}"
-        for character in text
-    )  # fmt: skip
+    escaped = re.sub(
+        r"[^ !#-\[\]-~]", lambda match: f"\\U{ord(match[0]):08x}", text
+    )  # all but printable ASCII, " and \
     return f'"{escaped}"'

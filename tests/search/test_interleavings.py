@@ -147,7 +147,7 @@ def run(name: str, answers: tuple[Any, ...], own: Trial | None) -> tuple[Any, tu
     coordinator = SharedCoordinator(study, name, total=99, tell=print)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_coordinator, "time", SimpleNamespace(sleep=lambda _: study.call("sleep")))
-        patch.setattr(coordinator, "_watch", study)
+        patch.setattr(coordinator, "_is_stale", study.is_stale)
         try:
             return None, take_one(study, coordinator, own)
         except NoAnswerYetError:

@@ -2,8 +2,7 @@
 
 from psopt.search.distributed._coordinator import TOTAL_REACHED, Coordinator, SharedCoordinator
 from psopt.search.distributed._storage import OUTAGES, RetryPolicy, open_storage, retrying, storage_at, without_password
-from psopt.search.distributed._stored_study import StoredStudy, finished_by_others
-from psopt.search.distributed._study_content import (
+from psopt.search.distributed._stored_study import (
     AUDIT,
     BASELINE,
     CHOSEN,
@@ -12,7 +11,9 @@ from psopt.search.distributed._study_content import (
     INFEASIBLE,
     PROMPT_ID,
     RACED,
+    StoredStudy,
     StudyMetadata,
+    finished_by_others,
     read_answers,
     read_further,
     read_metadata,

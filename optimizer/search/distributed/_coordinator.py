@@ -25,7 +25,7 @@ import optuna
 from optuna.trial import TrialState
 from psopt.errors import InputError
 from psopt.search.distributed._storage import OUTAGES, reason_of
-from psopt.search.distributed._study_content import BEAT, CLAIMED, FAILED, PROMPT_ID, ROUND_LEASE
+from psopt.search.distributed._stored_study import BEAT, CLAIMED, FAILED, PROMPT_ID, ROUND_LEASE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
@@ -93,13 +93,12 @@ class SharedCoordinator(Coordinator):
         self.worker = worker
         self._total = total
         self._tell = tell
-        self._watch = StaleWatch()
+        self._since: dict[Hashable, tuple[Any, float]] = {}  # by heartbeat: its value, and since when
 
     def recover(self) -> None:
         """Leave this to `wait`: running trials may be another worker's."""
 
     def heartbeat(self, number: int) -> Heartbeat:
-        """Show the others, during the block, that a trial is being worked on."""
         return self._heartbeat(lambda beat: self._study.set_hidden_trial_attr(number, BEAT, [self.worker, beat]))
 
     def owns(self, number: int) -> bool:
@@ -113,7 +112,6 @@ class SharedCoordinator(Coordinator):
         return bool(trial.system_attrs[BEAT][0] == self.worker and not trial.state.is_finished())
 
     def claim(self, number: int, prompt_id: str) -> str | None:
-        """Claim a prompt for a trial; if it must not be evaluated, return why."""
         self._study.set_trial_attr(number, PROMPT_ID, prompt_id)
         while True:
             running = [trial for trial in self._study.trials_in(TrialState.RUNNING) if trial.number != number]
@@ -134,11 +132,10 @@ class SharedCoordinator(Coordinator):
 
     @contextlib.contextmanager
     def proposing(self, round_number: int) -> Iterator[bool]:
-        """Lease a round for the block; yields False if another worker is proposing its edits."""
         key = f"{ROUND_LEASE}:{round_number}"
         lease: list[Any] | None = self._study.user_attrs.get(key)
         is_taken = lease is not None and lease[0] != self.worker
-        if is_taken and not self._watch.is_stale(("round", round_number), lease):
+        if is_taken and not self._is_stale(("round", round_number), lease):
             yield False
             return
         self._study.set_user_attr(key, [self.worker, -1])
@@ -150,11 +147,9 @@ class SharedCoordinator(Coordinator):
             yield True
 
     def is_busy(self) -> bool:
-        """Whether another worker has a trial running, while this one has none."""
         return bool(self._study.trials_in(TrialState.RUNNING))
 
     def wait(self) -> bool:
-        """Wait for the others for a moment; return whether one of them had died and its trial is queued again."""
         has_queued = self._take_over()
         time.sleep(min(_LONGEST_WAIT, interval()))
         return has_queued
@@ -163,7 +158,7 @@ class SharedCoordinator(Coordinator):
         """Fail the trials of workers that have died, and queue them again."""
         has_queued = False
         for trial in self._study.trials_in(TrialState.RUNNING):
-            if not self._watch.is_stale(("trial", trial.number), trial.system_attrs.get(BEAT)):
+            if not self._is_stale(("trial", trial.number), trial.system_attrs.get(BEAT)):
                 continue
             with contextlib.suppress(optuna.exceptions.UpdateFinishedTrialError):
                 self._study.set_trial_attr(trial.number, FAILED, "its worker has died; it is queued again")
@@ -171,6 +166,15 @@ class SharedCoordinator(Coordinator):
                 self._study.queue_again(trial.number)
                 has_queued = True
         return has_queued
+
+    def _is_stale(self, name: Hashable, value: Any) -> bool:
+        """Whether a heartbeat's value has stayed the same for six beats since it was first seen."""
+        now = time.monotonic()
+        before, since = self._since.setdefault(name, (value, now))
+        if before != value:
+            self._since[name] = (value, now)
+            return False
+        return now - since > _BEATS_MISSED * interval()
 
     def _heartbeat(self, beat: Callable[[int], None]) -> Heartbeat:
         def beat_once(number: int) -> None:
@@ -186,10 +190,7 @@ _BEATS_MISSED = 6
 
 
 def interval() -> float:
-    """Seconds between two heartbeats: 10, or `PSOPT_HEARTBEAT`.
-
-    Raises InputError if that is not a number above 0.
-    """
+    """Seconds between two heartbeats: 10, or `PSOPT_HEARTBEAT`, which must be a number above 0."""
     text = os.environ.get("PSOPT_HEARTBEAT", "10")
     try:
         seconds = float(text)
@@ -249,19 +250,3 @@ class Heartbeat:
                 f"no heartbeat got through for {self._missed * self._interval:g} s ({reason_of(error)}): "
                 "other workers may take this one for dead, and its work over"
             )
-
-
-class StaleWatch:
-    """Finds out which of the heartbeats that it watches have stopped."""
-
-    def __init__(self) -> None:
-        self._since: dict[Hashable, tuple[Any, float]] = {}
-
-    def is_stale(self, name: Hashable, value: Any) -> bool:
-        """Whether a value has stayed the same for six heartbeats since it was first seen."""
-        now = time.monotonic()
-        before, since = self._since.setdefault(name, (value, now))
-        if before != value:
-            self._since[name] = (value, now)
-            return False
-        return now - since > _BEATS_MISSED * interval()

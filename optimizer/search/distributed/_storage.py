@@ -37,10 +37,7 @@ _IN_QUERY = re.compile(r"([?&](?:ssl)?(?:password|passwd|pwd)=)[^&\s]*", re.IGNO
 
 
 def open_storage(url: str) -> optuna.storages.BaseStorage:
-    """Open the storage of a URL.
-
-    Raises InputError if it can't be opened.
-    """
+    """Open the storage of a URL; refuse one that can't be opened."""
     with _opening(url):
         return _make_storage(url)
 
@@ -79,10 +76,8 @@ def _set_up(url: str, engine: dict[str, Any]) -> optuna.storages.BaseStorage:
     for _ in range(_SET_UPS - 1):
         try:
             return optuna.storages.RDBStorage(url, engine_kwargs=engine)
-        except sqlalchemy.exc.IntegrityError:
-            continue
         except sqlalchemy.exc.DBAPIError as error:
-            if "already exists" not in str(error):
+            if not isinstance(error, sqlalchemy.exc.IntegrityError) and "already exists" not in str(error):
                 raise
     return optuna.storages.RDBStorage(url, engine_kwargs=engine)
 

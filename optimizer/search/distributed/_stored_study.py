@@ -1,22 +1,37 @@
-"""An Optuna study whose trials can be read and written by their number."""
+"""An Optuna study whose trials can be read and written by number, and what it stores of a search, under which keys.
+
+Stored are answers, so that no worker asks again, edits and metadata. The keys are persisted: nothing may be renamed
+here. The names of parameters are in `psopt.search_spaces`.
+"""
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import copy
-from dataclasses import dataclass
+import json
+import zlib
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import optuna
 from optuna.storages import RetryHeartbeatStaleTrialCallback
 from optuna.trial import TrialState
+from psopt.answers import FIRST_CODE, packed, unpacked
+from psopt.errors import InputError
+from psopt.search_spaces import Edit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from numpy.typing import NDArray
     from optuna.storages import BaseStorage
     from optuna.trial import FrozenTrial
+    from psopt.evaluation import PartialAnswers, Predictions
     from psopt.search.distributed._storage import RetryPolicy
+
+    Answers = tuple[NDArray[np.int64], NDArray[np.float64] | None]
 
 
 class StoredStudy(optuna.Study):
@@ -64,10 +79,7 @@ class StoredStudy(optuna.Study):
         self.storage.set_study_system_attr(self._id, key, value)
 
     def fail_trial(self, number: int) -> None:
-        """Finish a trial as failed.
-
-        Raises UpdateFinishedTrialError if it is finished already.
-        """
+        """Finish a trial as failed; raises UpdateFinishedTrialError if it is finished already."""
         self.storage.set_trial_state_values(self._trial_id(number), state=TrialState.FAIL)
 
     def queue_again(self, number: int) -> None:
@@ -109,3 +121,186 @@ def finished_by_others(study: StoredStudy, number: int) -> Iterator[Finished]:
         if not state.is_finished():
             raise RuntimeError(f"trial {number} is {state.name}, but can't be written: {error}") from error
     finished.state = study.read_trial(number).state
+
+
+# Of the study
+METADATA = "psopt:shared"  # all that a worker elsewhere needs, as JSON
+BASELINE = "psopt:baseline"  # hidden; the original prompt's data
+EDITS = "psopt:edits"  # ":ROUND" or ":ROUND:WORKER" follows; the new edits of that round, as JSON
+ANSWERED_LATER = "psopt:further"  # ":PROMPT_ID" follows, hidden; answers on val that came after its trial was finished
+# ":ROUND" or ":ROUND:WORKER" follows; [prompt id, answers on train] of a part of its cells, as JSON
+TRAIN = "psopt:train"
+ROUND_LEASE = "psopt:round"  # ":ROUND" follows; [worker, beat] of the one that proposes its edits
+CHOSEN = "psopt:chosen"  # hidden; the number of the trial to use: the best so far, at the end the recommended one
+
+# Of a trial, among the system attributes, which the dashboard does not show
+BEAT = "psopt:beat"  # [worker, beat] of the one that has the trial
+ANSWERS = "psopt:answers"  # the answers on val
+
+# Of a trial, for everyone to see
+PROMPT_ID = "prompt_id"
+CLAIMED = "psopt:claimed"  # the worker that evaluates the prompt
+DROPPED = "dropped"  # why its prompt was not evaluated
+FAILED = "failed"  # why it could not be evaluated
+INFEASIBLE = "infeasible"  # by how much its F1 is too low
+RACED = "raced"  # how far it got, and why it went no further: "80 x 2, dominated by ID"
+AUDIT = "audit"  # of one that would have stopped but was asked further: whether stopping was right or wrong
+
+
+def write_answers(study: StoredStudy, number: int, predictions: Predictions | PartialAnswers) -> None:
+    """Store the answers on val in a trial, as a hidden attribute: the whole grid, or the part that is known."""
+    content = _content(predictions)
+    if others := getattr(predictions, "others", ()):
+        content["others"] = list(map(_content, others))
+    study.set_hidden_trial_attr(number, ANSWERS, content)
+
+
+def write_further(study: StoredStudy, prompt_id: str, answers: PartialAnswers) -> None:
+    """Store the answers that a prompt got after its trial was finished in the study, together with all earlier ones."""
+    study.set_hidden_attr(f"{ANSWERED_LATER}:{prompt_id}", _content(answers))
+
+
+def read_further(study: StoredStudy, prompt_id: str) -> Answers | None:
+    """Return what `write_further` stored; None if it has stored nothing."""
+    content = study.hidden_attrs().get(f"{ANSWERED_LATER}:{prompt_id}")
+    return None if content is None else _read(content)
+
+
+def _content(predictions: Predictions | PartialAnswers) -> dict[str, Any]:
+    content = _content_of(predictions.array)
+    if predictions.probabilities is not None:
+        content["probabilities"] = {
+            "shape": list(predictions.probabilities.shape),
+            "float64": _packed(predictions.probabilities, np.float64),
+        }
+    return content
+
+
+def read_answers(trial: optuna.trial.FrozenTrial) -> list[Answers]:
+    """Return what `write_answers` stored, if anything, for each model: answers, -1 where there are none, and
+    probabilities or None.
+    """
+    content = trial.system_attrs.get(ANSWERS)
+    if content is None:
+        return []
+    return [_read(content), *map(_read, content.get("others", ()))]
+
+
+def _read(content: Mapping[str, Any]) -> Answers:
+    answers = _array_in(content)
+    probabilities = content.get("probabilities")
+    if probabilities is None:
+        return answers, None
+    return answers, _unpacked(probabilities["float64"], np.float64, probabilities["shape"])
+
+
+def write_train_answers(
+    study: optuna.Study, round_number: int, prompt_id: str, array: NDArray[np.int64], worker: str = ""
+) -> None:
+    """Store the answers to a round's diagnosis that asked about a part of train: -1 in the other cells."""
+    content = {"prompt": prompt_id, **_content_of(array)}
+    study.set_user_attr(_key(TRAIN, round_number, worker), json.dumps(content))
+
+
+def read_train_answers(study: optuna.Study) -> list[tuple[str, NDArray[np.int64]]]:
+    """Return what `write_train_answers` stored, prompt id and answers, by round and worker."""
+    contents = [json.loads(content) for content in _in_order(_stored(study, TRAIN)).values()]
+    return [(content["prompt"], _array_in(content)) for content in contents]
+
+
+def _content_of(array: NDArray[np.int64]) -> dict[str, Any]:
+    """A grid of answers; open ones with their texts, so that these can be read back too."""
+    shape = {"shape": list(array.shape)}
+    if not (array >= FIRST_CODE).any():
+        return {**shape, "int16": _packed(array, np.int16)}
+    places, texts = packed(array)
+    n_labels = int(array[(array >= 0) & (array < FIRST_CODE)].max(initial=-1))
+    packed_texts = base64.b64encode(zlib.compress(json.dumps(texts).encode())).decode()
+    return {**shape, "int32": _packed(places, np.int32), "texts": packed_texts, "n_labels": n_labels}
+
+
+def _array_in(content: Mapping[str, Any]) -> NDArray[np.int64]:
+    if "texts" not in content:
+        return _unpacked(content["int16"], np.int16, content["shape"]).astype(np.int64)
+    texts = json.loads(zlib.decompress(base64.b64decode(content["texts"])))
+    return unpacked(_unpacked(content["int32"], np.int32, content["shape"]), texts, content["n_labels"])
+
+
+def _packed(array: NDArray[Any], kind: type[np.generic]) -> str:
+    return base64.b64encode(zlib.compress(np.ascontiguousarray(array, dtype=kind).tobytes())).decode()
+
+
+def _unpacked(packed: str, kind: type[np.generic], shape: Sequence[int]) -> NDArray[Any]:
+    return np.frombuffer(zlib.decompress(base64.b64decode(packed)), dtype=kind).reshape(shape)
+
+
+def write_edits(study: optuna.Study, round_number: int, edits: Iterable[Edit], worker: str = "") -> None:
+    """Store a round's new edits in the study."""
+    study.set_user_attr(_key(EDITS, round_number, worker), json.dumps([edit.to_dict() for edit in edits]))
+
+
+def stored_edits(study: optuna.Study) -> dict[str, str]:
+    """Return what `write_edits` stored, unparsed: equal to before if nothing was added."""
+    return _stored(study, EDITS)
+
+
+def read_rounds(stored: Mapping[str, str]) -> list[list[Edit]]:
+    """Return the new edits of each round so far, largest expected gain first, whichever worker proposed them.
+
+    The order of edits is always the same, so that the same choice makes the same prompt for every worker.
+    """
+    edits_of_round: dict[int, dict[str, Edit]] = {}
+    earlier: set[str] = set()
+    for key, content in _in_order(stored).items():
+        edits = [Edit.from_dict(data) for data in json.loads(content)]
+        new = {edit.id: edit for edit in edits if edit.id not in earlier}
+        edits_of_round.setdefault(_round_of(key), {}).update(new)
+        earlier |= {edit.id for edit in edits}
+    rounds: list[list[Edit]] = []
+    while len(rounds) in edits_of_round:  # rounds after a gap are read once the gap is filled
+        rounds.append(sorted(edits_of_round[len(rounds)].values(), key=lambda edit: (-edit.gain, edit.id)))
+    return rounds
+
+
+def _key(kind: str, round_number: int, worker: str) -> str:
+    return ":".join(filter(None, (kind, str(round_number), worker)))
+
+
+def _round_of(key: str) -> int:
+    return int(key.split(":")[2])
+
+
+def _stored(study: optuna.Study, kind: str) -> dict[str, str]:
+    return {key: value for key, value in study.user_attrs.items() if key.startswith(f"{kind}:")}
+
+
+def _in_order(stored: Mapping[str, str]) -> dict[str, str]:
+    """By round, then by worker."""
+    return dict(sorted(stored.items(), key=lambda item: (_round_of(item[0]), item[0])))
+
+
+@dataclass(frozen=True, slots=True)
+class StudyMetadata:
+    """All that prompts are compared on, and the settings of the search, as plain JSON data."""
+
+    settings: dict[str, Any]  # the run's settings
+    dataset_sha256: str  # of the samples; each worker loads its own copy
+    prompt: dict[str, Any]  # the original prompt
+    rephrasings: dict[str, Any]  # the set, as in rephrasings.json
+    psopt_version: str
+
+
+def write_metadata(study: optuna.Study, metadata: StudyMetadata) -> None:
+    """Write it to the study."""
+    study.set_user_attr(METADATA, json.dumps(asdict(metadata)))
+
+
+def read_metadata(study: optuna.Study) -> StudyMetadata:
+    """Read it from the study.
+
+    Raises InputError if the study is not one of psopt's.
+    """
+    content = study.user_attrs.get(METADATA)
+    if content is None:
+        raise InputError(f"study {study.study_name!r} was not started by `psopt optimize --storage`")
+    return StudyMetadata(**json.loads(content))

@@ -37,8 +37,11 @@ class Verdict:
 
     def __repr__(self) -> str:
         """The verdict, its prompt, and how much it was tested on."""
-        of = f", of {self.n_samples} samples x {self.n_wordings} wordings" if self.tests else f", {self.reason}"
-        return f"<Verdict {self.verdict} {self.id or 'the baseline'}: gate {self.mode}, {len(self.tests)} tests{of}>"
+        extent = self.reason
+        if self.tests:
+            extent = f"of {self.n_samples} samples x {self.n_wordings} wordings"
+        prompt = self.id or "the baseline"
+        return f"<Verdict {self.verdict} {prompt}: gate {self.mode}, {len(self.tests)} tests, {extent}>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
@@ -79,20 +82,11 @@ def gate(
     whole level, since all must pass; "better" is corrected for the number of chances. For the models' mean there is one
     test, of the mean difference, with a standard error that is never too small (`psopt.evaluation.mean_of`).
 
-    Raises InputError if the mode or the margin is invalid.
+    `nominees` are in order of preference, chosen without using these samples; ``off`` recommends the first untested.
+    F1 may be lower by the `margin`. The `pinned` samples are those that a nominee must answer correctly wherever the
+    baseline does. `on_val` is by how much nominees were better there, for ``likely``.
 
-    Parameters
-    ----------
-    nominees : mapping of id to Predictions
-        In order of preference; chosen without using these samples.
-    mode : {"sure", "likely", "off"}
-        ``off`` recommends the first nominee untested.
-    margin : float
-        By how much F1 may be lower.
-    pinned : collection of str
-        Ids of samples that a nominee must answer correctly wherever the baseline does.
-    on_val : mapping of id to MeasuredGain, optional
-        By how much nominees were better on val, for ``likely``; the tests ignore it.
+    Raises InputError if the mode or the margin is invalid.
     """
     if mode not in get_args(GateMode):
         raise UnknownNameError("gate", mode, get_args(GateMode))
@@ -102,10 +96,8 @@ def gate(
     reason = _f1_alone(baseline, mode)
 
     def compare(name: str, ours: Predictions, theirs: Predictions) -> NomineeTest:
-        decisive = F1_ALONE if _f1_alone(ours, mode) else BOTH
-        return compare_nominee(
-            name, ours, theirs, margin, pinned, of_val.get(name), decisive, by_estimate=mode == "likely"
-        )
+        decisive, by_estimate = _decisive(ours, mode), mode == "likely"
+        return compare_nominee(name, ours, theirs, margin, pinned, of_val.get(name), decisive, by_estimate=by_estimate)
 
     def compare_all(name: str, answers: Predictions) -> NomineeTest:
         if not baseline.others or baseline.over == "mean":
@@ -120,8 +112,10 @@ def gate(
         return replace(verdict, reason="nothing on val was a better compromise")
     if mode == "off":
         return replace(verdict, verdict="untested", id=judged[0].id)
-    winner_id = next((test.id for test in judged if test.passed), None)
-    return replace(verdict, verdict="better" if winner_id else "keep", id=winner_id)
+    for test in judged:
+        if test.passed:
+            return replace(verdict, verdict="better", id=test.id)
+    return verdict
 
 
 def stand_ins(before: Predictions, after: Mapping[str, Predictions], margin: float) -> tuple[NomineeTest, ...]:
@@ -132,7 +126,7 @@ def stand_ins(before: Predictions, after: Mapping[str, Predictions], margin: flo
     Holm's levels keep the chance that a prompt passes that is truly worse by more at 5 % at most, even if the prompt to
     use is chosen by these samples. All answers are to the same samples under the same wordings.
     """
-    decisive = F1_ALONE if _f1_alone(before, "sure") else BOTH
+    decisive = _decisive(before, "sure")
     tests = [compare_nominee(name, before, answers, margin, decisive=decisive) for name, answers in after.items()]
     return tuple(_at_levels(tests, [test.p_not_worse for test in tests]))
 
@@ -143,10 +137,7 @@ def untested(mode: GateMode, margin: float, reason: str) -> Verdict:
 
 
 def check_pinned(pinned: Collection[str], samples: Collection[Sample]) -> None:
-    """Refuse a pinned sample that is not among those of test, which are all that the gate uses.
-
-    Raises InputError, naming it.
-    """
+    """Refuse a pinned sample that is not among those of test, which are all that the gate uses."""
     ids = {sample.id for sample in samples}
     for name in pinned:
         if name not in ids:
@@ -154,16 +145,20 @@ def check_pinned(pinned: Collection[str], samples: Collection[Sample]) -> None:
             raise InputError(f"the pinned sample {name!r} is none of the {len(ids)} test samples{hint}")
 
 
+def _decisive(baseline: Predictions, mode: GateMode) -> tuple[str, ...]:
+    return F1_ALONE if _f1_alone(baseline, mode) else BOTH
+
+
 def _f1_alone(baseline: Predictions, mode: GateMode) -> str:
     """Why F1 alone decides; empty if S does too."""
     if mode == "off":
         return ""
-    counted = "was tested" if mode == "sure" else "counted"
+    only = "only F1 was tested" if mode == "sure" else "only F1 counted"
     for answers in baseline.each:
         if phrase := why_worthless(answers):
-            phrase += f" with {answers.model}" if answers.model else ""
-            only = "there only F1" if answers.model else "only F1"
-            return f"The original prompt {phrase}, so its S and C say nothing: {only} {counted}"
+            if answers.model:
+                phrase, only = f"{phrase} with {answers.model}", f"there {only}"
+            return f"The original prompt {phrase}, so its S and C say nothing: {only}"
     return ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -129,13 +130,16 @@ class NomineeTest:
         of "no better in F1". With several models, "not worse" must pass with each, and "better" with one of them in one
         measure, corrected for the number of chances (Bonferroni).
         """
-        chances = [p for test in self.of_models.values() or (self,) for p in test.p_better]
+        tests = self.of_models.values() or (self,)
+        chances = list(itertools.chain.from_iterable(test.p_better for test in tests))
         return max(self.p_not_worse, min(1.0, len(chances) * min(chances)))
 
     @property
     def p_better(self) -> tuple[float, ...]:
         """The p-values of "no better" in each decisive measure: one measure is enough."""
-        return tuple(self.f1.better if name == "f1" else self.sensitivity.better for name in self.decisive)
+        if self.decisive == F1_ALONE:
+            return (self.f1.better,)
+        return self.f1.better, self.sensitivity.better
 
     @property
     def p_not_worse(self) -> float:
@@ -182,12 +186,11 @@ def compare_nominee(
     consistency = paired["consistency"].difference if "consistency" in paired else None
     of_all = pooled(baseline), pooled(nominee)
     losses, macro = _class_losses(*of_all, margin)
-    of_macro = None if macro is None else macro[1] - macro[0]
     on_test = MeasuredGain(
-        paired["f1"].difference, paired["sensitivity"].difference, consistency, len(baseline.samples), of_macro
+        paired["f1"].difference, paired["sensitivity"].difference, consistency, len(baseline.samples), _rise(macro)
     )
-    estimate = on_test if on_val is None else on_test.with_val(on_val)
-    judged = estimate.macro_f1 if by_estimate else of_macro
+    estimate = on_test.with_val(on_val)
+    decisive_gain = estimate if by_estimate else on_test
     return NomineeTest(
         nominee_id,
         OneSided.of(paired["f1"], margin, _mean_quality(baseline), _mean_quality(nominee), is_cost=False),
@@ -200,8 +203,12 @@ def compare_nominee(
         decisive=decisive,
         losses=losses,
         macro_f1=macro,
-        is_harmful=any(loss.is_sure for loss in losses) or _falls(judged, margin),
+        is_harmful=any(loss.is_sure for loss in losses) or _falls(decisive_gain.macro_f1, margin),
     )
+
+
+def _rise(scores: tuple[float, float] | None) -> float | None:
+    return None if scores is None else scores[1] - scores[0]
 
 
 def _mean_quality(predictions: Predictions) -> float:
@@ -220,27 +227,28 @@ def with_every_model(tests: Mapping[str, NomineeTest], on_val: MeasuredGain | No
     each = list(tests.values())
     f1 = max((test.f1 for test in each), key=lambda tested: (tested.not_worse, -tested.difference))
     stable = max((test.sensitivity for test in each), key=lambda tested: (tested.not_worse, tested.difference))
-    falls = [test.macro_f1 for test in each if test.macro_f1 is not None]
-    macro = min(falls, key=lambda pair: pair[1] - pair[0], default=None)
+    known = (test.macro_f1 for test in each if test.macro_f1 is not None)
+    macro = min(known, key=lambda pair: pair[1] - pair[0], default=None)
     consistencies = [test.consistency for test in each if test.consistency is not None]
     gain = MeasuredGain(
         min(test.f1.after for test in each) - min(test.f1.before for test in each),
         max(test.sensitivity.after for test in each) - max(test.sensitivity.before for test in each),
         min(consistencies, default=None),
         each[0].estimate.n_samples,
-        None if macro is None else macro[1] - macro[0],
+        _rise(macro),
     )
+    losses: list[_ClassLoss] = []
+    for name, test in tests.items():
+        losses += [replace(loss, label=f"{loss.label} ({name})") for loss in test.losses]
     return NomineeTest(
         each[0].id,
         f1,
         stable,
         gain.consistency,
-        gain if on_val is None else gain.with_val(on_val),
-        tuple(dict.fromkeys(name for test in each for name in test.lost)),
-        decisive=BOTH if any(test.decisive == BOTH for test in each) else F1_ALONE,
-        losses=tuple(
-            replace(loss, label=f"{loss.label} ({name})") for name, test in tests.items() for loss in test.losses
-        ),
+        gain.with_val(on_val),
+        tuple(dict.fromkeys(itertools.chain.from_iterable(test.lost for test in each))),
+        decisive=max((test.decisive for test in each), key=len),
+        losses=tuple(losses),
         macro_f1=macro,
         is_harmful=any(test.is_harmful for test in each),
         of_models=dict(tests),
@@ -289,8 +297,10 @@ class MeasuredGain:
         """The difference in F1 - S + C."""
         return self.f1 - self.sensitivity + (self.consistency or 0.0)
 
-    def with_val(self, val: MeasuredGain) -> MeasuredGain:
+    def with_val(self, val: MeasuredGain | None) -> MeasuredGain:
         """The mean of this gain, measured on test, and val's: weighted by samples, each of val with `VAL_WEIGHT`."""
+        if val is None:
+            return self
         share = VAL_WEIGHT * val.n_samples / (VAL_WEIGHT * val.n_samples + self.n_samples)
 
         def mean(of_test: float, of_val: float) -> float:

@@ -1,15 +1,25 @@
 """Racing: a candidate is asked about more and more of the grid, and stops once others are clearly better."""
 
-from psopt.search.racing._candidate_races import CandidateRaces, check_wordings, races
-from psopt.search.racing._race import Race, RaceResult, is_audited, is_no_better, sample_gains, standard_error
-from psopt.search.racing._schedule import Rung, Schedule
-from psopt.search.racing._stopped_candidate import (
+from psopt.search.racing._candidate_races import (
     HELD,
     RIGHT,
     WRONG,
+    CandidateRaces,
     RaceCounts,
     StoppedCandidate,
+    check_wordings,
+    races,
     racing_line,
+)
+from psopt.search.racing._race import (
+    Race,
+    RaceResult,
+    Rung,
+    Schedule,
+    is_audited,
+    is_no_better,
+    sample_gains,
+    standard_error,
 )
 
 __all__ = [

@@ -1,32 +1,177 @@
-"""The races of a search's candidates, on val: against the baseline and those that may be on the front."""
+"""Races on val, against the baseline and those that may be on the front; and the candidates that stopped in one."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+import re
+from collections import Counter
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from psopt.errors import InputError
-from psopt.evaluation import score, why_worthless
+from psopt.evaluation import objective_gains, score, why_worthless
 from psopt.models import capabilities_of
 from psopt.models.chat import asks_in_chat
-from psopt.search.racing._race import NEGLIGIBLE, Race, RaceResult, is_audited
-from psopt.search.racing._schedule import FEWEST_WORDINGS, Schedule
-from psopt.search.racing._stopped_candidate import StoppedCandidate, estimated_scores
+from psopt.search._front import Tried
+from psopt.search.distributed import AUDIT, RACED
+from psopt.search.racing._race import (
+    FEWEST_WORDINGS,
+    NEGLIGIBLE,
+    Race,
+    RaceResult,
+    Rung,
+    Schedule,
+    is_audited,
+    sample_gains,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
+    from optuna.trial import FrozenTrial
     from psopt.evaluation import Evaluator, Predictions, Scores
-    from psopt.search._front import Tried
-    from psopt.search.racing._schedule import Rung
-    from psopt.search.racing._stopped_candidate import EstimatedScores
-    from psopt.search_spaces import Prompt
+    from psopt.search._front import Candidate
+    from psopt.search_spaces import Edit, Prompt
     from psopt.settings import RaceMode, SearchOptions
 
 
+_RACED = re.compile(r"(\d+) x (\d+), (.+)")
+HELD = "held"
+"""Why a candidate waits: no rival is clearly better, and its whole grid is asked for when the search ends, if ever."""
+
+
+class EstimatedScores(NamedTuple):
+    """F1, S and, where it is defined, C of a candidate whose grid is partly known.
+
+    `is_hollow` says whether the known answers are nearly always the same, or guesses (`Scores.is_hollow`).
+    """
+
+    f1: float
+    sensitivity: float
+    consistency: float | None = None
+    is_hollow: bool = False
+
+    @property
+    def gains(self) -> NDArray[np.float64]:
+        """The objectives, all to be maximised."""
+        return objective_gains(self)
+
+
+@dataclass(frozen=True, eq=False)
+class StoppedCandidate(Tried):
+    """A prompt whose grid is partly known: stopped in its race, or held until its whole grid is worth it."""
+
+    val: EstimatedScores  # as reported to the study
+    rung: Rung  # the last one that it was asked about
+    reason: str  # why it went no further, with the id of its rival; `HELD` if no rival was clearly better
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it may still be on the front."""
+        return self.reason == HELD
+
+    @property
+    def raced(self) -> str:
+        """How far it got, and why no further, as its trial stores it: ``80 x 2, dominated by ID``."""
+        return f"{self.rung}, {self.reason}"
+
+    @classmethod
+    def read(cls, trial: FrozenTrial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> StoppedCandidate:
+        """Read it back from its trial."""
+        raced = _RACED.fullmatch(trial.user_attrs[RACED])
+        if raced is None:
+            raise ValueError(f"trial {trial.number} raced {trial.user_attrs[RACED]!r}")
+        rung = Rung(int(raced[1]), int(raced[2]))
+        val = EstimatedScores(*trial.values)
+        audit = trial.user_attrs.get(AUDIT, "")
+        return cls(trial.number, prompt, edits, val, rung, raced[3], order=order, audit=audit)
+
+
+def estimated_scores(lead: NDArray[np.float64], baseline: Scores, on_val: Predictions) -> EstimatedScores:
+    """Estimate F1, S and C of a candidate: the baseline's on the whole grid, plus the mean difference.
+
+    The baseline, with these answers `on_val`, is a control variate: a rung's samples are about as hard for both, so
+    their difficulty cancels in the difference. `lead` (n, k) is by how much the candidate is ahead in F1, -S (as
+    disagreement) and C on each sample of a rung. Races use disagreement in place of S; its difference is scaled by the
+    baseline's ratio of S to disagreement, since both are concave in the shares of answers and vanish together.
+    """
+    f1, steadiness, *consistency = lead.mean(axis=0).tolist()
+    sensitivity = baseline.sensitivity - _per_disagreement(baseline.sensitivity, on_val) * steadiness
+    scores = [baseline.f1 + f1, sensitivity]
+    if baseline.consistency is not None:
+        scores += [baseline.consistency + consistency[0]]
+    return EstimatedScores(*np.clip(scores, 0.0, 1.0).tolist())
+
+
+def _per_disagreement(sensitivity: float, on_val: Predictions) -> float:
+    whole = np.ones(on_val.array.shape, dtype=np.bool_)
+    disagreement = -float(
+        sample_gains(on_val.array, whole, on_val.truth, on_val.n_classes, on_val.answers)[:, 1].mean()
+    )
+    if disagreement > 0:
+        return sensitivity / disagreement
+    return 2 * math.log(2) / math.log(on_val.n_classes)  # the ratio for a sample with two answers, half and half
+
+
+RIGHT, WRONG = "right", "wrong"
+
+
+@dataclass(frozen=True, slots=True)
+class RaceCounts:
+    """The races of a search, as in run.json."""
+
+    candidates: int  # how many were evaluated, completely or in part
+    # Answers on val that candidates were asked for, and those that they were spared
+    calls: int
+    saved: int
+    stopped: int  # candidates that were evaluated in part
+    rungs: dict[str, int]  # how many of them stopped at which rung
+    audited: int  # candidates that stopped but were asked further, to see whether stopping was right
+    wrong: int  # how many of those would be on the front, by all their answers
+
+    @classmethod
+    def of(cls, whole: Sequence[Candidate], stopped: Sequence[StoppedCandidate], n_cells: int) -> RaceCounts:
+        """Count them; `n_cells` is the size of a whole grid."""
+        audits = Counter(candidate.audit for candidate in whole) + Counter(candidate.audit for candidate in stopped)
+        in_part = sum(candidate.rung.samples * candidate.rung.wordings for candidate in stopped)
+        rungs = Counter(candidate.rung for candidate in stopped)
+        return cls(
+            candidates=len(whole) + len(stopped),
+            calls=len(whole) * n_cells + in_part,
+            saved=len(stopped) * n_cells - in_part,
+            stopped=len(stopped),
+            rungs={str(rung): rungs[rung] for rung in sorted(rungs)},
+            audited=audits[RIGHT] + audits[WRONG],
+            wrong=audits[WRONG],
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON data."""
+        return asdict(self)
+
+
+def racing_line(race: Mapping[str, Any]) -> str:
+    """Describe what racing did, from a run's `race`.
+
+    >>> of_six = {"candidates": 6, "calls": 300, "saved": 300, "stopped": 4, "audited": 1, "wrong": 0}
+    >>> racing_line(of_six)
+    'racing: 4 of 6 candidates stopped, 75 % of their answers saved; of 1 audited stop 0 were wrong'
+    """
+    stopped = f"racing: {race['stopped']} of {race['candidates']} candidates stopped"
+    if race["stopped"]:
+        n_cells = (race["calls"] + race["saved"]) / race["candidates"]
+        stopped += f", {100 * race['saved'] / (race['stopped'] * n_cells):.0f} % of their answers saved"
+    if not race["audited"]:
+        return stopped
+    stops = "stop" if race["audited"] == 1 else "stops"
+    were = "was" if race["wrong"] == 1 else "were"
+    return f"{stopped}; of {race['audited']} audited {stops} {race['wrong']} {were} wrong"
+
+
+@dataclass(frozen=True, eq=False)
 class CandidateRaces:
     """Lets the candidates of a search race, one after the other, and compares them on what they were asked about.
 
@@ -34,11 +179,10 @@ class CandidateRaces:
     baseline's whole grid must be known. If no races `are_run`, no candidate stops, and nothing is asked here.
     """
 
-    def __init__(self, evaluator: Evaluator, baseline: Prompt, options: SearchOptions, *, are_run: bool) -> None:
-        self.are_run = are_run
-        self._evaluator = evaluator
-        self._baseline = baseline
-        self._options = options
+    evaluator: Evaluator
+    baseline: Prompt
+    options: SearchOptions
+    are_run: bool
 
     def run(self, prompt: Prompt, rivals: Iterable[Tried], *, is_shortening: bool) -> RaceResult:
         """Ask about a prompt, as far as it gets against all that may still be on the front.
@@ -48,13 +192,13 @@ class CandidateRaces:
         """
         if not self.are_run:
             return RaceResult(None, None)
-        baseline = self._baseline
+        baseline = self.baseline
         answers = {rival.prompt.id: self._answers(rival.prompt) for rival in rivals}
         answers |= {baseline.id: self._answers(baseline)}
         negligible = 0.0 if is_shortening else NEGLIGIBLE
-        ask = partial(self._evaluator.answers, prompt, "val")
+        ask = partial(self.evaluator.answers, prompt, "val")
         result = self._race.run(prompt.id, ask, answers, baseline.id, negligible)
-        if result.rung is None or result.stop is None or not is_audited(prompt.id, self._options.seed):
+        if result.rung is None or result.stop is None or not is_audited(prompt.id, self.options.seed):
             return result
         schedule = self._schedule
         further = schedule.after(result.rung) if result.rung == schedule.held_at else schedule.held_at
@@ -76,7 +220,7 @@ class CandidateRaces:
         return replace(candidate, rung=rung)
 
     def _ask(self, prompt: Prompt, rung: Rung) -> None:
-        self._evaluator.answers(prompt, "val", self._schedule.cells(rung))
+        self.evaluator.answers(prompt, "val", self._schedule.cells(rung))
 
     def lead(self, candidate: Tried, rival: Tried) -> NDArray[np.float64]:
         """Return by how much a candidate is ahead of a rival, in F1, -S and C, on each sample both know: (n, 3)."""
@@ -87,12 +231,12 @@ class CandidateRaces:
 
     def estimates(self, prompt: Prompt, rung: Rung) -> EstimatedScores:
         """Estimate a prompt's scores from its answers so far."""
-        lead = self._lead(prompt, self._baseline, rung)
+        lead = self._lead(prompt, self.baseline, rung)
         return self.marked(estimated_scores(lead, self._scores, self._on_val), prompt)
 
     def marked(self, scores: EstimatedScores, prompt: Prompt) -> EstimatedScores:
         """Mark in scores whether a prompt's answers so far are nearly always the same, or guesses."""
-        return scores._replace(is_hollow=bool(why_worthless(self._evaluator.predictions_so_far(prompt, "val"))))
+        return scores._replace(is_hollow=bool(why_worthless(self.evaluator.predictions_so_far(prompt, "val"))))
 
     def knows_as_much(self, rival: Tried, candidate: StoppedCandidate) -> bool:
         """Whether a rival was asked about all that a candidate was asked about."""
@@ -102,12 +246,12 @@ class CandidateRaces:
         return candidate.rung if isinstance(candidate, StoppedCandidate) else self._schedule.whole
 
     def _answers(self, prompt: Prompt) -> NDArray[np.int64]:
-        return self._evaluator.partial_answers(prompt, "val").array
+        return self.evaluator.partial_answers(prompt, "val").array
 
     @property
     def _on_val(self) -> Predictions:
         """What the baseline answered."""
-        return self._evaluator.predictions(self._baseline, "val")
+        return self.evaluator.predictions(self.baseline, "val")
 
     @cached_property
     def _scores(self) -> Scores:
@@ -115,11 +259,11 @@ class CandidateRaces:
 
     @cached_property
     def _schedule(self) -> Schedule:
-        return Schedule(self._on_val.true_classes, self._on_val.n_rephrasings, self._options.seed)
+        return Schedule(self._on_val.true_classes, self._on_val.n_rephrasings, self.options.seed)
 
     @cached_property
     def _race(self) -> Race:
-        on_val, margin = self._on_val, self._options.parts.margin
+        on_val, margin = self._on_val, self.options.parts.margin
         return Race(self._schedule, on_val.truth, on_val.n_classes, margin, on_val.answers)
 
 
@@ -136,25 +280,18 @@ def races(race: RaceMode, evaluator: Evaluator) -> bool:
         return False
     obstacle = _obstacle(evaluator)
     if race == "auto":
-        is_worth_it = not capabilities_of(evaluator.model).is_free and not _asks_in_batches(evaluator)
-        return is_worth_it and not obstacle
+        if asks_in_chat(evaluator.model) and evaluator.model.engine.batches is not None:
+            return False  # each rung would be a batch, which may take a day: one can ask the whole grid instead
+        return not capabilities_of(evaluator.model).is_free and not obstacle
     if obstacle:
         raise InputError(f"--race {race} {obstacle}")
     return True
 
 
 def check_wordings(race: RaceMode, n_wordings: int) -> None:
-    """Refuse a race under one wording, which does not show how stable a candidate is.
-
-    Raises InputError if racing is requested explicitly.
-    """
+    """Refuse a race, if it is requested explicitly, under one wording: that does not show how stable a candidate is."""
     if race in {"on", "strict"} and n_wordings < FEWEST_WORDINGS:
         raise InputError(f"--race {race} {_too_few_wordings(n_wordings)}")
-
-
-def _asks_in_batches(evaluator: Evaluator) -> bool:
-    """Whether each rung of a race would be a batch, which may take a day: one batch can ask the whole grid instead."""
-    return asks_in_chat(evaluator.model) and evaluator.model.engine.batches is not None
 
 
 def _obstacle(evaluator: Evaluator) -> str:
