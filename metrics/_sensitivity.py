@@ -41,7 +41,7 @@ def sample_sensitivity(
     normalize : bool
         Divide by ln C, where N/A counts as a class, so that S lies in [0, 1]. False: nats.
     correction : "miller-madow", "jackknife" or None
-        The entropy of Q answers is biased low: estimate it at infinitely many wordings. Miller and Madow (1955) add
+        The entropy of Q answers is biased low: estimate it at infinitely many wordings. Miller and Madow add
         (m - 1) / (2 Q), with m the classes seen; the jackknife (Zahl, 1977), from 2 answers on, corrects more. At
         Q = 10 the plain value reaches 70 to 77 % of S at infinitely many wordings, Miller and Madow's 79 to 85 %, the
         jackknife's 86 to 91 % (benchmarks/coverage.md). Needs counts. A corrected, normalised value may exceed 1;

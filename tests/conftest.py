@@ -20,6 +20,7 @@ from hypothesis import settings
 from optuna.storages._rdb.storage import _VersionManager
 from psopt.models.chat import LMConfig, load_writer
 from psopt.models.gguf import KNOWN
+from psopt.models.minilm import Encoder
 from psopt.tasks import DatasetInfo, Sample, Task
 from psopt.text import shows
 
@@ -106,6 +107,23 @@ def heed_ctrl_c() -> None:
     """Let the processes that tests start hear SIGINT, which ``make test &`` inherits as ignored from its shell."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def each_text_is_embedded_once() -> None:
+    """Let minilm compute the vector of a text once in this process: each test has a cache of its own, and all of them
+    ask about much the same texts.
+    """
+    vectors: dict[str, Any] = {}
+    compute = Encoder._run
+
+    def run(encoder: Encoder, texts: Sequence[str]) -> Any:
+        new = [text for text in texts if text not in vectors]
+        if new:
+            vectors.update(zip(new, compute(encoder, new), strict=True))
+        return np.stack([vectors[text] for text in texts])
+
+    pytest.MonkeyPatch().setattr(Encoder, "_run", run)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -58,7 +59,9 @@ def _directions(predictions: Predictions) -> Iterator[tuple[int, int, NDArray[np
 
 def vectors_of(texts: Sequence[str], embed: Embed | None) -> NDArray[np.float32]:
     """Texts as unit vectors, (n, d): from an encoder, or without one from latent semantic analysis."""
-    return (embed or _by_words)(texts)
+    if embed:
+        return embed(texts)
+    return _by_words(tuple(map(shown_words, texts)))
 
 
 def clusters_of(vectors: NDArray[np.float32], members: NDArray[np.int64]) -> list[NDArray[np.int64]]:
@@ -89,15 +92,14 @@ def _slice(predictions: Predictions, members: NDArray[np.int64], label: int, pre
     )
 
 
-def _by_words(texts: Sequence[str]) -> NDArray[np.float32]:
+@functools.lru_cache(maxsize=4)  # all diagnoses of a run are of the same texts
+def _by_words(texts: tuple[str, ...]) -> NDArray[np.float32]:
     """Latent semantic analysis: unit vectors, or a constant direction for a text without a known word."""
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     try:
-        weights = TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2)).fit_transform(
-            [shown_words(text) for text in texts]
-        )
+        weights = TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2)).fit_transform(texts)
     except ValueError:  # no word in any text
         return np.eye(len(texts), dtype=np.float32)
     n_dimensions = min(_DIMENSIONS, min(weights.shape) - 1)

@@ -52,7 +52,7 @@ class Outcome:
         if label is None:
             hint = nearest(answer, self.labels)
             if self.labels and not hint:
-                hint = f"; the program knows {', '.join(self.labels)}"
+                hint = f"; the program's labels are {', '.join(self.labels)}"
             raise DataError(f"{where}: {self.field} {answer[:60]!r} can't be read as {self.spec.kind}{hint}")
         return label
 

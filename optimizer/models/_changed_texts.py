@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.errors import InputError
-from psopt.models._base import NOT_ASKED, WrappedModel, capabilities_of, predict_cells, predict_proba_cells
+from psopt.models._base import NOT_ASKED, WrappedModel, all_cells, capabilities_of, predict_cells, predict_proba_cells
 from psopt.tasks import columns_of_row
 
 if TYPE_CHECKING:
@@ -72,7 +72,9 @@ class ChangedTextsModel(WrappedModel):
         probabilities = predict_proba_cells(self._model, different, self._texts, wanted, on_progress)
         return np.where(cells[:, :, None], probabilities[self._rows, columns], np.nan)
 
-    def queries(self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells) -> list[Any]:
+    def queries(self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells | None = None) -> list[Any]:
+        if cells is None:
+            cells = all_cells(prompts, texts)
         different, _, wanted = self._asked(prompts, cells)
         return list(self._model.queries(different, self._texts, wanted))
 

@@ -54,12 +54,14 @@ def _check_labels(where: str, labels: Sequence[str]) -> None:
             raise DataError(f"{where}: label {label!r} stands twice; remove one")
 
 
-def check_among(where: str, names: Iterable[str], labels: Sequence[str], role: str = "label") -> None:
-    """Raise DataError if a name is none of the labels; messages call it by its role."""
+def check_among(
+    where: str, names: Iterable[str], labels: Sequence[str], *, role: str = "label", fault: str = "none of the labels"
+) -> None:
+    """Raise DataError if a name is none of the labels; messages call it by its role, and name the fault."""
     for name in names:
         if name not in labels:
             hint = nearest(name, labels) or f": {', '.join(labels)}"
-            raise DataError(f"{where}: {role} {name!r} is none of the labels{hint}")
+            raise DataError(f"{where}: {role} {name!r} is {fault}{hint}")
 
 
 def check_positions(where: str, labels: Sequence[str], positions: Sequence[float]) -> None:
@@ -97,7 +99,7 @@ def in_order(where: str, labels: Sequence[str], order: Sequence[str]) -> tuple[t
     (('low', 'medium', 'high'), (0.0, 1.0, 2.0))
     """
     if order:
-        check_among(f"{where}, in the order", labels, order)
+        check_among(where, labels, order, fault="not in the order of labels")
         if len(set(order)) < len(order):
             raise DataError(f"{where}: the order of labels names one twice: {', '.join(order)}")
         return tuple(order), tuple(map(float, range(len(order))))

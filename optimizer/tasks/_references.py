@@ -56,7 +56,8 @@ def _reference(cell: Any, where: str, column: str, spec: AnswerSpec) -> str:
         kind = f"{name} is not {_WANTED.get(spec.form, 'a text, or a list of texts')}"
         fix = "correct it or remove the row"
     if reference is None:
-        raise RowError(where, f"{kind}: {str(cell)[:60]!r}", fix, kind)
+        value = "empty" if is_empty(cell) else repr(str(cell)[:60])
+        raise RowError(where, f"{kind}: {value}", fix, kind)
     check_text(reference, where, name, LONGEST_REFERENCE)
     return reference
 

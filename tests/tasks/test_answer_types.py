@@ -83,7 +83,7 @@ def test_a_task_file_says_what_answers_are(tmp_path: Path) -> None:
     [
         (["1", "many", "2", "few"], "number", "is not a number in 2 rows: record 2, record 4 (the first: "),
         (["1", True, "2", "3"], "number", "record 2: the answer (column 'label') is not a number: 'True'"),
-        (["1", None, "2", "3"], "number", "is not a number: 'None'"),
+        (["1", None, "2", "3"], "number", "is not a number: empty"),
         (["x"] * 25, "number", "record 10 and 15 more (the first: "),
         (["x"] * 25, "number", "is not a number in 25 rows: record 1, "),
         (["a;b", "c", "d"], "labels:|", "the separator '|' of --answers labels:| never occurs in column 'label'"),
@@ -206,7 +206,7 @@ def test_a_task_file_says_the_order_and_the_caller_counts_for_more(tmp_path: Pat
     ("records", "answers", "order", "says"),
     [
         (LEVELS, "ordinal", (), "'high' is no number, so say the order"),
-        (LEVELS, "ordinal", ("low", "medium"), "in the order: label 'high' is none of"),
+        (LEVELS, "ordinal", ("low", "medium"), "'high' is not in the order"),
         (LEVELS, "ordinal", ("low", "medium", "hihg"), "did you mean 'hihg'"),
         (LEVELS, "ordinal", (*ORDER, "low"), "names one twice"),
         (LEVELS, "ordnal", (), "did you mean 'ordinal'"),
