@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
 import time
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from _rule_writer import RuleWriter
 from psopt.evaluation import Predictions, compare_paired, score
 from psopt.models import minilm_lm
 from psopt.models.minilm import MiniLM, read_request
+from psopt.rephrasings import rephrase_by_rules
 from psopt.tasks import Sample, Task
 
 if TYPE_CHECKING:
@@ -94,7 +96,9 @@ class Bench:
     def outcome(self, name: str, calls: int) -> tuple[Predictions, dict[str, Any]]:
         """What the program that an optimizer returns answers on test; the program, and what it cost."""
         program, costs = self._optimized(name, calls)
-        about = {**costs, "instructions": program.signature.instructions, "demos": len(program.demos)}
+        instructions = program.signature.instructions
+        is_rewritten = self.chosen.instructions not in instructions
+        about = {**costs, "instructions": instructions, "is_rewritten": is_rewritten, "demos": len(program.demos)}
         return self.answers(program), about
 
     def without_dspy(self, name: str, calls: int) -> tuple[Predictions, dict[str, Any]]:
@@ -119,14 +123,23 @@ class Bench:
         return plain, {"calls": self.engine.n_calls - n_before, "seconds": round(time.monotonic() - started, 1)}
 
     def answers(self, program: Any) -> Predictions:
-        """What a program answers on test under hand-written wordings; additions to the instructions stay."""
-        own = program.signature.instructions
-        reworded = [
-            program.signature.with_instructions(own.replace(self.chosen.instructions, wording))
-            for wording in self.wordings
-        ]
+        """What a program answers on test, its instructions reworded."""
+        reworded = [program.signature.with_instructions(text) for text in self.reworded(program.signature.instructions)]
         array = self._answered(program, reworded) if self.alone is None else self._predicted(program, reworded)
         return Predictions(array, self.samples, self.labels)
+
+    def reworded(self, instructions: str) -> list[str]:
+        """The user's task in hand-written wordings, with what an optimizer has added to it.
+
+        Nobody wrote wordings of instructions that a writer has put in its place: these are reworded by rule. Left as
+        they are, they would have S = 0 whatever the model does.
+        """
+        if self.chosen.instructions not in instructions:
+            parts = re.split(r"\n\s*\n", instructions.strip())
+            n_parts = len(parts) if "\n" in instructions.strip() else 0  # one line may be taken apart
+            n, noun = len(self.wordings), self.chosen.field
+            return list(rephrase_by_rules("\n\n".join(parts), noun, n, 1, self.seed, n_parts=n_parts).search)
+        return [instructions.replace(self.chosen.instructions, wording) for wording in self.wordings]
 
     def _answered(self, program: Any, reworded: list[Any]) -> Any:
         with dspy.context(lm=self.lm):
