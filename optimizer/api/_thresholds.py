@@ -11,7 +11,7 @@ from psopt.answers import F1
 from psopt.errors import InputError
 from psopt.evaluation import MOST_NA, na_note, rests_on_na
 from psopt.metrics import mean_interval
-from psopt.text import one_line
+from psopt.text import one_line, shortened_list
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -307,7 +307,4 @@ class Threshold:
 
     def _named(self) -> str:
         """The first of the samples that fail."""
-        names = ", ".join(one_line(sample.id) for sample in self.failing[:_MOST_NAMED])
-        if len(self.failing) > _MOST_NAMED:
-            names += f" and {len(self.failing) - _MOST_NAMED} more"
-        return names
+        return shortened_list([one_line(sample.id) for sample in self.failing], _MOST_NAMED)

@@ -15,7 +15,7 @@ from psopt.cli._typer import UsageError, is_given
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import check_writable, print_json, tell, wrapped, write_whole
 from psopt.settings import BoundOptions, DataOptions, MeasureOptions, PromptOptions
-from psopt.text import escaped_markdown, one_line
+from psopt.text import escaped_markdown, one_line, shortened_list
 
 if TYPE_CHECKING:
     from psopt.api import CheckResult, Drift, Threshold
@@ -284,7 +284,5 @@ def _row(threshold: Threshold) -> str:
 
 
 def _failing(threshold: Threshold) -> str:
-    names = ", ".join(f"{_shown(sample.id)} ({sample.right:.0%})" for sample in threshold.failing[:_MOST_NAMED])
-    if len(threshold.failing) > _MOST_NAMED:
-        names += f" and {len(threshold.failing) - _MOST_NAMED} more"
-    return f"Not right so often (under this share of {threshold.varied}): {names}"
+    names = [f"{_shown(sample.id)} ({sample.right:.0%})" for sample in threshold.failing]
+    return f"Not right so often (under this share of {threshold.varied}): {shortened_list(names, _MOST_NAMED)}"

@@ -6,16 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from psopt.answers import answers_line
-from psopt.cli._tables import (
-    add_numbers,
-    add_texts,
-    is_wrapped,
-    new_table,
-    percent,
-    print_sentences,
-    print_table,
-    with_interval,
-)
+from psopt.cli._tables import add_numbers, add_texts, is_wrapped, new_table, print_sentences, print_table, with_interval
 from psopt.evaluation import (
     OBJECTIVES,
     beside_quality_line,
@@ -28,6 +19,7 @@ from psopt.evaluation import (
 from psopt.rephrasings import tame_note
 from psopt.report import most_severe
 from psopt.settings import UNCHANGED
+from psopt.text import percent
 from rich.text import Text
 
 if TYPE_CHECKING:

@@ -98,8 +98,9 @@ def _compare(runs: list[Path], pick: str, figures: Path | None, html: Path | Non
 
 
 def _show(console: Console, pairs: list[TwoRuns]) -> None:
-    from psopt.cli._tables import new_table, percent, print_sentences, print_table
+    from psopt.cli._tables import new_table, print_sentences, print_table
     from psopt.report import measure_rows, names_of, runs_of
+    from psopt.text import percent
     from rich.text import Text
 
     runs = runs_of(pairs)

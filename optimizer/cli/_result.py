@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.answers import AnswerType
-from psopt.cli._tables import new_table, percent, print_sentences, print_table, with_interval
+from psopt.cli._tables import new_table, print_sentences, print_table, with_interval
 from psopt.evaluation import beside_quality_line, na_lines, na_note, objective_values, shares_lines
 from psopt.rephrasings import tame_note
 from psopt.runs import (
@@ -25,7 +25,7 @@ from psopt.runs import (
 )
 from psopt.search import size_lines
 from psopt.search.racing import racing_line
-from psopt.text import shell_line
+from psopt.text import percent, shell_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from psopt.cli._writing import wrapped
+from psopt.text import percent
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
@@ -83,11 +84,6 @@ def add_numbers(table: Table, *names: str) -> None:
     """Add columns of numbers, which never wrap."""
     for name in names:
         table.add_column(Text(name), justify="right", no_wrap=True)
-
-
-def percent(share: float | None) -> str:
-    """A share as a percentage for tables; a dash for None."""
-    return "–" if share is None else f"{100 * share:.1f}"
 
 
 def with_interval(scores: Scores, name: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 from psopt._version import __version__
+from psopt.text import percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,11 +35,6 @@ def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, loader=loader)
     environment.filters |= {"percent": percent, "as_json": _as_json}
     return environment
-
-
-def percent(value: float | None) -> str:
-    """A share as a number for a table whose header says percent."""
-    return "–" if value is None else f"{100 * value:.1f}"
 
 
 def _as_json(figure: Figure) -> Markup:

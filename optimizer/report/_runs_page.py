@@ -6,11 +6,11 @@ from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from psopt.report._page import percent, render_page
+from psopt.report._page import render_page
 from psopt.report._prompt_figures import compared_figure, fronts_figure
 from psopt.report._side_by_side import fixed_and_broken, side_by_side
 from psopt.runs import price_line, text_to_read
-from psopt.text import latex_table, markdown_table
+from psopt.text import latex_table, markdown_table, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,6 +9,7 @@ from psopt.errors import InputError
 from psopt.models.chat import TokenRange, price_of, tokens_of_answer
 from psopt.runs._directory import MANIFEST, SAMPLES
 from psopt.search import tokens_a_call, tokens_of_mean_text
+from psopt.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -95,11 +96,6 @@ def more_line(before: CallPrice, after: CallPrice) -> str:
         return line
     usd_more = after.usd_per_thousand - before.usd_per_thousand
     return f"{line} ({abs(usd_more):.2g} USD {'less' if usd_more < 0 else 'more'} for a thousand)"
-
-
-def counted(n: int, noun: str) -> str:
-    """A number of things in words: ``1 edit``, ``2 edits``."""
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def _changed(before: str, after: str) -> str:

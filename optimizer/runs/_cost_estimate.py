@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from psopt.search.racing import Schedule
+from psopt.search.racing import FEWEST_SAMPLES, Schedule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -241,8 +241,6 @@ class CostEstimate:
         }
 
 
-_FEWEST_TO_RACE = 20
-"""Samples; with fewer, candidates don't race."""
 _WHOLE = 3  # held candidates that get whole grids, about: as many as a front has besides the original prompt
 # About the share of candidates that stop: in searches on TREC, .47 of 9 and .68 of 37 did with 200 samples, .41 of 17
 # with 100. At each rung, half of those that were left did.
@@ -276,7 +274,7 @@ def whole_grids(n_candidates: int, n_samples: int, n_wordings: int) -> Span:
 
     Those that don't stop wait on a part of the samples, and some are asked about all of them at the end.
     """
-    if n_samples < _FEWEST_TO_RACE or n_wordings < 2:
+    if n_samples < FEWEST_SAMPLES or n_wordings < 2:
         return Span(n_candidates, n_candidates, n_candidates)
     schedule = Schedule(np.zeros(n_samples, dtype=np.int64), n_wordings, 0)
     shares = [rung.samples * rung.wordings / (n_samples * n_wordings) for rung in schedule.rungs]

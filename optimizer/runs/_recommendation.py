@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.answers import AnswerType
 from psopt.evaluation import measure_names
-from psopt.runs._call_price import CallPrice, counted, more_line
+from psopt.runs._call_price import CallPrice, more_line
 from psopt.search.gating import F1_ALONE
+from psopt.text import counted, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -165,7 +166,7 @@ def losses_line(tests: Sequence[Mapping[str, Any]], chosen: str) -> str:
         parts[_MOST_LOSSES:] = [f"and {len(parts) - _MOST_LOSSES} more"]
     macro = shown.get("macro_f1")
     if macro and macro[1] < macro[0]:
-        parts.append(f"macro-F1 {_percent(macro[0])} -> {_percent(macro[1])}")
+        parts.append(f"macro-F1 {percent(macro[0])} -> {percent(macro[1])}")
     if not parts:
         return ""
     return f"Worse with {shown['id']} on test: {', '.join(parts)}."
@@ -175,7 +176,7 @@ def _loss(loss: Mapping[str, Any]) -> str:
     support = counted(loss["n"], "sample")
     if loss["is_sure"]:
         support += ", surely"
-    return f"{loss['label']} {_percent(loss['before'])} -> {_percent(loss['after'])} ({support})"
+    return f"{loss['label']} {percent(loss['before'])} -> {percent(loss['after'])} ({support})"
 
 
 def differences_line(test: Mapping[str, Any], quality: str = "F1") -> str:
@@ -188,7 +189,7 @@ def differences_line(test: Mapping[str, Any], quality: str = "F1") -> str:
 def _difference(measure: Mapping[str, float]) -> str:
     """Before, after and the interval of the difference."""
     low, high = 100 * measure["low"], 100 * measure["high"]
-    return f"{_percent(measure['before'])} -> {_percent(measure['after'])} ({low:+.1f} to {high:+.1f})"
+    return f"{percent(measure['before'])} -> {percent(measure['after'])} ({low:+.1f} to {high:+.1f})"
 
 
 def nearest_to_pass(tests: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -253,7 +254,7 @@ def _changes(before: Mapping[str, Any], after: Mapping[str, Any], quality: str) 
     for key, name in measure_names(quality).items():
         was, now = before.get(key), after.get(key)
         if was is not None and now is not None:
-            change = _percent(was) if before == after else f"{_percent(was)} -> {_percent(now)}"
+            change = percent(was) if before == after else f"{percent(was)} -> {percent(now)}"
             parts.append(f"{name} {change}")
     return ", ".join(parts)
 
@@ -266,16 +267,12 @@ def _other_wordings(manifest: Mapping[str, Any]) -> list[str]:
     names = measure_names(quality_name(manifest))
     where = f"Under {measured['n_wordings']} wordings of {measured['source']}, on test"
     scores = _changes(measured["baseline"], measured["baseline"], quality_name(manifest))
-    own = _percent(measured["own_sensitivity"]["before"])
+    own = percent(measured["own_sensitivity"]["before"])
     if measured["differences"]:  # otherwise the baseline is kept, and nothing was nominated
         where += f", original prompt -> {measured['id']}"
         scores = ", ".join(f"{names[key]} {_difference(of)}" for key, of in measured["differences"].items())
-        own += f" -> {_percent(measured['own_sensitivity']['after'])}"
+        own += f" -> {percent(measured['own_sensitivity']['after'])}"
     return [f"{where}: {scores}; S under psopt's own held-out ones {own}."]
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
 
 
 def _planted(manifest: Mapping[str, Any]) -> list[str]:

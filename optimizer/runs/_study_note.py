@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from psopt.evaluation import measure_names, objective_values, objectives_of
-from psopt.runs._call_price import counted
 from psopt.runs._directory import REPORT
 from psopt.runs._recommendation import recommendation_lines
 from psopt.search import choose_trial, show_note
-from psopt.text import escaped_markdown, shell_line
+from psopt.text import counted, escaped_markdown, shell_line
 
 if TYPE_CHECKING:
     from pathlib import Path

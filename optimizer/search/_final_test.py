@@ -9,6 +9,7 @@ from psopt.errors import BudgetReachedError
 from psopt.evaluation import intervals_note, score
 from psopt.search._front import R, knee
 from psopt.settings import GATE_MARGIN
+from psopt.text import percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -85,7 +86,10 @@ def size_lines(candidates: Mapping[str, Candidate]) -> list[str]:
     lines = [f"{measured} of {sizes}. {intervals_note(first.test or first.val)}."]
     if first.test and first.test.n_samples != first.val.n_samples and first.val.consistency is not None:
         # With the pairs of a sample with itself, C is higher the fewer samples there are.
-        parts = [f"{name} {_percent(of.val)} on val, {_percent(of.test)} on test" for name, of in candidates.items()]
+        parts = [
+            f"{name} {_c_without_self_pairs(candidate.val)} on val, {_c_without_self_pairs(candidate.test)} on test"
+            for name, candidate in candidates.items()
+        ]
         lines.append(f"C without each sample's pair with itself, comparable between these: {'; '.join(parts)}.")
     return lines
 
@@ -94,7 +98,5 @@ def _size(scores: Scores) -> str:
     return f"{scores.n_samples} samples x {scores.n_rephrasings} wordings"
 
 
-def _percent(scores: Scores | None) -> str:
-    if scores is None or scores.consistency_no_self_pairs is None:
-        return "–"
-    return f"{100 * scores.consistency_no_self_pairs:.1f}"
+def _c_without_self_pairs(scores: Scores | None) -> str:
+    return percent(scores.consistency_no_self_pairs if scores else None)

@@ -18,6 +18,7 @@ from psopt.templates._marks import check_is_ours, without_marks
 from psopt.templates._parts import PartSpan, parts_of
 from psopt.templates._places import Place, place_after, place_at_end, place_before, slot_at
 from psopt.templates._template import PART_BREAK, Field, Message, Part, Slot, Template, Unwritten
+from psopt.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,8 +80,7 @@ def read_template(
         template, description, notes = _compiled(draft, columns, labels, label_column, answer, inputs)
     except InputError as error:
         raise InputError(f"prompt {source}: {error}") from error
-    count = len(draft.messages)
-    note = f"prompt {source}: format {detected}, {count} message{'s' if count > 1 else ''}{how}"
+    note = f"prompt {source}: format {detected}, {counted(len(draft.messages), 'message')}{how}"
     return ReadTemplate(template, description, (note, *notes), detected)
 
 

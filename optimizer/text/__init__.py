@@ -28,12 +28,14 @@ from psopt.text._phrases import (
 from psopt.text._private_text import private_pieces, private_words
 from psopt.text._short_answers import answer_words, normal_form, numbers_in, shown_signs, whole_number
 from psopt.text._shown_text import (
+    counted,
     escaped_markdown,
     fenced,
     latex_table,
     line_changes,
     markdown_table,
     one_line,
+    percent,
     shell_line,
     shortened_list,
     unified_diff,
@@ -48,6 +50,7 @@ __all__ = [
     "Statements",
     "answer_words",
     "as_text",
+    "counted",
     "escaped_markdown",
     "fenced",
     "field_and_phrase",
@@ -63,6 +66,7 @@ __all__ = [
     "numbers_in",
     "one_line",
     "parse_json",
+    "percent",
     "phrase_of_field",
     "phrases_of",
     "private_pieces",

@@ -40,6 +40,24 @@ def shortened_list(items: Sequence[str], most: int) -> str:
     return line
 
 
+def counted(n: int, noun: str) -> str:
+    """Return a number of things in words.
+
+    >>> counted(1, "edit"), counted(2000, "edit")
+    ('1 edit', '2,000 edits')
+    """
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def percent(share: float | None) -> str:
+    """Return a share in percent; a dash for None.
+
+    >>> percent(0.1234), percent(None)
+    ('12.3', '–')
+    """
+    return "–" if share is None else f"{100 * share:.1f}"
+
+
 def shell_line(words: Iterable[object], system: str = os.name) -> str:
     r"""Return words as one shell line: for POSIX, or for Windows, where backslashes separate folders.
 

@@ -33,6 +33,7 @@ from psopt.models.chat._label_probabilities import kept_places
 from psopt.models.chat._refusals import read_refusal, retry_after
 from psopt.models.chat._secrets import asker_key, redacted
 from psopt.models.chat._wait_notices import span
+from psopt.text import shortened_list
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -182,9 +183,7 @@ class OpenAIClient(ChatClient):
         told = f"{self.endpoint} answered HTTP {refusal.status} for {self.name}: {message}"
         names = await self._models()
         if names and self.model not in names:
-            listed = self.safe(", ".join(names[:_MOST_LISTED]))
-            if len(names) > _MOST_LISTED:
-                listed += f" and {len(names) - _MOST_LISTED} more"
+            listed = self.safe(shortened_list(names, _MOST_LISTED))
             return ModelRefusedError(f"{told}{nearest(self.model, names)}; it has {listed}")
         # Most servers' addresses end in a part such as v1.
         lacks_a_version = re.search(r"/v\d", urlsplit(self._address.base).path) is None

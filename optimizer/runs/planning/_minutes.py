@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psopt.runs._call_price import counted
 from psopt.runs.planning._plan import Limits
+from psopt.text import counted
 
 if TYPE_CHECKING:
     from psopt.runs._cost_estimate import CostEstimate

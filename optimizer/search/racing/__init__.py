@@ -1,6 +1,7 @@
 """Racing: a candidate is asked about more and more of the grid, and stops once others are clearly better."""
 
 from psopt.search.racing._candidate_races import (
+    FEWEST_SAMPLES,
     HELD,
     RIGHT,
     WRONG,
@@ -23,6 +24,7 @@ from psopt.search.racing._race import (
 )
 
 __all__ = [
+    "FEWEST_SAMPLES",
     "HELD",
     "RIGHT",
     "WRONG",

@@ -267,8 +267,8 @@ class CandidateRaces:
         return Race(self._schedule, on_val.truth, on_val.n_classes, margin, on_val.answers)
 
 
-# With fewer, bounds from the normal distribution are unreliable; the smallest rung has this many.
-_FEWEST_SAMPLES = 20
+FEWEST_SAMPLES = 20
+"""With fewer, bounds from the normal distribution are unreliable; the smallest rung has this many."""
 
 
 def races(race: RaceMode, evaluator: Evaluator) -> bool:
@@ -302,8 +302,8 @@ def _obstacle(evaluator: Evaluator) -> str:
         return "compares the answers of one model, and here are several: leave it out"
     if n_wordings < FEWEST_WORDINGS:
         return _too_few_wordings(n_wordings)
-    if n_samples < _FEWEST_SAMPLES:
-        return f"needs at least {_FEWEST_SAMPLES} samples to compare on, not {n_samples}: leave it out"
+    if n_samples < FEWEST_SAMPLES:
+        return f"needs at least {FEWEST_SAMPLES} samples to compare on, not {n_samples}: leave it out"
     if evaluator.from_probabilities:
         return "compares answers, and --logprobs scores probabilities: leave one of them out"
     can = capabilities_of(evaluator.model)
