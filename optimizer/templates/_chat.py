@@ -117,8 +117,9 @@ def _text(where: str, part: Any) -> str:
     return text
 
 
-# Two sets of values that no text contains by chance; the second is so long that a function which cuts fields shows.
-_MARKS = ("psoptQ{:03d}A", "psoptQ{:03d}B" + "z" * 20_000)
+# Two sets of values that no text contains by chance. A function that cuts fields shows: they begin and end differently,
+# and the second is long.
+_MARKS = ("psoptQ{:03d}A", "QpsoptQ{:03d}B" + "z" * 20_000)
 
 
 class _Recorder(dict[str, str]):

@@ -21,6 +21,11 @@ def lowered(row: dict[str, str]) -> str:
     return "Sort it: " + row["body"].lower()
 
 
+def cut(row: dict[str, str]) -> str:
+    """A text that holds the beginning of the data."""
+    return "Sort it: " + row["body"][:5]
+
+
 def wants_more(row: dict[str, str]) -> str:
     """A text for a column that is not there."""
     return "Sort it: " + row["customer"]
