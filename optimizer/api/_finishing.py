@@ -41,39 +41,28 @@ def finish(
     recorder: RunRecorder, search: Search, stopped: BudgetReachedError | None, probes: tuple[Sample, ...]
 ) -> tuple[Run, str]:
     """Score the front on test, let the gate decide, measure what edits add, record it; also say if a limit was met."""
-    settings, state, evaluator = recorder.settings, search.state, search.problem.evaluator
+    state, evaluator = search.state, search.problem.evaluator
     search.problem.observer.phase("scoring the front on test, under held-out rephrasings")
     on_val, shortest, nominated = state.front, state.shortest, nominees(state)
     gated = [state.baseline, *nominated]
     scored, unpaid = _scored(search, gated)
     start = scored[state.baseline.id]
     tested = [scored[candidate.id] for candidate in nominated if candidate.id in scored]
-    has_compared = len(search.history.evaluated) > 1
-    recommendation = _recommend(recorder, start, tested, nominated, has_compared=has_compared)
+    recommendation = _recommend(recorder, search, start, tested, nominated)
     best = next((of for of in (recommendation.prompt, *tested) if of.id != start.id), None)
     best = best or scored.get(knee(on_val, start).id)
     if best is None:
         raise stopped or BudgetReachedError("the limit does not pay the knee's test")
     # What the user asked for in addition to the verdict comes before the rest of the front.
-    beside = measured_beside(search, settings, start, best, probes)
+    beside = measured_beside(search, recorder.settings, start, best, probes)
     order = scoring_order(state.baseline, on_val, shortest, nominated)
-    if settings.program and settings.limited_by == "effort":  # this few calls are only for the gate's candidates
-        order = gated
-    alone = [candidate for candidate in search.candidates if candidate.edits == (CALIBRATE,)]
-    more, unpaid_more = _scored(search, [of for of in dict.fromkeys([*order, *alone]) if of not in gated])
-    scored |= more
-    unpaid += [candidate for candidate in unpaid_more if candidate in order]  # calibration alone is optional
-    front = tuple(scored.get(candidate.id, candidate) for candidate in on_val)
-    shortest = scored.get(shortest.id, shortest)
-    if alone:
-        beside["calibration"] = {"id": alone[0].id, **scores_of(scored.get(alone[0].id, alone[0]))}
-    if evaluator.answer_type.is_plain and evaluator.rephrasings.search[1:]:
-        beside["kept_if_steady"] = {"id": best.id, **_kept_if_steady(evaluator, best)}
-    most = settings.leave_one_out
-    if most is None:  # nobody asked for it, so nothing is held back for it
-        is_free = not stopped and all(capabilities_of(each.model).is_free for each in evaluator.each)
-        most = _LEFT_OUT if is_free else 0
-    contributions = recorder.earlier_contributions(best, most) or _contributions(best, search, most)
+    if recorder.settings.program and recorder.settings.limited_by == "effort":
+        order = gated  # this few calls are only for the gate's candidates
+    unpaid_others, calibration = _score_others(search, scored, gated, order)
+    unpaid += unpaid_others
+    beside |= calibration | _kept_if_steady(evaluator, best)
+    front, shortest = tuple(scored.get(of.id, of) for of in on_val), scored.get(shortest.id, shortest)
+    contributions = _contributions(recorder, search, best, stopped)
     reason = "budget" if stopped or unpaid else search.finish_reason
     findings = Found(start, front, shortest, recommendation, search.race_counts, search.diagnoses.sizes, beside)
     recorder.save(findings, reason)
@@ -84,6 +73,19 @@ def finish(
     write_report(recorder.directory)
     run = Run(recorder.directory.path, start, front, shortest, search.study, reason, recommendation, run_figure)
     return run, _limit_met(stopped, unpaid)
+
+
+def _score_others(
+    search: Search, scored: dict[str, Candidate], gated: Sequence[Candidate], order: Sequence[Candidate]
+) -> tuple[list[Candidate], dict[str, Any]]:
+    """Score the order on test, then calibration alone; return what is unpaid, and calibration as run.json has it."""
+    alone = [candidate for candidate in search.candidates if candidate.edits == (CALIBRATE,)]
+    more, unpaid = _scored(search, [of for of in dict.fromkeys([*order, *alone]) if of not in gated])
+    scored |= more
+    unpaid = [candidate for candidate in unpaid if candidate in order]  # calibration alone is optional
+    if not alone:
+        return unpaid, {}
+    return unpaid, {"calibration": {"id": alone[0].id, **scores_of(scored.get(alone[0].id, alone[0]))}}
 
 
 def _scored(search: Search, order: Sequence[Candidate]) -> tuple[dict[str, Candidate], list[Candidate]]:
@@ -105,24 +107,32 @@ def _ready_for_use(candidate: Candidate, search: Search) -> Candidate:
 
 def _kept_if_steady(evaluator: Evaluator, candidate: Candidate) -> dict[str, Any]:
     """How right the kept answers are if the less steady ones are left to a person, on val and test."""
+    if not evaluator.answer_type.is_plain or not evaluator.rephrasings.search[1:]:
+        return {}
     splits: tuple[Split, ...] = ("val", "test")
-    kept: dict[str, Any] = {}
+    kept: dict[str, Any] = {"id": candidate.id}
     for split in splits:
         answered = evaluator.predictions(candidate.prompt, split)
         points = risk_coverage(steadiness(answered), vote_is_right(answered))
         kept[split] = [{"share": point.share, "f1": point.f1, "least_f1": point.least_f1} for point in points]
-    return kept
+    return {"kept_if_steady": kept}
 
 
-def _contributions(candidate: Candidate, search: Search, most: int) -> dict[str, Any]:
+def _contributions(
+    recorder: RunRecorder, search: Search, candidate: Candidate, stopped: BudgetReachedError | None
+) -> dict[str, Any]:
     """Build contributions.json: what edits add, as far as that is asked for and the budget allows."""
-    problem = search.problem
+    problem, most = search.problem, recorder.settings.leave_one_out
+    if most is None:  # nobody asked for it, so nothing is held back for it
+        is_free = not stopped and all(capabilities_of(each.model).is_free for each in problem.evaluator.each)
+        most = _LEFT_OUT if is_free else 0
+    if earlier := recorder.earlier_contributions(candidate, most):
+        return earlier
     if most and candidate.edits:
         problem.observer.phase(f"leaving edits out of {candidate.id}")
     try:
-        left_out = leave_one_out(
-            candidate, problem.baseline_prompt, problem.evaluator, search.candidates, search.state.pool, most=most
-        )
+        tried = search.candidates, search.state.pool
+        left_out = leave_one_out(candidate, problem.baseline_prompt, problem.evaluator, *tried, most=most)
     except BudgetReachedError:  # what matters is done
         problem.observer.phase("the limit is reached: what edits contribute is not measured")
         left_out, most = [], 0
@@ -142,37 +152,29 @@ def _limit_met(stopped: BudgetReachedError | None, unpaid: Sequence[Candidate]) 
 
 
 def _recommend(
-    recorder: RunRecorder,
-    baseline: Candidate,
-    tested: Sequence[Candidate],
-    nominated: Sequence[Candidate],
-    *,
-    has_compared: bool,
+    recorder: RunRecorder, search: Search, start: Candidate, tested: Sequence[Candidate], nominated: Sequence[Candidate]
 ) -> Recommendation:
-    """Put the nominees that are scored on test through the gate; it needs no further answers.
-
-    `has_compared` says whether any prompt besides the baseline was scored on val, completely or in part.
-    """
+    """Put the nominees that are scored on test through the gate; it needs no further answers."""
     settings, evaluator = recorder.settings, recorder.evaluator
     if nominated and not tested:
         why = "the limit did not pay for a test of what was found"
         verdict = untested(settings.gate, settings.gate_margin, why)
-    elif not has_compared:
+    elif len(search.history.evaluated) <= 1:  # nothing besides the baseline was scored on val, not even in part
         verdict = untested(settings.gate, settings.gate_margin, NOTHING_COMPARED)
     else:
         n_val = len(evaluator.samples["val"])
         verdict = gate(
-            evaluator.predictions(baseline.prompt, "test"),
+            evaluator.predictions(start.prompt, "test"),
             {of.id: evaluator.predictions(of.prompt, "test") for of in tested},
             mode=settings.gate,
             margin=settings.gate_margin,
             pinned={*settings.pinned, *(sample.id for sample in evaluator.samples["test"] if sample.pinned)},
-            on_val={of.id: MeasuredGain.between(baseline.val, of.val, n_val) for of in tested},
+            on_val={of.id: MeasuredGain.between(start.val, of.val, n_val) for of in tested},
         )
-    prompt = next((of for of in tested if of.id == verdict.id), baseline)
-    needed = _samples_needed(evaluator, baseline, tested, verdict)
+    prompt = next((of for of in tested if of.id == verdict.id), start)
+    needed = _samples_needed(evaluator, start, tested, verdict)
     around = tokens_around(evaluator)
-    calls = [CallPrice.of(candidate.prompt, settings.model, around) for candidate in (baseline, prompt)]
+    calls = [CallPrice.of(candidate.prompt, settings.model, around) for candidate in (start, prompt)]
     return Recommendation(prompt, verdict, needed, n_looks(recorder.before, verdict), *calls)
 
 

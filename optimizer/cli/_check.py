@@ -78,42 +78,45 @@ def check(
         return _check_fresh(fresh, baseline, data.inputs, model, measuring, junit, output, dry_run=dry_run)
     if not data.dataset:
         raise UsageError("Missing option '--dataset'")
-    from psopt.api import RESTS_ON_NA, estimate_measuring, further_pinned
     from psopt.api import check as run_check
+    from psopt.api import estimate_measuring, further_pinned
     from psopt.cli._plan_lines import show_estimate
     from psopt.cli._remaining import reading_bar
     from psopt.cli._task_and_prompts import read_measuring
-    from psopt.evaluation import beside_quality_line, na_lines, note_size, shares_line
-    from psopt.rephrasings import tame_note
 
     check_writable("--junit", junit)
     subject = read_measuring(data, [prompt], reading, model, strategy, measuring, require_labels=True)
+    task, choice, options = subject.task, subject.choice, subject.options
     if dry_run:
-        further = further_pinned(subject.task, subject.options, bounds.pinned)
-        estimate = estimate_measuring(subject.task, subject.prompts, [subject.choice.model], subject.options, further)
-        return show_estimate(estimate, subject.choice.model, subject.choice.lm, as_json=output.as_json)
+        further = further_pinned(task, options, bounds.pinned)
+        estimate = estimate_measuring(task, subject.prompts, [choice.model], options, further)
+        return show_estimate(estimate, choice.model, choice.lm, as_json=output.as_json)
     with reading_bar() as on_progress:
         result = run_check(
-            subject.task,
-            subject.prompt,
-            model=subject.choice.model,
-            on_progress=on_progress,
-            bounds=bounds,
-            options=subject.options,
+            task, subject.prompt, model=choice.model, on_progress=on_progress, bounds=bounds, options=options
         )
-    facts = {"data": data.dataset, "model": subject.choice.model, "prompt": prompt or strategy}
+    facts = {"data": data.dataset, "model": choice.model, "prompt": prompt or strategy}
+    more = {**choice.to_dict(), **result.scores.to_dict(), "rephrasings_diversity": result.diversity}
+    if result.reruns is not None:
+        more["reruns"] = result.reruns.to_dict()
+    return _tell(result, facts, more, _remarks(result), junit, output)
+
+
+def _remarks(result: CheckResult) -> list[str]:
+    """What to know about the figures besides the bounds."""
+    from psopt.api import RESTS_ON_NA
+    from psopt.evaluation import beside_quality_line, na_lines, note_size, shares_line
+    from psopt.rephrasings import tame_note
+
     scores = result.scores.to_dict()
-    more = {**subject.choice.to_dict(), **scores, "rephrasings_diversity": result.diversity}
     notes = [note_size(result.scores), *na_lines(scores)]
     if any(threshold.option == RESTS_ON_NA for threshold in result.thresholds):
         del notes[1]  # the missed bounds already say that S is unreliable
     if too_similar := tame_note(result.diversity):
         notes.insert(0, f"S: {too_similar}")
     if result.reruns is not None:
-        more["reruns"] = result.reruns.to_dict()
         notes.append(result.reruns.line(result.scores.sensitivity))
-    notes += [beside_quality_line(scores), shares_line(scores)]
-    return _tell(result, facts, more, notes, junit, output)
+    return [*notes, beside_quality_line(scores), shares_line(scores)]
 
 
 def _check_fresh(

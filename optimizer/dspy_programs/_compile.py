@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from psopt.dspy_programs._examples import Given, ProgramData
     from psopt.dspy_programs._outcome import Outcome
     from psopt.evaluation import Split
-    from psopt.runs import Run, RunDirectory, RunSettings
+    from psopt.runs import Run, RunDirectory
     from psopt.tasks import Sample, Task
 
 
@@ -49,14 +49,8 @@ def compile_program(student: Any, splits: Mapping[str, Sequence[Given]], compila
     Raises PsoptError if an argument cannot be used (before any call), or the language model fails.
     """
     examples = [entry.example for entry in (*splits["train"], *splits["val"])]
-    outcome = find_outcome(
-        student,
-        examples,
-        compilation.label_field,
-        compilation.equivalence,
-        told_answers(compilation),
-        has_metric=compilation.metric is not None,
-    )
+    known = compilation.label_field, compilation.equivalence, told_answers(compilation)
+    outcome = find_outcome(student, examples, *known, has_metric=compilation.metric is not None)
     compilation.observer.phase(_what_is_optimized(outcome, splits))
     data = program_data(student, outcome, splits, compilation)
     compilation, data = planned(student, data, compilation)
@@ -89,80 +83,82 @@ def _dspy_settings(student: Any, compilation: Compilation) -> Any:
 
 
 def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Compilation) -> Compiled:
-    models, task = compilation.models, data.task
+    task, budget = data.task, compilation.models.budget
     folder = compilation.folder or free_folder(Path("runs"), type(student).__name__.lower())
-    variants = rephrase_instructions(student, outcome.step, task, compilation)
-    if compilation.settings.storage:
-        open_storage(compilation.settings.storage)  # before the first call
-    untold = _untold(student, dict(next(iter(data.examples.values())).items()), compilation)
-    runner = ProgramRunner(
-        outcome,
-        data.examples,
-        folder,
-        compilation,
-        n_steps=len(student.named_predictors()),
-        judged_by="-".join([digest(student), digest(compilation.metric), *untold]),
-    )
-    model = ProgramModel(student, runner, variants, teacher=compilation.teacher, assessor=models.assessor(task.spec))
+    model, untold = _model(student, outcome, data, compilation, folder)
     samples: dict[Split, tuple[Sample, ...]] = {"train": task.train, "val": task.val, "test": task.test}
-    evaluator = Evaluator(model, variants.rephrasings, samples, budget=models.budget, answer_type=AnswerType.of(task))
-    baseline = Prompt(variants.rephrasings.search[0], task.labels, task.noun, asks=task.spec.form)
+    wordings = model.variants.rephrasings
+    evaluator = Evaluator(model, wordings, samples, budget=budget, answer_type=AnswerType.of(task))
+    baseline = Prompt(wordings.search[0], task.labels, task.noun, asks=task.spec.form)
     check_other_wordings(baseline, compilation.settings)
     now: dict[str, str] = {}
     if compilation.settings.program == "python":
         facts = _facts(task, model, evaluator, compilation)
-        now = identity(student, {**facts, "what can't be told": "".join(untold)})
-        if notice := make_room(folder, now):
-            compilation.observer.phase(notice)
+        now = identity(student, {**facts, "what can't be told": untold})
+        compilation = _named(compilation, task, model)
+        _tell(make_room(folder, now), compilation)
     resume = (folder / MANIFEST).exists()
-    with held(folder, resume=resume) as directory, spending_kept(directory, models.budget):
+    with held(folder, resume=resume) as directory, spending_kept(directory, budget):
         shares = sensitivity_by_step(model, baseline, task)
-        settings = compilation.settings
-        if now:
-            named = replace(settings.data, dataset=task.name)
-            settings = replace(settings, data=named, model=model.name, samples=max(len(task.train), len(task.val)))
-        problem = SearchProblem(
-            task,
-            baseline,
-            evaluator,
-            settings.search,
-            compilation.observer,
-            _proposer(model, compilation),
-            ProgramProposals(model, shares, settings.search.parts.examples_allowed),
-            directory.path / ARTIFACTS,
-        )
-        run = _run(directory, problem, settings, compilation, now, resume=resume)
-    if runner.failures.line:
-        compilation.observer.phase(runner.failures.line)
-    if run.recommendation:
-        sentence = recommendation_lines(run.recommendation.to_dict())[0]
-        if now:
-            sentence = python_words(sentence)
-        compilation.observer.phase(sentence)
-    return Compiled(run, _write_programs(run, model), shares, runner.failures.by_text)
+        options, observer = compilation.settings.search, compilation.observer
+        sources = _proposer(model, compilation), ProgramProposals(model, shares, options.parts.examples_allowed)
+        problem = SearchProblem(task, baseline, evaluator, options, observer, *sources, directory.path / ARTIFACTS)
+        run = _run(directory, problem, compilation, now, resume=resume)
+    _tell(model.runner.failures.line, compilation)
+    _tell(_verdict(run, in_python=bool(now)), compilation)
+    return Compiled(run, _write_programs(run, model), shares, model.runner.failures.by_text)
+
+
+def _model(
+    student: Any, outcome: Outcome, data: ProgramData, compilation: Compilation, folder: Path
+) -> tuple[ProgramModel, str]:
+    """The program as a model, with its instructions reworded; and the mark of a run that can't be compared, if any."""
+    variants = rephrase_instructions(student, outcome.step, data.task, compilation)
+    if compilation.settings.storage:
+        open_storage(compilation.settings.storage)  # before the first call
+    untold = _untold(student, dict(next(iter(data.examples.values())).items()), compilation)
+    judged_by = "-".join([digest(student), digest(compilation.metric), *untold])
+    n_steps = len(student.named_predictors())
+    runner = ProgramRunner(outcome, data.examples, folder, compilation, n_steps=n_steps, judged_by=judged_by)
+    assessor = compilation.models.assessor(data.task.spec)
+    return ProgramModel(student, runner, variants, teacher=compilation.teacher, assessor=assessor), "".join(untold)
+
+
+def _named(compilation: Compilation, task: Task, model: ProgramModel) -> Compilation:
+    """The same with the names and the size that only a program in Python has, for run.json."""
+    settings, n_samples = compilation.settings, max(len(task.train), len(task.val))
+    data = replace(settings.data, dataset=task.name)
+    return replace(compilation, settings=replace(settings, data=data, model=model.name, samples=n_samples))
 
 
 def _run(
-    directory: RunDirectory,
-    problem: SearchProblem,
-    settings: RunSettings,
-    compilation: Compilation,
-    now: dict[str, str],
-    *,
-    resume: bool,
+    directory: RunDirectory, problem: SearchProblem, compilation: Compilation, now: dict[str, str], *, resume: bool
 ) -> Run:
     """Search; in Python a limit only ends the search: the results so far are returned."""
     try:
-        run = search_in(directory, problem, settings, resume=resume, force=compilation.force)
+        run = search_in(directory, problem, compilation.settings, resume=resume, force=compilation.force)
     except BudgetReachedError as error:
-        if error.run is None or compilation.settings.program != "python":
+        if error.run is None or not now:
             raise
-        compilation.observer.phase(python_words(str(error)))
+        _tell(python_words(str(error)), compilation)
         run = error.run
     finally:
         if now and directory.has_begun:
             directory.write_json(IDENTITY, now)
     return run
+
+
+def _verdict(run: Run, *, in_python: bool) -> str:
+    """The gate's verdict in a sentence; empty if there is none."""
+    if not run.recommendation:
+        return ""
+    sentence = recommendation_lines(run.recommendation.to_dict())[0]
+    return python_words(sentence) if in_python else sentence
+
+
+def _tell(line: str, compilation: Compilation) -> None:
+    if line:
+        compilation.observer.phase(line)
 
 
 def _untold(student: Any, example: Any, compilation: Compilation) -> list[str]:

@@ -176,31 +176,25 @@ def write_rephrasings(
     checks = replace(checks, protects=bool(n_parts), context=context)
     of_passages = [replace(checks, original=_on_one_line(text)) for text in passages.texts]
     accepted: list[list[str]] = [[] for _ in passages.texts]
-    facts: dict[str, dict[str, Any]] = {}
-    refused: list[Verdict] = []
+    verdicts: list[Verdict] = []
     written: list[str] = []
     for kind, wanted in (("search", n_search - 1), ("held-out", n_heldout)):
         choices: list[list[str]] = []
         for own, earlier in zip(of_passages, accepted, strict=True):
-            choices.append([])
+            n_before = len(verdicts)
             for verdict in _texts(writer, own, kind, wanted, earlier):
-                if verdict.accepted:
-                    choices[-1].append(verdict.text)
-                    facts[verdict.text] = verdict.facts
-                else:
-                    refused.append(verdict)
+                verdicts.append(verdict)
                 if on_text:
                     on_text(verdict)
+            choices.append([verdict.text for verdict in verdicts[n_before:] if verdict.accepted])
             earlier += choices[-1]
         combined = (passages.joined(texts) for texts in in_step(choices, passages.texts))
         new = [*itertools.islice(distinct(combined, (original, *written)), wanted)]
         if len(new) < wanted:
-            last = "".join(f"; at last it wrote {verdict}" for verdict in refused[-1:])
-            raise InputError(
-                f"the rephraser {writer.name} gave {len(new)} of {wanted} usable {kind} rephrasings{last}; "
-                "ask for less, or try another --rephraser"
-            )
+            raise _too_few(writer, f"{len(new)} of {wanted} usable {kind}", verdicts)
         written += new
+    facts = {verdict.text: verdict.facts for verdict in verdicts if verdict.accepted}
+    refused = [verdict for verdict in verdicts if not verdict.accepted]
     return RephrasingSet(
         original,
         (original, *written[: n_search - 1]),
@@ -210,6 +204,12 @@ def write_rephrasings(
         rejected=tuple(Rejected(verdict.text[:_KEPT], verdict.reason or "") for verdict in refused),
         n_parts=n_parts,
     )
+
+
+def _too_few(writer: Writer, usable: str, verdicts: Sequence[Verdict]) -> InputError:
+    last = next((f"; at last it wrote {verdict}" for verdict in reversed(verdicts) if not verdict.accepted), "")
+    advice = "ask for less, or try another --rephraser"
+    return InputError(f"the rephraser {writer.name} gave {usable} rephrasings{last}; {advice}")
 
 
 def _on_one_line(passage: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.evaluation import risk_coverage, steadiness, vote_is_right
@@ -12,6 +12,8 @@ from psopt.report._theme import Figure, color_of, drawn, grouped_bars, shown, st
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import plotly.graph_objects as go
+    from numpy.typing import NDArray
     from psopt.evaluation import Predictions
 
 _FEWEST_WORDINGS = 2  # under one, every S is 0
@@ -43,38 +45,10 @@ def joint_view(prompts: Mapping[str, Predictions]) -> Figure | None:
     if first.answers.open is not None:
         return None
     prompts, note = drawn(prompts)
-    first = next(iter(prompts.values()))
     plot = go.Figure()
-    references = reference_scores(first.array, first.truth, first.n_classes)
-    yardsticks = (
-        ("random", "random answers", "x-thin", "#c9853b"),
-        ("half_noised", f"{next(iter(prompts))}, half noised", "cross-thin", "#a78bfa"),
-    )
-    for key, name, symbol, color in yardsticks:
-        reference = references[key]
-        plot.add_scatter(
-            x=reference.sample_sensitivity.round(4).tolist(),
-            y=np.nan_to_num(reference.sample_consistency, nan=1.0).round(4).tolist(),
-            mode="markers",
-            name=name,
-            marker={"symbol": symbol, "size": 6, "line": {"width": 1, "color": color}},
-            opacity=0.5,
-            hoverinfo="name",
-        )
+    _add_yardsticks(plot, *next(iter(prompts.items())))
     for number, (name, predictions) in enumerate(prompts.items()):
-        plot.add_scatter(
-            x=predictions.sensitivities.round(4).tolist(),
-            y=predictions.consistencies.round(4).tolist(),
-            mode="markers",
-            name=name,
-            opacity=0.65,
-            marker={"color": color_of(number), "size": 8},
-            hovertext=[
-                f"{shown(sample.text)}<br>{shown(str(sample.label), 40)}, {n} of {predictions.n_rephrasings} right"
-                for sample, n in zip(predictions.samples, predictions.n_right, strict=True)
-            ],
-            hovertemplate="%{hovertext}<br>S %{x:.0%}, mean consistency %{y:.0%}<extra></extra>",
-        )
+        _add_samples(plot, name, predictions, color_of(number))
     styled(plot, 420, xaxis_title="S of a sample", yaxis_title="mean consistency with its class", legend_y=1.02)
     plot.update_layout(xaxis_tickformat=".0%", yaxis_tickformat=".0%")
     caption = (
@@ -84,6 +58,35 @@ def joint_view(prompts: Mapping[str, Predictions]) -> Figure | None:
         f"Click on a name to hide it.{note}"
     )
     return Figure("joint-view", "Sensitivity against consistency", caption, plot)
+
+
+def _add_yardsticks(plot: go.Figure, prompt: str, predictions: Predictions) -> None:
+    """Add what random answers, and the prompt's own ones half noised, would give."""
+    references = reference_scores(predictions.array, predictions.truth, predictions.n_classes)
+    yardsticks = (
+        ("random", "random answers", "x-thin", "#c9853b"),
+        ("half_noised", f"{prompt}, half noised", "cross-thin", "#a78bfa"),
+    )
+    for key, name, symbol, color in yardsticks:
+        marker = {"symbol": symbol, "size": 6, "line": {"width": 1, "color": color}}
+        consistencies = np.nan_to_num(references[key].sample_consistency, nan=1.0)
+        points = references[key].sample_sensitivity, consistencies
+        _add_points(plot, name, points, marker=marker, opacity=0.5, hoverinfo="name")
+
+
+def _add_samples(plot: go.Figure, name: str, predictions: Predictions, color: str) -> None:
+    texts = [
+        f"{shown(sample.text)}<br>{shown(str(sample.label), 40)}, {n} of {predictions.n_rephrasings} right"
+        for sample, n in zip(predictions.samples, predictions.n_right, strict=True)
+    ]
+    template = "%{hovertext}<br>S %{x:.0%}, mean consistency %{y:.0%}<extra></extra>"
+    style = {"opacity": 0.65, "marker": {"color": color, "size": 8}, "hovertext": texts, "hovertemplate": template}
+    _add_points(plot, name, (predictions.sensitivities, predictions.consistencies), **style)
+
+
+def _add_points(plot: go.Figure, name: str, points: tuple[NDArray[Any], NDArray[Any]], **style: Any) -> None:
+    x, y = (values.round(4).tolist() for values in points)
+    plot.add_scatter(x=x, y=y, mode="markers", name=name, **style)
 
 
 def kept_and_right(prompts: Mapping[str, Predictions]) -> Figure | None:

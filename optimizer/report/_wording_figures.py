@@ -13,8 +13,10 @@ from psopt.report._theme import Figure, color_of, grouped_bars, shown, styled
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import plotly.graph_objects as go
     from numpy.typing import NDArray
     from psopt.evaluation import Predictions
+    from psopt.metrics import RephrasingCurve
 
 _MOST_PAIRS = 10  # of confused labels: a figure's rows, chosen by eye
 _FEWEST_WORDINGS = 2  # that can be compared
@@ -38,8 +40,7 @@ def damage(prompts: Mapping[str, Predictions], wordings: Sequence[str]) -> Figur
         }
     worst = int(np.argmax(lost))
     plot = grouped_bars(bars, 300, yaxis_title="accuracy lost", xaxis_title="rephrasing (point at it to read it)")
-    plot.update_yaxes(tickformat=".0%")
-    plot.update_xaxes(type="category")
+    plot.update_layout(yaxis_tickformat=".0%", xaxis_type="category")
     caption = (
         "Accuracy that a rephrasing loses against the mean of the others. "
         f"Wording {worst + 1} hurts most ({name}): “{' '.join(wordings[worst].split())}”"
@@ -95,27 +96,13 @@ def enough(prompts: Mapping[str, Predictions], seed: int) -> Figure | None:
     for number, (name, predictions) in enumerate(prompts.items()):
         curve = rephrasing_curve(predictions.scored, predictions.true_classes, predictions.n_classes, seed=seed)
         sizes = curve.sizes.tolist()
-        color = color_of(number)
-        # all rephrasings are one subset, without an interval
-        has_interval = np.isfinite(curve.high["sensitivity"])
-        edges = [*curve.high["sensitivity"][has_interval], *curve.low["sensitivity"][has_interval][::-1]]
-        around = [*curve.sizes[has_interval], *curve.sizes[has_interval][::-1]]
-        plot.add_scatter(
-            x=around,
-            y=edges,
-            fill="toself",
-            fillcolor=color,
-            opacity=0.2,
-            mode="none",
-            hoverinfo="skip",
-            showlegend=False,
-        )
+        _add_interval(plot, curve, color_of(number))
         plot.add_scatter(
             x=sizes,
             y=curve.mean["sensitivity"].round(5).tolist(),
             name=name,
             mode="lines+markers",
-            line_color=color,
+            line_color=color_of(number),
             hovertemplate="%{x} rephrasings: S %{y:.1%}",
         )
         least = curve.enough("sensitivity", _NARROW) or f"more than {sizes[-1]}"
@@ -127,6 +114,15 @@ def enough(prompts: Mapping[str, Predictions], seed: int) -> Figure | None:
         f"Rephrasings needed for an interval of 2 points: {', '.join(enough_of)}."
     )
     return Figure("rephrasings-enough", "Were these rephrasings enough?", caption, plot)
+
+
+def _add_interval(plot: go.Figure, curve: RephrasingCurve, color: str) -> None:
+    """Shade what lies between the ends of S; all rephrasings are one subset, without an interval."""
+    high, low = curve.high["sensitivity"], curve.low["sensitivity"]
+    known = np.isfinite(high)
+    x, y = [*curve.sizes[known], *curve.sizes[known][::-1]], [*high[known], *low[known][::-1]]
+    style = {"fill": "toself", "fillcolor": color, "opacity": 0.2, "mode": "none"}
+    plot.add_scatter(x=x, y=y, **style, hoverinfo="skip", showlegend=False)
 
 
 def families(scores: Mapping[str, Mapping[str, Any]]) -> Figure | None:

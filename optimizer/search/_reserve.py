@@ -133,50 +133,43 @@ class _ModelReserve:
         It must score the baseline and the gate's nominees on test. Until the front is completed, it must also be able
         to complete one prompt's grid on val: otherwise it could only recommend the baseline.
         """
-        baseline = search.problem.baseline_prompt
-        leading: list[Prompt] = []
-        knee_prompt = None
-        if search.candidates:
-            order = scoring_order(search.state.baseline, search.state.leaders)
-            leading = [candidate.prompt for candidate in order if candidate.id != baseline.id]
-            knee_prompt = knee(search.state.leaders, search.state.baseline).prompt
+        baseline, leading, best = search.problem.baseline_prompt, *_leading(search)
         front = [self._of(leader, "test") for leader in leading]
         coming = []
         if split == "val" and prompt.id != baseline.id:
             coming.append(self._of(prompt, "test"))
         # A calibrated prompt takes more answers; local models count no tokens, so only the calls show that.
-        dearest = max([*front[:1], *coming], key=lambda need: (need.expected.high, need.calls), default=None)
-        must = [self._of(baseline, "test")]
-        if dearest:
-            must.append(dearest)
+        by_size = sorted([*front[:1], *coming], key=lambda need: (need.expected.high, need.calls), reverse=True)
+        both = [self._of(baseline, "test"), *by_size[:1]]
         # The nominees are the knee, and the shortest, which is not known yet and no longer than the knee. A single
         # prompt is both.
+        must = [*both]
         if len({prompt.id, *(leader.id for leader in leading)} - {baseline.id}) > 1:
             must += front[:1]
-        both = tuple(must[:2])
         must += [self._under_other_wordings(need) for need in both]
-        wanted = [self._on_probes(need) for need in both]
+        wanted = [self._part(need, self._n_probes * self._test_shape[1]) for need in both]
         if not search.is_completing:
             must += [self._rest_on_val(leader) for leader in leading[:1]]
             wanted += [self._rest_on_val(leader) for leader in leading[1:]]
-        if knee_prompt:
-            wanted.append(self._of_train(search, knee_prompt))  # for the report's "after"
-        wanted += [need for need in [*front, *coming] if need is not dearest]
+        wanted += [self._of_train(search, of) for of in best]  # for the report's "after"
+        wanted += [need for need in [*front, *coming] if need is not both[-1]]
+        return self._as_far_as_paid(must, wanted) + self._left_out(best, prompt) + self._last(must)
+
+    def _as_far_as_paid(self, must: Sequence[PromptNeed], wanted: Sequence[PromptNeed]) -> Need:
+        """All that the search must keep, and each thing it wants that still fits into its part of the limit."""
         held = sum([self._priced(need) for need in must], Need())
         for need in wanted:
             with_it = held + self._priced(need)
             if sum([with_it] * _PARTS * self._n_models, Need()).fits(self._evaluator.budget):
                 held = with_it
-        if knee_prompt:
-            held += max((self._left_out(of) for of in (knee_prompt, prompt)), key=lambda need: need.tokens)
-        return held + self._last(must)
+        return held
 
-    def _left_out(self, prompt: Prompt) -> Need:
-        """What leaving edits out of a prompt will take at most: users who ask for it want it as much as the test."""
-        if not self._n_left_out:
+    def _left_out(self, best: Sequence[Prompt], prompt: Prompt) -> Need:
+        """What leaving edits out of one will take at most: users who ask for it want it as much as the test."""
+        if not best or not self._n_left_out:
             return Need()
-        need = self._priced(self._of(prompt, "val", ignoring_cache=True))
-        return sum([need] * (self._n_left_out + len(KINDS)), Need())
+        needs = [self._priced(self._of(of, "val", ignoring_cache=True)) for of in (*best, prompt)]
+        return sum([max(needs, key=lambda need: need.tokens)] * (self._n_left_out + len(KINDS)), Need())
 
     def _rest_on_val(self, prompt: Prompt) -> PromptNeed:
         """What a prompt that may be on the front still takes for its whole grid, as estimated from its test."""
@@ -189,9 +182,6 @@ class _ModelReserve:
         """What a prompt takes under other wordings, judging by its test; if it is calibrated, with a prior for each."""
         n_samples, n_own = self._test_shape
         return self._part(need, self._n_other_wordings * max(n_samples, math.ceil(need.calls / n_own)))
-
-    def _on_probes(self, need: PromptNeed) -> PromptNeed:
-        return self._part(need, self._n_probes * self._test_shape[1])
 
     def _part(self, need: PromptNeed, n_calls: int) -> PromptNeed:
         n_samples, n_own = self._test_shape
@@ -230,6 +220,15 @@ class _ModelReserve:
         most_tokens = max((need.most_tokens for need in needs), default=0)
         most_cost = max((need.most_cost for need in needs), default=0.0)
         return Need(0, most_tokens, most_cost)
+
+
+def _leading(search: Search) -> tuple[list[Prompt], list[Prompt]]:
+    """The prompts that may be on the front, the most important first, without the original; and the knee, if any."""
+    if not search.candidates:
+        return [], []
+    baseline, leaders = search.state.baseline, search.state.leaders
+    others = [candidate.prompt for candidate in scoring_order(baseline, leaders) if candidate.id != baseline.id]
+    return others, [knee(leaders, baseline).prompt]
 
 
 def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False, effort: str = "") -> None:
