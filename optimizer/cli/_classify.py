@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from psopt.cli._options import CacheDir, Inputs, OutputOptions, Pick, Seed
+from psopt.cli._options import OutputOptions, Pick
 from psopt.cli._typer import UsageError, is_given
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import as_json_text, tell, with_version, wrapped
 from psopt.errors import DataError, InputError
-from psopt.settings import LMConfig, PromptOptions
+from psopt.settings import AnsweringOptions, LMConfig, PersonOptions, PromptOptions
 from psopt.text import as_text, read_text
 
 if TYPE_CHECKING:
@@ -36,65 +36,17 @@ File = Annotated[
 Prompt = Annotated[
     str, flag("Prompt", "--prompt", "A run directory, a prompt's JSON, or with --label your own prompt.", "P")
 ]
-Labels = Annotated[
-    list[str] | None,
-    flag("Prompt", "--label", "A label, for a prompt that does not know them; may be repeated.", "NAME"),
-]
-Model = Annotated[
-    str | None,
-    flag("Model", "--model", "The model that classifies", "M", show_default="the one that the prompt is for"),
-]
-Wordings = Annotated[
-    int,
-    flag(
-        "Rephrasings",
-        "--wordings",
-        "Ask under so many rephrasings; the majority answers, and S says how far they agree. Q times the price.",
-        "Q",
-        min=1,
-    ),
-]
-_PEOPLE = "When to ask a person"
-Abstain = Annotated[
-    float | None,
-    flag(
-        _PEOPLE,
-        "--abstain",
-        "Leave the least steady answers to a person: at most this share, of the run's val samples (without a run, of "
-        "these texts). Answers that are equally steady go together.",
-        "RATE",
-        min=0,
-        max=1,
-    ),
-]
-TargetF1 = Annotated[
-    float | None,
-    flag(
-        _PEOPLE,
-        "--target-f1",
-        "Keep as many answers as have surely (95 %) at least this F1 by the run's val samples.",
-        "X",
-        min=0,
-        max=1,
-    ),
-]
 
 
 @verb("cat new.txt | psopt classify --prompt runs/tickets --wordings 5 --abstain 0.2 -")
 def classify(
     *,
     file: File = Path("-"),
-    inputs: Inputs = None,
     prompt: Prompt,
     pick: Pick = "recommended",
     reading: PromptOptions,
-    labels: Labels = None,
-    model: Model = None,
-    wordings: Wordings = 1,
-    abstain: Abstain = None,
-    target_f1: TargetF1 = None,
-    seed: Seed = 42,
-    cache_dir: CacheDir = None,
+    answering: AnsweringOptions,
+    people: PersonOptions,
     lm: LMConfig,
     output: OutputOptions,
 ) -> int:
@@ -113,13 +65,15 @@ def classify(
     from psopt.cli._task_and_prompts import read_prompts
 
     (source,) = read_prompts([prompt_file(prompt, pick)], reading)
-    if source.prompt is None and not labels:
+    if source.prompt is None and not answering.labels:
         source.with_labels()  # raises
-    texts, _ = read_texts(file, source, inputs or ())
-    source, choice = ready_to_classify(source, labels, texts, model, lm)
+    texts, _ = read_texts(file, source, answering.inputs)
+    source, choice = ready_to_classify(source, answering, texts, lm)
+    wordings = answering.wordings
     rule = None
-    if abstain is not None or target_f1 is not None:
-        rule = asking_rule(source, wordings, rate=abstain, target_f1=target_f1, model=choice.model, lm=choice.lm)
+    if people != PersonOptions():
+        rate, f1 = people.abstain, people.target_f1
+        rule = asking_rule(source, wordings, rate=rate, target_f1=f1, model=choice.model, lm=choice.lm)
     with reading_bar() as on_progress:
         answers = run_classification(
             texts,
@@ -127,9 +81,9 @@ def classify(
             model=choice.model,
             vote=wordings > 1,
             rephrasings=wordings,
-            seed=seed,
+            seed=answering.seed,
             lm=choice.lm,
-            cache_dir=cache_dir,
+            cache_dir=answering.cache_dir,
             on_progress=on_progress,
         )
     for_people: Sequence[bool | None] = [None] * len(answers)
@@ -150,17 +104,17 @@ def classify(
 
 
 def ready_to_classify(
-    source: PromptSource, labels: list[str] | None, texts: list[str], model: str | None, lm: LMConfig
+    source: PromptSource, answering: AnsweringOptions, texts: list[str], lm: LMConfig
 ) -> tuple[PromptSource, ModelChoice]:
     """A prompt with its labels, read with the texts that it is for, and the model that it is used with; say both."""
     from psopt.api import prompt_to_classify_with
     from psopt.cli._task_and_prompts import choose_model, prompt_lines
 
-    read = prompt_to_classify_with(source, labels or (), texts)
+    read = prompt_to_classify_with(source, answering.labels, texts)
     if read.notes:
         tell(*prompt_lines(source, read.prompt, read.notes))
     source = replace(source, prompt=read.prompt)
-    choice = choose_model(model, lm, [source])
+    choice = choose_model(answering.model, lm, [source])
     tell(choice.line)
     if choice.model == "minilm" and source.lacking:  # minilm reads texts together with a task's
         tell(f"Note: the run's data can't be had, so answers may differ from the run's: {source.lacking}")

@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 from psopt.cli._notices import hush
 from psopt.cli._verb import flag, single
-from psopt.settings import MODELS, DataOptions, MeasureOptions, RunOptions, first, option
+from psopt.settings import MODELS, MeasureOptions, Panel, RunOptions
 
+_OUTPUT = Panel("Output")
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
-Inputs = single(DataOptions, "inputs")
 Strategy = single(RunOptions, "strategy")
 Seed = single(MeasureOptions, "seed")
 CacheDir = single(MeasureOptions, "cache_dir")
@@ -52,8 +52,8 @@ Json = Annotated[bool, flag("Output", "--json", "Print the result as JSON, and n
 class OutputOptions:
     """What is printed."""
 
-    as_json: bool = first(False, "Print the result as JSON, and nothing else.", "Output", flags="--json")
-    quiet: bool = option(False, "Print nothing but errors.", "Output")
+    as_json: bool = _OUTPUT.first("Print the result as JSON, and nothing else.", default=False, flags="--json")
+    quiet: bool = _OUTPUT.option("Print nothing but errors.", default=False)
 
     def __post_init__(self) -> None:
         """Silence notices before any appear."""

@@ -14,7 +14,7 @@ from psopt.cli._typer import UsageError
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import print_json, write_file
 from psopt.errors import InputError
-from psopt.settings import DataOptions, LMConfig, PromptOptions, RephrasingOptions
+from psopt.settings import DataOptions, LMConfig, PromptOptions, RephrasingOptions, RephrasingSizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,8 +39,6 @@ Prompt = Annotated[
     ),
 ]
 Show = Annotated[bool, flag("Output", "--show", "Show what of --prompt is rephrased and what is kept; asks nobody.")]
-SearchCount = Annotated[int, flag("Rephrasings", "--rephrasings", "For the search.", "Q", min=1)]
-HeldoutCount = Annotated[int, flag("Rephrasings", "--heldout", "For the report.", "Q", min=1)]
 Out = Annotated[
     Path | None, flag("Output", "--out", "A new file for them", "FILE", dir_okay=False, show_default="the screen")
 ]
@@ -57,8 +55,7 @@ def rephrase(
     prompt: Prompt = None,
     reading: PromptOptions,
     show: Show = False,
-    rephrasings: SearchCount = 10,
-    heldout: HeldoutCount = 10,
+    sizes: RephrasingSizes,
     rephrasing: RephrasingOptions,
     lm: LMConfig,
     seed: Seed = 42,
@@ -92,13 +89,13 @@ def rephrase(
         raise InputError(f"--out {out} exists: name a new file")
     original = next(iter(read_all(sources, task)), None)
     if dry_run:
-        estimate = estimate_rephrasing(task, original, rephrasing, rephrasings + heldout)
+        estimate = estimate_rephrasing(task, original, rephrasing, sizes.search + sizes.heldout)
         return show_estimate(estimate, rephrasing.rephraser or "rules", lm, as_json=as_json)
     frozen = run_rephrasing(
         task,
         original,
-        rephrasings=rephrasings,
-        heldout=heldout,
+        rephrasings=sizes.search,
+        heldout=sizes.heldout,
         rephrasing=rephrasing,
         seed=seed,
         lm=lm,

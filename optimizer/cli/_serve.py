@@ -3,12 +3,12 @@
 from typing import Annotated
 
 import typer
-from psopt.cli._classify import Labels, Model, Wordings, prompt_file, ready_to_classify
-from psopt.cli._options import CacheDir, Inputs, Json, Pick, Seed
+from psopt.cli._classify import prompt_file, ready_to_classify
+from psopt.cli._options import Json, Pick
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import print_json, tell
 from psopt.errors import import_extra
-from psopt.settings import LMConfig, PromptOptions
+from psopt.settings import AnsweringOptions, LMConfig, PromptOptions
 
 Source = Annotated[str, typer.Argument(metavar="PROMPT", help="A run directory, or a prompt's JSON.")]
 Host = Annotated[str, flag("Server", "--host", "The address to listen at; 0.0.0.0 for all of this machine.", "HOST")]
@@ -31,16 +31,11 @@ def serve(
     prompt: Source,
     pick: Pick = "recommended",
     reading: PromptOptions,
-    labels: Labels = None,
-    inputs: Inputs = None,
-    model: Model = None,
-    wordings: Wordings = 1,
-    seed: Seed = 42,
+    answering: AnsweringOptions,
     host: Host = "127.0.0.1",
     port: Port = 8080,
     most_waiting: MostWaiting = 1000,
     client_keys: ClientKeys = False,
-    cache_dir: CacheDir = None,
     lm: LMConfig,
     as_json: Json = False,
 ) -> int:
@@ -57,12 +52,18 @@ def serve(
     from psopt.tasks import texts_of_records
 
     (source,) = read_prompts([prompt_file(prompt, pick)], reading)
-    columns = input_columns(source, inputs or ())
+    columns = input_columns(source, answering.inputs)
     # A prompt that names columns is read together with a row that has them.
     row = texts_of_records([dict.fromkeys(columns.names, "..")], columns) if columns.names else []
-    source, choice = ready_to_classify(source, labels, row, model, lm)
+    source, choice = ready_to_classify(source, answering, row, lm)
     classifier = Classifier(
-        source, columns, model=choice.model, n_wordings=wordings, seed=seed, lm=choice.lm, cache_dir=cache_dir
+        source,
+        columns,
+        model=choice.model,
+        n_wordings=answering.wordings,
+        seed=answering.seed,
+        lm=choice.lm,
+        cache_dir=answering.cache_dir,
     )
 
     def say(address: str) -> None:

@@ -6,23 +6,26 @@ Flags, keywords, configuration files, run.json and the pages in docs/commands ar
 from psopt.settings._bounds import BoundOptions
 from psopt.settings._data import DataOptions, PromptOptions
 from psopt.settings._lm import LMConfig
-from psopt.settings._option import Leaf, Rank, all_leaves, check, first, leaves, option
+from psopt.settings._option import Leaf, Panel, Rank, all_leaves, check, leaves
 from psopt.settings._rephrasing import (
     FAMILIES,
     TEXT_FAMILIES,
     UNCHANGED,
     Family,
     RephrasingOptions,
+    RephrasingSizes,
     TextFamily,
     read_families,
 )
 from psopt.settings._run import (
     GATE_MARGIN,
     MODELS,
+    AnsweringOptions,
     Effort,
     GateMode,
     MeasureOptions,
     Over,
+    PersonOptions,
     RunOptions,
     SizeOptions,
     model_names,
@@ -49,6 +52,7 @@ __all__ = [
     "TEXT_FAMILIES",
     "UNCHANGED",
     "VIEWS",
+    "AnsweringOptions",
     "BoundOptions",
     "DataOptions",
     "Effort",
@@ -59,10 +63,13 @@ __all__ = [
     "Leaf",
     "MeasureOptions",
     "Over",
+    "Panel",
+    "PersonOptions",
     "PromptOptions",
     "RaceMode",
     "Rank",
     "RephrasingOptions",
+    "RephrasingSizes",
     "RunOptions",
     "SamplerName",
     "SearchOptions",
@@ -76,12 +83,10 @@ __all__ = [
     "changed",
     "check",
     "check_keywords",
-    "first",
     "flat",
     "leaves",
     "model_names",
     "models_name",
     "of_flat",
-    "option",
     "read_families",
 ]

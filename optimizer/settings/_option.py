@@ -3,6 +3,7 @@
 import inspect
 import operator
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from types import NoneType
 from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
@@ -38,19 +39,9 @@ class Option:
     repeats: bool = False  # whether its flag may be given several times
 
 
-def option(default: Any, meaning: str, panel: str, metavar: str | None = None, **more: Any) -> Any:
-    """Declare an option: a dataclass field with `Option`'s attributes; `default` is ``...`` if a value is required."""
-    declared: dict[str, Any] = {"metadata": {_OPTION: Option(meaning=meaning, panel=panel, metavar=metavar, **more)}}
-    if isinstance(default, dict):
-        declared["default_factory"] = default.copy
-    elif default is not ...:
-        declared["default"] = default
-    return field(**declared)
-
-
-def first(default: Any, meaning: str, panel: str, metavar: str | None = None, **more: Any) -> Any:
-    """Declare an option that ``--help`` shows."""
-    return option(default, meaning, panel, metavar, rank="first", **more)
+def like(group: Any, name: str) -> Any:
+    """Declare an option as the field of that name in another group does."""
+    return copy(next(member for member in fields(group) if member.name == name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +51,19 @@ class Panel:
     title: str
 
     def option(self, meaning: str, metavar: str | None = None, default: Any = None, **more: Any) -> Any:
-        """Declare an option that ``--help-all`` shows."""
-        return option(default, meaning, self.title, metavar, **more)
+        """Declare an option that ``--help-all`` shows: a field with `Option`'s attributes; ``...``: it is required."""
+        metadata = {_OPTION: Option(meaning=meaning, panel=self.title, metavar=metavar, **more)}
+        if isinstance(default, dict):
+            return field(default_factory=default.copy, metadata=metadata)
+        return field(default=MISSING if default is ... else default, metadata=metadata)
 
     def first(self, meaning: str, metavar: str | None = None, default: Any = None, **more: Any) -> Any:
         """Declare an option that ``--help`` shows."""
-        return first(default, meaning, self.title, metavar, **more)
+        return self.option(meaning, metavar, default, rank="first", **more)
 
     def rare(self, meaning: str, metavar: str | None = None, default: Any = None, **more: Any) -> Any:
         """Declare an option that is mainly for a configuration file."""
-        return option(default, meaning, self.title, metavar, rank="config", **more)
+        return self.option(meaning, metavar, default, rank="config", **more)
 
 
 class Leaf(NamedTuple):

@@ -38,6 +38,15 @@ def read_families(names: str) -> tuple[str, ...]:
 
 @told
 @dataclass(frozen=True, slots=True)
+class RephrasingSizes:
+    """How many rephrasings are wanted."""
+
+    search: int = _REPHRASINGS.first("For the search.", "Q", default=10, least=1, key="rephrasings")
+    heldout: int = _REPHRASINGS.first("For the report.", "Q", default=10, least=1)
+
+
+@told
+@dataclass(frozen=True, slots=True)
 class RephrasingOptions:
     """Where rephrasings come from."""
 

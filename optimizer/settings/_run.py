@@ -1,4 +1,4 @@
-"""What a run has to do, and how large it may be; what a measurement has to do."""
+"""What a run has to do, and how large it may be; what a measurement has to do; how a prompt answers new texts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from typing import Literal
 from psopt.errors import InputError
 from psopt.settings._data import DataOptions
 from psopt.settings._lm import LMConfig
-from psopt.settings._option import Panel, check, told
+from psopt.settings._option import Panel, check, like, told
 from psopt.settings._rephrasing import RephrasingOptions
 from psopt.settings._search import SearchOptions
 
@@ -23,6 +23,7 @@ _BETWEEN_MODELS = " + "
 _BY_EFFORT = "by --effort"
 _DATA, _MODEL, _PROMPT = Panel("Data"), Panel("Model"), Panel("Prompt")
 _REPHRASINGS, _SEARCH, _OUTPUT = Panel("Rephrasings"), Panel("Search"), Panel("Output")
+_PEOPLE = Panel("When to ask a person")
 
 
 def models_name(models: str | Sequence[str]) -> str:
@@ -164,4 +165,41 @@ class MeasureOptions:
     rephrasing: RephrasingOptions = field(default_factory=RephrasingOptions)
     cache_dir: str | Path | None = _MODEL.option(
         "Where answers are kept", "DIR", shown_default="$PSOPT_CACHE_DIR or the user's cache"
+    )
+
+
+@told
+@dataclass(frozen=True, slots=True)
+class AnsweringOptions:
+    """How a prompt answers new texts: which columns it reads, which model is asked, under how many wordings."""
+
+    inputs: tuple[str, ...] = like(DataOptions, "inputs")
+    labels: tuple[str, ...] = _PROMPT.first(
+        "A label, for a prompt that does not know them; may be repeated.", "NAME", (), flags="--label", repeats=True
+    )
+    model: str | None = _MODEL.first("The model that classifies", "M", shown_default="the one that the prompt is for")
+    wordings: int = _REPHRASINGS.first(
+        "Ask under so many rephrasings; the majority answers, and S says how far they agree. Q times the price.",
+        "Q",
+        default=1,
+        least=1,
+    )
+    seed: int = like(MeasureOptions, "seed")
+    cache_dir: str | Path | None = like(MeasureOptions, "cache_dir")
+
+
+@told
+@dataclass(frozen=True, slots=True)
+class PersonOptions:
+    """Which answers are left to a person; by default none."""
+
+    abstain: float | None = _PEOPLE.first(
+        "Leave the least steady answers to a person: at most this share, of the run's val samples (without a run, of "
+        "these texts). Answers that are equally steady go together.",
+        "RATE",
+        least=0,
+        most=1,
+    )
+    target_f1: float | None = _PEOPLE.first(
+        "Keep as many answers as have surely (95 %) at least this F1 by the run's val samples.", "X", least=0, most=1
     )
