@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import psopt
 import pytest
-from psopt.api._thresholds import each_threshold, thresholds
 from psopt.errors import InputError
 from psopt.evaluation import Predictions, note_size, score
 from psopt.tasks import Sample, Task
@@ -22,9 +23,8 @@ TASK = Task.from_records([{"text": f"text {n}", "label": "ab"[n % 2]} for n in r
 def answered(right_of_ten: list[int], n_wordings: int = 10) -> Predictions:
     """Samples s0, s1, .. in turn of a and of b, each answered rightly under so many of ten wordings."""
     truth = np.arange(len(right_of_ten)) % 2
-    is_right = np.arange(10) < np.array(right_of_ten)[:, None]
-    samples = tuple(Sample(f"s{number}", "text", LABELS[label]) for number, label in enumerate(truth))
-    array = np.where(is_right, truth[:, None], 1 - truth[:, None])
+    samples = tuple(Sample(f"s{number}", f"text {number}", LABELS[label]) for number, label in enumerate(truth))
+    array = np.where(np.arange(10) < np.array(right_of_ten)[:, None], truth[:, None], 1 - truth[:, None])
     return Predictions(array[:, :n_wordings], samples, LABELS)
 
 
@@ -32,43 +32,55 @@ PREDICTIONS = answered(RIGHT_OF_TEN)
 SCORES: Any = score(PREDICTIONS, intervals=True)
 
 
+def held(predictions: Predictions = PREDICTIONS, **bounds: Any) -> Any:
+    """The bounds of a check whose model answers so: a row a text, a column a wording."""
+    wordings: dict[str, int] = {}
+
+    def predict(prompts: Any, texts: Any, *_: Any) -> Any:
+        columns = [wordings.setdefault(prompt.description, len(wordings)) for prompt in prompts]
+        return predictions.array[np.ix_([int(text.split()[1]) for text in texts], columns)]
+
+    task = replace(TASK, labels=LABELS, train=(), val=(), test=predictions.samples)
+    return psopt.check(task, model=SimpleNamespace(name="told", is_free=True, predict=predict), **bounds).thresholds
+
+
 def test_every_class_that_occurs_has_a_bound_of_its_own_and_so_has_macro_f1() -> None:
     """a: 28 of 40 right and 4 of b's taken for it, 56 / (56 + 12 + 4); b: 36 right, 72 / (72 + 4 + 12)."""
-    a, b = thresholds(SCORES, {"min_class_f1": 0.8})
+    a, b = held(min_class_f1=0.8)
     assert [(one.label, one.met) for one in (a, b)] == [("a", False), ("b", True)]
     assert (a.value, b.value) == pytest.approx((56 / 72, 72 / 88))
     assert str(a).startswith("missed: F1 of a 77.8 < 80 (95 %: ")
-    (only,) = thresholds(SCORES, {"min_class_f1": {"a": 0.7}})
+    (only,) = held(min_class_f1={"a": 0.7})
     assert only.met
     with pytest.raises(InputError, match="'never' has no F1, for no sample has this label") as raised:
-        thresholds(score(PREDICTIONS), {"min_class_f1": {"never": 0.5}})
+        held(min_class_f1={"never": 0.5})
     assert "\n" not in str(raised.value)
     assert SCORES.macro_f1 == pytest.approx((56 / 72 + 72 / 88) / 2)
-    assert thresholds(SCORES, {"min_macro_f1": 0.79})[0].met
-    ends = [thresholds(SCORES, {"min_macro_f1": 0.79}, end=end)[0].value for end in ("bad", "good")]
+    assert held(min_macro_f1=0.79)[0].met
+    ends = [held(min_macro_f1=0.79, **{end: True})[0].value for end in ("use_ci_bound", "alarm")]
     assert ends == list(SCORES.ci["macro_f1"])
 
 
 def test_samples_that_lose_their_right_answer_are_named_the_worst_first() -> None:
-    held = each_threshold(PREDICTIONS, 0.8, 1.0)
-    assert (held.met, held.value) == (False, 6 / 8)
-    assert [(sample.id, sample.right) for sample in held.failing] == [("s4", 0.0), ("s3", 0.7)]
-    assert str(held).startswith("missed: samples right under 80 % of wordings 75.0 < 100 (95 %: ")
-    assert str(held).endswith("8 samples x 10 wordings): s4, s3")
-    assert each_threshold(PREDICTIONS, 1.0, 0.5).met
-    assert not each_threshold(PREDICTIONS, 1.0, 0.51).met
-    of_many = each_threshold(answered([0] * 14), 0.5, 1.0)
+    (lost,) = held(each=0.8, min_each=1.0)
+    assert (lost.met, lost.value) == (False, 6 / 8)
+    assert [(sample.id, sample.right) for sample in lost.failing] == [("s4", 0.0), ("s3", 0.7)]
+    assert str(lost).startswith("missed: samples right under 80 % of wordings 75.0 < 100 (95 %: ")
+    assert str(lost).endswith("8 samples x 10 wordings): s4, s3")
+    assert held(each=1.0, min_each=0.5)[0].met
+    assert not held(each=1.0, min_each=0.51)[0].met
+    (of_many,) = held(answered([0] * 14), each=0.5)
     assert str(of_many).endswith(": s0, s1, s2, s3, s4, s5, s6, s7, s8, s9 and 4 more")
     assert len(of_many.failing) == 14
 
 
 def test_the_ends_of_the_share_are_asked_as_of_other_bounds() -> None:
-    estimate = each_threshold(PREDICTIONS, 0.8, 0.75)
-    low, high = estimate.interval or (0, 0)
-    assert low < 0.75 < high
+    (estimate,) = held(each=0.8, min_each=0.75)
+    low, high = estimate.interval
     assert estimate.met
-    assert not each_threshold(PREDICTIONS, 0.8, 0.75, end="bad").met
-    assert each_threshold(PREDICTIONS, 0.8, high, end="good").met
+    assert low < 0.75 < high
+    assert not held(each=0.8, min_each=0.75, use_ci_bound=True)[0].met
+    assert held(each=0.8, min_each=high, alarm=True)[0].met
 
 
 @each(
@@ -108,23 +120,27 @@ def test_all_bounds_are_held_together() -> None:
 
 @each("option, name", [("min_f1", "f1"), ("max_sensitivity", "sensitivity"), ("max_na_rate", "na_rate")])
 def test_the_bad_end_is_harder_and_the_good_end_easier_than_the_estimate(option: str, name: str) -> None:
-    low, high = SCORES.ci[name]
+    with_na = Predictions(
+        np.where(PREDICTIONS.array == [[0], [1]] * 4, PREDICTIONS.array, len(LABELS)), PREDICTIONS.samples, LABELS
+    )
+    scores: Any = score(with_na, intervals=True)
+    low, high = scores.ci[name]
     is_most = option.startswith("max")
     bad, good = (high, low) if is_most else (low, high)
-    just_kept = {option: getattr(SCORES, name)}
-    assert thresholds(SCORES, just_kept)[0].met
-    assert not thresholds(SCORES, just_kept, end="bad")[0].met
-    assert thresholds(SCORES, {option: bad}, end="bad")[0].met
-    assert thresholds(SCORES, {option: good}, end="good")[0].met
+    just_kept = {option: getattr(scores, name)}
+    assert held(with_na, **just_kept)[0].met
+    assert not held(with_na, **just_kept, use_ci_bound=True)[0].met
+    assert held(with_na, **{option: bad}, use_ci_bound=True)[0].met
+    assert held(with_na, **{option: good}, alarm=True)[0].met
     beyond = good - 0.001 if is_most else good + 0.001
-    assert not thresholds(SCORES, {option: beyond}, end="good")[0].met
+    assert not held(with_na, **{option: beyond}, alarm=True)[0].met
 
 
 def test_each_bound_is_said_with_its_interval_and_size() -> None:
     low, high = SCORES.ci["f1"]
     interval = f"{100 * low:.1f} to {100 * high:.1f}, 8 samples x 10 wordings"
-    assert str(thresholds(SCORES, {"min_f1": 0.5})[0]) == f"ok: F1 80.0 >= 50 (95 %: {interval})"
-    sure = str(thresholds(SCORES, {"min_f1": 0.9}, end="bad")[0])
+    assert str(held(min_f1=0.5)[0]) == f"ok: F1 80.0 >= 50 (95 %: {interval})"
+    sure = str(held(min_f1=0.9, use_ci_bound=True)[0])
     assert sure.startswith(f"missed: F1 {100 * low:.1f} < 90 (95 % of 80.0: ")
 
 

@@ -9,15 +9,16 @@ import json
 import os
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
-from psopt.api import CheckResult, FailingSample, Threshold
+from psopt import api
+from psopt.api import FailingSample, Threshold
 from psopt.cli import command_line
-from psopt.cli._check import junit_xml, summary
 
 from tests.cli.limited_runs import write_data
 from tests.cli.telling import check_refused, failed_cases
@@ -74,7 +75,13 @@ def test_on_the_screen_ten_failing_samples_are_named(folder: Path) -> None:
     done = check(folder, "--each", "1", code=1)
     assert "missed: samples right under 100 % of wordings " in done.stderr
     assert done.stderr.count("test") == 10
-    check(folder, "--each", "1", "--min-each", "0", code=0)
+
+
+def test_samples_that_a_bound_allows_to_fail_are_skipped_and_no_failures(folder: Path) -> None:
+    check(folder, "--each", "1", "--min-each", "0", "--junit", "skipped.xml", code=0)
+    root = ET.parse(folder / "skipped.xml").getroot()
+    assert root.get("failures") == "0"
+    assert int(root.get("tests", 0)) == 1 + int(root.get("skipped", 0)) > 1
 
 
 @pytest.mark.parametrize(
@@ -107,32 +114,26 @@ def test_a_file_of_an_earlier_check_is_replaced_whole_and_a_page_that_can_not_be
     assert [path.name for path in (folder / "reports").iterdir()] == ["check.xml"]
 
 
-def result_of(*held: Threshold) -> CheckResult:
-    scores: Any = None
-    return CheckResult(scores, held)
-
-
-def test_junit_is_xml_and_a_summary_a_table_whatever_the_texts_hold() -> None:
-    result = result_of(
+def test_junit_is_xml_and_a_summary_a_table_whatever_the_texts_hold(folder: Path, monkeypatch: Any) -> None:
+    held = (
         Threshold("min_class_f1", 0.5, 0.4, label=HOSTILE),
         Threshold("min_each", 1.0, 0.5, each=0.8, n_rephrasings=5, failing=(FailingSample(HOSTILE, HOSTILE, 0.2),)),
         Threshold("rests_on_na", 0.2, 0.5, note=HOSTILE),
     )
-    root = ET.fromstring(junit_xml(result, {"prompt": HOSTILE}).encode("utf-8"))
+    measured = api.check
+    monkeypatch.setattr(api, "check", lambda *given, **more: replace(measured(*given, **more), thresholds=held))
+    file = HOSTILE.translate(dict.fromkeys((0, 0xD800))) + ".csv"  # which no name of a file may hold
+    (folder / file).write_bytes((folder / "data.csv").read_bytes())
+    words = ("--dataset", file, "--model", "sim/na=0.5", "--min-f1", "0", "--junit", "hostile.xml")
+    psopt(folder, "check", *words, code=1, GITHUB_STEP_SUMMARY=str(folder / "hostile.md"))
+    root, text = ET.parse(folder / "hostile.xml"), (folder / "hostile.md").read_text("utf-8")
     (name,) = [case.get("name") for case in root.iter("testcase") if case.get("classname") == "psopt.check.samples"]
     assert name == 'a]]>b<&"\\x00\\x1b[31m|`*\n\\ud800\\ufffe é 漢'
-    text = summary(result, {"prompt": HOSTILE})
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert len(rows) == 2 + 3
     assert {row.replace("\\|", "").count("|") for row in rows} == {8}
     assert "\x1b" not in text
     assert r"\<\&" in text
-
-
-def test_samples_that_a_bound_allows_to_fail_are_skipped_and_no_failures() -> None:
-    held = Threshold("min_each", 0.5, 0.9, each=0.8, n_rephrasings=5, failing=(FailingSample("s1", "a", 0.2),))
-    root = ET.fromstring(junit_xml(result_of(held), {}))
-    assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("2", "0", "1")
 
 
 def test_pinned_samples_fail_a_check_with_their_ids(folder: Path) -> None:

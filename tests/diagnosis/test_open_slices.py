@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from psopt.answers import AnswerType, code_of
 from psopt.diagnosis import diagnose_predictions, find_open_slices
 from psopt.diagnosis._open_slices import excess_severity
-from psopt.diagnosis._slices_by_meaning import vectors_of
 from psopt.evaluation import Predictions
 from psopt.tasks import AnswerSpec, Sample
 from scipy import sparse
@@ -137,12 +135,11 @@ def test_where_too_little_speaks_for_it_nothing_is_named(asked: list[str], weak:
 @pytest.mark.parametrize("share", [0.1, 0.3])
 def test_weakness_at_random_names_a_topic_in_at_most_one_of_twenty_tasks(share: float) -> None:
     asked = texts(80)
-    embed = functools.cache(lambda texts: vectors_of(texts, None))  # the texts are the same ones each time
     n_named = 0
     for seed in range(200):
         rng = np.random.default_rng([seed, round(100 * share)])
         found = answered(asked, rng.random(80) < share, wrong=int(rng.integers(1, WORDINGS)))
-        n_named += bool(find_open_slices(found, ["sensitivity", "accuracy"], embed=lambda own: embed(tuple(own))))
+        n_named += bool(find_open_slices(found, ["sensitivity", "accuracy"]))
     assert n_named <= 10
 
 

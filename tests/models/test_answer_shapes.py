@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from psopt.errors import AnswersMissingError, ModelError
 from psopt.models import AnswerCache
-from psopt.models.chat import LMConfig, chat_model
-from psopt.models.chat._client import Answer, TransientError
+from psopt.models.chat import Answer, LMConfig, TransientError, chat_model
 from psopt.models.chat._completion import ErrorInAnswerError, read_completion
 from psopt.models.chat._refusals import kind_of_refusal, message_of
 from psopt.search_spaces import Prompt

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, ModelError, UnansweredError
 from psopt.models import AnswerCache
-from psopt.models.chat import Budget, LMConfig, chat_model, price_of
-from psopt.models.chat._client import ModelRefusedError, TransientError
+from psopt.models.chat import Budget, LMConfig, TransientError, chat_model, price_of
 from psopt.models.chat.batches import BatchRunner, BatchService
 from psopt.search_spaces import Prompt
 
@@ -327,7 +326,7 @@ def test_files_are_kept_where_that_is_asked_for(place: Place) -> None:
 
 def test_a_server_that_keeps_its_files_is_left_alone(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     async def refuse(*_: object) -> None:
-        raise ModelRefusedError("deleting is not for this key")
+        raise ModelError("deleting is not for this key")
 
     monkeypatch.setattr(BatchService, "delete", refuse)
     place.predict()

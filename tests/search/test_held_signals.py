@@ -8,12 +8,11 @@ import threading
 import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import optuna
 import pytest
 from psopt.search.distributed import RetryPolicy, retrying
-from psopt.search.distributed._storage import signals_held
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +20,13 @@ if TYPE_CHECKING:
 
 class Row:
     """What a weak reference may point at."""
+
+
+def stored(work: Any) -> Any:
+    """Do some work in the middle of a storage's statement."""
+    storage = optuna.storages.InMemoryStorage()
+    storage.get_all_studies = work  # type: ignore[method-assign]
+    return retrying(storage, RetryPolicy()).get_all_studies()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -37,14 +43,12 @@ def test_a_signal_in_a_callback_that_swallows_errors_is_delivered_afterwards(num
     steps: list[str] = []
 
     def work() -> None:
-        with signals_held():
-            rows.clear()
-            steps.append("the callback has run")
-        steps.append("not reached")
+        rows.clear()
+        steps.append("the callback has run")
 
     try:
         with pytest.raises(KeyboardInterrupt):
-            work()
+            stored(work)
         assert reference() is None
         assert steps == ["the callback has run"]
         assert received == [number]
@@ -59,21 +63,20 @@ def test_the_second_signal_is_obeyed_at_once_and_a_statement_that_hangs_is_given
     steps: list[str] = []
 
     def work(*, is_hanging: bool) -> None:
-        with signals_held():
+        signal.raise_signal(signal.SIGINT)
+        steps.append("held")
+        if is_hanging:
+            threading.Event().wait(30)
+        else:
             signal.raise_signal(signal.SIGINT)
-            steps.append("held")
-            if is_hanging:
-                threading.Event().wait(30)
-            else:
-                signal.raise_signal(signal.SIGINT)
-            steps.append("not reached")
+        steps.append("not reached")
 
     with pytest.raises(KeyboardInterrupt):
-        work(is_hanging=False)
+        stored(lambda: work(is_hanging=False))
     monkeypatch.setattr("psopt.search.distributed._storage._LONGEST_HELD", 0.05)
     started = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        work(is_hanging=True)
+        stored(lambda: work(is_hanging=True))
     assert time.monotonic() - started < 20
     assert steps == ["held", "held"]
 
@@ -81,19 +84,14 @@ def test_the_second_signal_is_obeyed_at_once_and_a_statement_that_hangs_is_given
 def test_a_signal_that_is_ignored_stays_ignored() -> None:
     before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:
-        with signals_held():
-            signal.raise_signal(signal.SIGTERM)
+        stored(lambda: signal.raise_signal(signal.SIGTERM))
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
 def test_other_threads_need_nothing() -> None:
-    def work() -> str:
-        with signals_held():
-            return "done"
-
     with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(work).result() == "done"
+        assert pool.submit(stored, lambda: ["done"]).result() == ["done"]
 
 
 def test_what_is_written_is_written_in_whole_and_the_file_is_free(tmp_path: Path) -> None:

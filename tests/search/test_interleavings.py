@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import optuna
 import pytest
 from optuna.trial import TrialState
-from psopt.search.distributed import SharedCoordinator, _coordinator
+from psopt.search.distributed import SharedCoordinator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -146,7 +145,7 @@ def run(name: str, answers: tuple[Any, ...], own: Trial | None) -> tuple[Any, tu
     study: Any = Study(answers)
     coordinator = SharedCoordinator(study, name, total=99, tell=print)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_coordinator, "time", SimpleNamespace(sleep=lambda _: study.call("sleep")))
+        patch.setattr("time.sleep", lambda _: study.call("sleep"))
         patch.setattr(coordinator, "_is_stale", study.is_stale)
         try:
             return None, take_one(study, coordinator, own)

@@ -4,7 +4,7 @@ from psopt.models.chat._address import asking_nothing, public_address
 from psopt.models.chat._answer_monitor import FIRST, spread
 from psopt.models.chat._answer_rate import AnswerRate, keep_rate, kept_rate
 from psopt.models.chat._budget import PRICES_OF, Budget, Need, Price, Usage, grid_price, price_of
-from psopt.models.chat._client import CallEnd, CallStart, CallWatcher, OnCallEnd, Query
+from psopt.models.chat._client import Answer, CallEnd, CallStart, CallWatcher, OnCallEnd, Query, TransientError
 from psopt.models.chat._dialect import read_response_format
 from psopt.models.chat._doctor import examine
 from psopt.models.chat._dspy_client import public_settings, stay_here
@@ -27,6 +27,7 @@ __all__ = [
     "CHAT_KINDS",
     "FIRST",
     "PRICES_OF",
+    "Answer",
     "AnswerRate",
     "Budget",
     "CallEnd",
@@ -42,6 +43,7 @@ __all__ = [
     "RatingJudge",
     "SamenessJudge",
     "TokenRange",
+    "TransientError",
     "Usage",
     "Writer",
     "asking_nothing",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from psopt.errors import InputError, ModelError
 from psopt.models import AnswerCache
-from psopt.models.gguf import GGUFModel, fast_copy
+from psopt.models.gguf import GGUFModel, Reader, fast_copy
 from psopt.models.scoring import label_tree
 from psopt.search_spaces import Example, Prompt
 
@@ -36,20 +36,13 @@ def model(smollm2: Path) -> GGUFModel:
     return GGUFModel(fast_copy(smollm2))  # as the name smollm2 runs it
 
 
-def _new_reader(model: GGUFModel) -> Any:
-    """A reader of the model's weights that has read nothing yet."""
-    from psopt.models.gguf._reader import Reader
-
-    return Reader(model.scorer._weights)
-
-
 def _read_alone(model: GGUFModel, label: str, text: str, before: str = _BEFORE) -> list[float]:
     """Each of a label's tokens' log-probability from a whole reading of all before it, nothing shared."""
     tokens = model.scorer._weights.tokens
     read = tokens(before.format(text=text), with_opening=False)
     found = []
     for token in tokens(f" {label}"):
-        found.append(float(_new_reader(model).log_probabilities(read, ONE_TOKEN)[0, token]))
+        found.append(float(Reader(model.scorer._weights).log_probabilities(read, ONE_TOKEN)[0, token]))
         read = [*read, token]
     return found
 
@@ -79,9 +72,9 @@ def test_a_prompt_that_needs_more_room_is_read_again_from_its_beginning(model: G
     some = "the moon, a river, some bread, two kings, the year and the city of light "
     words = model.scorer._weights.tokens(some * 55)
     assert 1024 < len(words) < 2048
-    reader = _new_reader(model)
+    reader = Reader(model.scorer._weights)
     reader.log_probabilities(words[:80], ONE_TOKEN)
-    again = _new_reader(model).log_probabilities(words, ONE_TOKEN)
+    again = Reader(model.scorer._weights).log_probabilities(words, ONE_TOKEN)
     assert (reader.log_probabilities(words, ONE_TOKEN) == again).all()
 
 

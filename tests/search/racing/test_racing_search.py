@@ -11,7 +11,6 @@ from psopt.errors import InputError
 from psopt.models import AnswerCache, Capabilities
 from psopt.models.chat import Budget, LMConfig, chat_model
 from psopt.models.sim import SimulatedModel
-from psopt.search.distributed import _coordinator
 from psopt.search.racing import _candidate_races, races
 from psopt.search_spaces import SearchRestriction, apply_edits, seed_prompt
 
@@ -212,7 +211,7 @@ def test_ctrl_c_in_the_middle_of_a_rung_loses_nothing(tmp_path: Path, task: Task
 def test_workers_race_against_the_incumbents_of_others(
     tmp_path: Path, task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_coordinator, "_PAUSE", 0.0)
+    monkeypatch.setattr("time.sleep", lambda _: None)
     first = racing(tmp_path, task, worker="a", own=4)
     first.run()
     second = racing(tmp_path, task, worker="b")
