@@ -57,7 +57,7 @@ def test_every_class_that_occurs_has_a_bound_of_its_own_and_so_has_macro_f1() ->
     assert "\n" not in str(raised.value)
     assert SCORES.macro_f1 == pytest.approx((56 / 72 + 72 / 88) / 2)
     assert held(min_macro_f1=0.79)[0].met
-    ends = [held(min_macro_f1=0.79, **{end: True})[0].value for end in ("use_ci_bound", "alarm")]
+    ends = [held(PREDICTIONS, min_macro_f1=0.79, **{end: True})[0].value for end in ("use_ci_bound", "alarm")]
     assert ends == list(SCORES.ci["macro_f1"])
 
 

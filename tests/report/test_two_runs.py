@@ -151,7 +151,7 @@ def test_two_columns_hold_both_texts_and_fold_what_stays(directory: RunDirectory
         file = runs[-1].path / "prompts" / f"{read(directory, 'front')['recommended']['id']}.json"
         text = "\n".join([*"abcdefgh", *end, "z"])
         file.write_text(json.dumps(json.loads(file.read_text()) | {"description": text}))
-    page = runs_page([compare_runs(*runs)])[0].partition('<table class="diff">')[2]
+    page = runs_page([compare_runs(runs[0], runs[1])])[0].partition('<table class="diff">')[2]
     hidden, *rows = [re.findall(r'<td[^>]* class="(?:l ?)?(.*?)">(.*?)</td>', row) for row in page.split("<tr>")[2:8]]
     assert hidden == [("soft", "6 lines that stay")]
     same = [[("", line), ("", line)] for line in "ghz"]
