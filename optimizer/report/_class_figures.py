@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.metrics import pairwise_consistency
-from psopt.report._theme import SCALE, Figure, color_of, drawn, grouped_bars, shown, styled
+from psopt.report._theme import IN_PERCENT, SCALE, Figure, color_of, drawn, grouped_bars, shown, styled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +45,7 @@ def class_sensitivity(prompts: Mapping[str, Predictions]) -> Figure:
             "customdata": [len(of_class) for of_class in members.values()],
             "hovertemplate": "%{x}: S %{y:.1%}, %{customdata} samples",
         }
-    plot = grouped_bars(bars, 320, yaxis_title="mean S", yaxis_tickformat=".0%")
+    plot = grouped_bars(bars, 320, yaxis_title="mean S", yaxis_tickformat=IN_PERCENT)
     return Figure("class-sensitivity", "Sensitivity by class", "The lower the steadier.", plot)
 
 
@@ -74,7 +74,7 @@ def class_consistency(prompts: Mapping[str, Predictions]) -> Figure:
             width=0.9,
         )
     styled(plot, 340, violinmode="overlay", yaxis_title="mean consistency")
-    plot.update_yaxes(range=[0, 1], tickformat=".0%")
+    plot.update_yaxes(range=[0, 1], tickformat=IN_PERCENT)
     caption = (
         "How alike a sample is answered to the others of its class. A violin that is thick at the top stands for a "
         "class that holds together; a second bulge below is a part that is answered in another way."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psopt.report._theme import SCALE, Figure, color_of, shown, styled
+from psopt.report._theme import IN_PERCENT, SCALE, Figure, color_of, shown, styled
 from psopt.runs import quality_name
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _MOST_EDITS = 8  # lines of a hover label
 _EDGE = 0.05  # beyond the ends of the scale, so that no mark is cut
+_LEAST_RANGE = 0.1  # of C that the colours span
 _INFEASIBLE = "infeasible: too little F1"
 # Symbol, size, opacity and width of the outline, in drawing order: what matters most lies on top.
 _LAYERS = {
@@ -58,19 +59,20 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], qu
         )
     styled(plot, 440, xaxis_title="sensitivity S on val (further left is better)", yaxis_title=f"{quality} on val")
     # Around points that all coincide, Plotly shows a range of 1 to each side
-    axis = {"tickformat": ".0%", "autorangeoptions": {"clipmin": -_EDGE, "clipmax": 1 + _EDGE}}
+    axis = {"tickformat": IN_PERCENT, "autorangeoptions": {"clipmin": -_EDGE, "clipmax": 1 + _EDGE}}
     plot.update_layout(xaxis=axis, yaxis=axis)
     caption = f"Prompts evaluated on the same samples and rephrasings: {len(trials)}"
     if n_stopped := run.get("race", {}).get("stopped", 0):
         caption += f", {n_stopped} more on a part of them, as they fell behind"
     caption += ". Up and to the left is better"
-    consistencies = {trial["consistency"] for trial in trials}
-    if consistencies != {None}:
-        bar = {"title": {"text": "C"}, "thickness": 14, "tickformat": ".0%"}
-        plot.update_layout(coloraxis={"colorscale": SCALE, "colorbar": bar})
+    consistencies = [trial["consistency"] for trial in trials if trial["consistency"] is not None]
+    if consistencies:
+        low, high = min(consistencies), max(consistencies)
+        # Plotly's own range goes beyond 100 % where they are close together
+        ends = {"cmin": max(0.0, min(low, high - _LEAST_RANGE)), "cmax": min(1.0, max(high, low + _LEAST_RANGE))}
+        bar = {"title": {"text": "C"}, "thickness": 14, "tickformat": IN_PERCENT}
+        plot.update_layout(coloraxis={"colorscale": SCALE, "colorbar": bar, **ends})
         caption += ", and the lighter the more consistent"
-        if len(consistencies) == 1:
-            plot.update_layout(coloraxis_cmin=0, coloraxis_cmax=1)
     return Figure("front", "All prompts that were tried", f"{caption}. Point at a prompt to see its edits.", plot)
 
 
@@ -103,7 +105,7 @@ def _plane(quality: str) -> go.Figure:
 
     plot = go.Figure()
     styled(plot, 380, xaxis_title="sensitivity S (further left is better)", yaxis_title=quality)
-    plot.update_layout(xaxis_tickformat=".0%", yaxis_tickformat=".0%")
+    plot.update_layout(xaxis_tickformat=IN_PERCENT, yaxis_tickformat=IN_PERCENT)
     return plot
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.evaluation import risk_coverage, steadiness, vote_is_right
 from psopt.metrics import reference_scores
-from psopt.report._theme import Figure, color_of, drawn, grouped_bars, shown, styled
+from psopt.report._theme import IN_PERCENT, Figure, color_of, drawn, grouped_bars, shown, styled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +31,7 @@ def sample_sensitivity(prompts: Mapping[str, Predictions]) -> Figure:
         for name, predictions in prompts.items()
     }
     plot = grouped_bars(bars, 300, bargap=0.1, xaxis_title="S of a sample", yaxis_title="samples")
-    plot.update_xaxes(tickformat=".0%")
+    plot.update_xaxes(tickformat=IN_PERCENT)
     still = ", ".join(f"{name} {(predictions.sensitivities == 0).mean():.0%}" for name, predictions in prompts.items())
     caption = f"Samples that always get the same answer, right or wrong: {still}."
     return Figure("sample-sensitivity", "Sensitivity over samples", caption, plot)
@@ -50,7 +50,7 @@ def joint_view(prompts: Mapping[str, Predictions]) -> Figure | None:
     for number, (name, predictions) in enumerate(prompts.items()):
         _add_samples(plot, name, predictions, color_of(number))
     styled(plot, 420, xaxis_title="S of a sample", yaxis_title="mean consistency with its class", legend_y=1.02)
-    plot.update_layout(xaxis_tickformat=".0%", yaxis_tickformat=".0%")
+    plot.update_layout(xaxis_tickformat=IN_PERCENT, yaxis_tickformat=IN_PERCENT)
     caption = (
         "To the right and below: rephrasings break these samples in ways of their own, which may point at the model. "
         "To the right and above: the same mistakes over a whole class. To the left and below: steady, but unlike "
@@ -109,7 +109,7 @@ def kept_and_right(prompts: Mapping[str, Predictions]) -> Figure | None:
             hovertemplate="%{x:.0%} kept (%{customdata[0]}): F1 %{y:.1%}, surely %{customdata[1]:.1%}",
         )
     styled(plot, 300, xaxis_title="answers kept, the steadiest first", yaxis_title="F1 of what is kept")
-    plot.update_layout(xaxis_tickformat=".0%", yaxis_tickformat=".0%", xaxis_range=[0, 1.02])
+    plot.update_layout(xaxis_tickformat=IN_PERCENT, yaxis_tickformat=IN_PERCENT, xaxis_range=[0, 1.02])
     caption = (
         "Each text has the answer of most wordings; those with the highest S are left to a person first. Where a line "
         "is flat, S does not tell right answers from wrong ones. psopt classify --abstain and --target-f1 do it."

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 COLORS = ("#8b93a1", "#1a9c5f", "#2f6fde", "#d97706", "#7c3aed", "#be185d")
 """Of the prompts, the original prompt first."""
 SCALE = "Viridis"
+IN_PERCENT = ".3~p"
+"""The format of ticks: as many digits as tell neighbours apart."""
 _LINES = "rgba(128,128,128,.25)"
 _AROUND_PANELS, _LEAST_PANEL = 140, 190  # pixels, chosen by eye: the labels of classes, and a title of 24 characters
 _LONGEST = 160  # characters: a hover label of three lines

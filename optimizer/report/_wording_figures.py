@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.evaluation import quality_of
 from psopt.metrics import flip_pairs, prompt_f1, rephrasing_curve, rephrasing_damage
-from psopt.report._theme import Figure, color_of, grouped_bars, shown, styled
+from psopt.report._theme import IN_PERCENT, Figure, color_of, grouped_bars, shown, styled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ def damage(prompts: Mapping[str, Predictions], wordings: Sequence[str]) -> Figur
         }
     worst = int(np.argmax(lost))
     plot = grouped_bars(bars, 300, yaxis_title="accuracy lost", xaxis_title="rephrasing (point at it to read it)")
-    plot.update_layout(yaxis_tickformat=".0%", xaxis_type="category")
+    plot.update_layout(yaxis_tickformat=IN_PERCENT, xaxis_type="category")
     caption = (
         "Accuracy that a rephrasing loses against the mean of the others. "
         f"Wording {worst + 1} hurts most ({name}): “{' '.join(wordings[worst].split())}”"
@@ -107,7 +107,7 @@ def enough(prompts: Mapping[str, Predictions], seed: int) -> Figure | None:
         )
         least = curve.enough("sensitivity", _NARROW) or f"more than {sizes[-1]}"
         enough_of.append(f"{name} {least}")
-    styled(plot, 320, xaxis_title="rephrasings", yaxis_title="S", yaxis_tickformat=".0%")
+    styled(plot, 320, xaxis_title="rephrasings", yaxis_title="S", yaxis_tickformat=IN_PERCENT)
     caption = (
         "S of subsets of the rephrasings, with the interval in which it would fall under as many new ones. S rises "
         "with their number: compare at the same number only. "
@@ -138,6 +138,6 @@ def families(scores: Mapping[str, Mapping[str, Any]]) -> Figure | None:
             "customdata": [[family["n"], family["f1"]] for family in by_family.values()],
             "hovertemplate": "%{x}: S %{y:.1%}, F1 %{customdata[1]:.1%}, %{customdata[0]} rephrasings",
         }
-    plot = grouped_bars(bars, 300, yaxis_title="S", yaxis_tickformat=".0%")
+    plot = grouped_bars(bars, 300, yaxis_title="S", yaxis_tickformat=IN_PERCENT)
     caption = "What is varied: words, sentences around them, formats, the order of labels or of examples."
     return Figure("families", "Sensitivity by family of rephrasings", caption, plot)

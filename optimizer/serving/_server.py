@@ -83,7 +83,8 @@ def _listen(host: str, port: int) -> socket.socket:
             (host, port), family=family, backlog=_BACKLOG, dualstack_ipv6=is_v6 and socket.has_dualstack_ipv6()
         )
     except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or error
+        # `create_server` repeats the address in brackets, which the message names anyhow
+        reason = str(getattr(error, "strerror", None) or error).partition(" (while attempting")[0]
         raise InputError(f"--host {host} --port {port}: {reason}; give another --port, or 0 for a free one") from error
 
 
