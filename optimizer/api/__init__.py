@@ -1,13 +1,15 @@
 """What psopt does, one function per verb: it connects the rooms and computes nothing."""
 
 from psopt.api._asking_rule import AskingRule, asking_rule
-from psopt.api._check import CheckResult, Drift, check, drift, further_pinned, run_of_baseline
+from psopt.api._check import CheckResult, check, further_pinned
 from psopt.api._classify import Classified, Classifier, classify, input_columns, prompt_to_classify_with
 from psopt.api._compare import Comparison, ComparisonResult, compare
+from psopt.api._diagnose import diagnose
+from psopt.api._drift import Drift, drift, run_of_baseline
 from psopt.api._estimate import estimate, estimate_measuring, estimate_rephrasing, estimate_run
 from psopt.api._export import Exported, OtherAnswer, Verification, export
 from psopt.api._finishing import check_other_wordings
-from psopt.api._measure import diagnose, measure
+from psopt.api._measure import measure
 from psopt.api._migrate import (
     Migration,
     Moved,

@@ -6,31 +6,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.api._classify import Classifier, input_columns
 from psopt.api._measure import chosen_samples, predict_again
 from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for
-from psopt.api._thresholds import DRIFT, Threshold, check_bounds, each_threshold, pinned_threshold, thresholds
+from psopt.api._thresholds import Threshold, check_bounds, each_threshold, pinned_threshold, thresholds
 from psopt.errors import InputError, nearest
-from psopt.evaluation import Shift, score, shifts
+from psopt.evaluation import score
 from psopt.models import ModelProvider
-from psopt.runs import REPHRASINGS, RunDirectory, read_predictions, read_source
 from psopt.settings import BoundOptions, MeasureOptions, built, check_keywords
 from psopt.tasks import as_task
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
     from pathlib import Path
 
     from psopt.api._prompts import AnyPrompt
     from psopt.api._thresholds import End
-    from psopt.evaluation import Predictions, Reruns, Scores, Split
+    from psopt.evaluation import Reruns, Scores
     from psopt.models import OnProgress
-    from psopt.models.chat import LMConfig
-    from psopt.runs import PromptSource
-    from psopt.search_spaces import Prompt
     from psopt.settings import PromptOptions
-    from psopt.tasks import InputColumns, Sample, Task
+    from psopt.tasks import Sample, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,127 +127,3 @@ def further_pinned(task: Task, options: MeasureOptions, named: Collection[str] =
     """The pinned samples that a check asks about in addition to those that it measures on."""
     ids = {sample.id for sample in chosen_samples(task, options)}
     return tuple(sample for sample in pinned_samples(task, named) if sample.id not in ids)
-
-
-_NAMES = {"sensitivity": "S", "posix": "POSIX", "label_shares": "label shares"}
-_FEWEST = 2  # wordings, and texts
-_MOST_LABELS = 3  # a line names the shares of those that changed most
-
-
-@dataclass(frozen=True, slots=True)
-class Drift:
-    """How far the answers to fresh texts are from those of a run, under the same wordings."""
-
-    split: Split  # of the run
-    n_known: int
-    n_fresh: int
-    n_rephrasings: int
-    shifts: tuple[Shift, ...]
-
-    @property
-    def met(self) -> bool:
-        """Whether no measure has shifted."""
-        return not any(shift.is_seen for shift in self.shifts)
-
-    @property
-    def thresholds(self) -> tuple[Threshold, ...]:
-        """Each test as a bound on its p-value."""
-        return tuple(
-            Threshold(
-                DRIFT,
-                shift.level,
-                shift.p_value,
-                _line(shift),
-                estimate=shift.p_value,
-                n_samples=self.n_fresh,
-                n_rephrasings=self.n_rephrasings,
-                measure=_NAMES[shift.measure],
-            )
-            for shift in self.shifts
-        )
-
-
-def drift(
-    baseline: PromptSource | str | Path,
-    texts: Sequence[str],
-    *,
-    columns: InputColumns | None = None,
-    model: Any = None,
-    n_wordings: int | None = None,
-    lm: LMConfig | None = None,
-    cache_dir: str | Path | None = None,
-    on_progress: OnProgress | None = None,
-    progress: bool | None = None,
-) -> Drift:
-    """Ask a run's prompt about 2 or more fresh texts, and test whether S or the shares of the labels have changed.
-
-    `baseline` is a run directory, which stands for its recommended prompt, or one of its prompts. The run's model is
-    asked as it was, unless another is given, and under as many wordings as on test, unless `n_wordings` is less. For
-    the rest see `classify` and `input_columns`.
-
-    Raises PsoptError if it is not a prompt of a run that has kept its answers, or the model fails.
-    """
-    source = read_source(baseline)
-    run, prompt = run_of_baseline(source)
-    if source.rephrasings is None:
-        raise InputError(f"{run} has lost its {REPHRASINGS}, the wordings that fresh texts are to be asked under")
-    split, reference = _known(run, prompt.id)
-    if prompt.labels != reference.labels:
-        raise InputError(
-            f"--baseline: prompt {source.path} is for the labels {', '.join(prompt.labels)}, and its run's "
-            f"answers have {', '.join(reference.labels)}"
-        )
-    n = min(n_wordings or reference.n_rephrasings, reference.n_rephrasings)
-    if n < _FEWEST:
-        raise InputError(f"under one wording S is 0 whatever the texts: {run} or --rephrasings has but one")
-    if len(texts) < _FEWEST:
-        raise InputError("of one fresh text no shift can be seen: give more, as many as the run has samples if you can")
-    classifier = Classifier(
-        source,
-        columns or input_columns(source),
-        model=model,
-        n_wordings=n,
-        split=split,
-        lm=lm,
-        cache_dir=cache_dir,
-        sample_texts=texts,
-    )
-    with reading(on_progress, progress) as on_reading:
-        fresh = classifier.answered(texts, on_reading)
-    return Drift(split, len(reference.samples), len(texts), n, tuple(shifts(reference.under(range(n)), fresh)))
-
-
-def run_of_baseline(source: PromptSource) -> tuple[Path, Prompt]:
-    """Return the run that a prompt is in, and the prompt; raises InputError if it is in none."""
-    if source.run is None or source.prompt is None:
-        raise InputError(
-            f"--baseline {source.path} lies in no run: give a run of `psopt optimize`, or its prompts/ID.json"
-        )
-    return source.run, source.prompt
-
-
-def _known(run: Path, prompt_id: str) -> tuple[Split, Predictions]:
-    """What a run's prompt answered on test; on val, if it was not scored on test."""
-    directory = RunDirectory.open(run)
-    try:
-        return "test", read_predictions(directory, prompt_id, "test")
-    except InputError:
-        return "val", read_predictions(directory, prompt_id, "val")
-
-
-def _line(shift: Shift) -> str:
-    """What has shifted, with its p-value.
-
-    >>> _line(Shift("sensitivity", 0.1, 0.15, 0.2, 0.025, False))
-    'S 10.0 -> 15.0 (p 0.2)'
-    """
-    p_value = f"(p {shift.p_value:.2g})"
-    name = _NAMES[shift.measure]
-    if shift.before is None or shift.after is None:
-        before, after = shift.shares
-        most = sorted(before, key=lambda label: -abs(after[label] - before[label]))[:_MOST_LABELS]
-        moved = ", ".join(f"{label} {100 * before[label]:.0f} % -> {100 * after[label]:.0f} %" for label in most)
-        return f"{name} {moved} {p_value}"
-    if shift.measure == "posix":
-        return f"{name} {shift.before:.2f} -> {shift.after:.2f} nats {p_value}"
-    return f"{name} {100 * shift.before:.1f} -> {100 * shift.after:.1f} {p_value}"

@@ -131,8 +131,9 @@ def _contributions(
     if most and candidate.edits:
         problem.observer.phase(f"leaving edits out of {candidate.id}")
     try:
-        tried = search.candidates, search.state.pool
-        left_out = leave_one_out(candidate, problem.baseline_prompt, problem.evaluator, *tried, most=most)
+        left_out = leave_one_out(
+            candidate, problem.baseline_prompt, problem.evaluator, search.candidates, search.state.pool, most=most
+        )
     except BudgetReachedError:  # what matters is done
         problem.observer.phase("the limit is reached: what edits contribute is not measured")
         left_out, most = [], 0

@@ -9,19 +9,15 @@ import numpy as np
 from psopt.answers import AnswerType
 from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for
-from psopt.diagnosis import PromptReport, diagnose_predictions, find_suspects
 from psopt.errors import InputError
-from psopt.evaluation import N_PROBED, compare_reruns, evaluate, flipped, no_reruns, numbered, rephrased_prompts, score
+from psopt.evaluation import N_PROBED, compare_reruns, evaluate, flipped, no_reruns, numbered, rephrased_prompts
 from psopt.models import ChangedTextsModel, ModelProvider
 from psopt.models.chat import Budget
 from psopt.rephrasings import change_texts, freeze_rephrasings
-from psopt.report import diagnosis_figure
 from psopt.settings import MeasureOptions, built, check_keywords
-from psopt.tasks import as_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from psopt.api._prompts import AnyPrompt
     from psopt.evaluation import Predictions, Reruns
@@ -243,54 +239,3 @@ def _freeze(
     worded = replace(options.rephrasing, families=options.rephrasing.wordings)
     frozen = freeze_rephrasings(task, prompt, n_search, n_heldout, options.seed, worded, models=models)
     return frozen.on(options.split)
-
-
-def diagnose(
-    task: Task | str | Path,
-    prompt: AnyPrompt | None = None,
-    *,
-    model: Any = "minilm",
-    prompt_options: PromptOptions | None = None,
-    strategy: str = "simple",
-    options: MeasureOptions | None = None,
-    on_progress: OnProgress | None = None,
-    progress: bool | None = None,
-    **settings: Any,
-) -> PromptReport:
-    """Measure a prompt under rephrasings, and say which samples are unstable and what they have in common.
-
-    Parameters
-    ----------
-    task : Task, or str or path
-        A data set's name or file is loaded as `load_task` does.
-    options : MeasureOptions, optional
-        What it is measured on; train, unless they or the keywords say otherwise: what is learnt from a diagnosis must
-        not come from val or test.
-    prompt, model, prompt_options, strategy, on_progress, progress, **settings
-        See `measure`.
-
-    Raises
-    ------
-    PsoptError
-        If an argument or the task can't be used.
-    """
-    task = as_task(task)
-    options = measure_options(settings, options or MeasureOptions(split="train"))
-    diagnosed = prompt_for(task, prompt, strategy, options.seed, prompt_options)
-    models = ModelProvider(options.cache_dir, options.lm)
-    with reading(on_progress, progress) as on_reading:
-        predictions, reruns = predict_again(task, diagnosed, model, options, models, on_reading)
-    # The encoder finds more than words do, so it is used if it is loaded anyway.
-    embed = models.encoder.encode if model == "minilm" else None
-    labelled = task.train if options.split == "train" else ()
-    return PromptReport(
-        diagnosed,
-        predictions,
-        float(predictions.sensitivities.mean()),
-        predictions.na_rate,
-        score(predictions, intervals=True) if predictions.is_labelled else None,
-        diagnose_predictions(predictions, labelled=labelled, embed=embed),
-        diagnosis_figure,
-        find_suspects(predictions, labelled=labelled),
-        reruns,
-    )

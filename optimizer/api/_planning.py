@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.api._setup import answering_models, frozen_evaluator
-from psopt.errors import InputError
 from psopt.models import ModelProvider, capabilities_of, n_computed
 from psopt.models.chat import AnswerRate, keep_rate, kept_rate
 from psopt.rephrasings import n_parts_of, read_given
-from psopt.runs import MANIFEST, Pace, RunDirectory, RunSettings, SearchBasis
+from psopt.runs import MANIFEST, Pace, RunDirectory, SearchBasis
 from psopt.runs.planning import Limits, Plan, Planner, asked_sizes, effort_for, limits_of, resumed_from, sized
-from psopt.settings import DataOptions, RunOptions, SizeOptions, built, check_keywords, leaves
+from psopt.settings import SizeOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -187,16 +186,3 @@ def _answers_a_second(evaluator: Evaluator, prompt: Prompt) -> float | None:
                 break
         start, size = start + size, 2 * size
     return per_second
-
-
-def run_options(task: Task, keywords: Mapping[str, Any], **facts: Any) -> tuple[RunOptions, SizeOptions]:
-    """What a run is asked to do, and how large it should be; `facts` take precedence over the keywords.
-
-    Raises InputError if there is no such option, or it is one for reading data, which are loaded already.
-    """
-    check_keywords(keywords, RunOptions, SizeOptions)
-    for leaf in leaves(DataOptions):
-        if leaf.key in keywords:
-            raise InputError(f"{leaf.key} says how data are read, and the task is read already: see psopt.load_task")
-    run = built(RunOptions, {**keywords, "dataset": task.name, **facts})
-    return run, built(SizeOptions, keywords)

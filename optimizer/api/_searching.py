@@ -130,7 +130,11 @@ def _uneven_calibration(evaluator: Evaluator) -> str:
     others = [each.model.name for each in evaluator.each if not calibrates(each.model)]
     if not able or not others:
         return ""
-    return f"calibration is for {' and '.join(able)}; without label probabilities: {', '.join(others)}"
+    give = "gives" if len(others) == 1 else "give"
+    return (
+        f"calibration is for {' and '.join(able)}, and not for {' and '.join(others)}, which {give} "
+        "no label probabilities"
+    )
 
 
 def _describe(study: StoredStudy, recorder: RunRecorder, baseline: Prompt) -> None:
@@ -146,8 +150,9 @@ def _describe(study: StoredStudy, recorder: RunRecorder, baseline: Prompt) -> No
     keep_baseline(study, baseline)
     if settings.storage:
         of_study = {**settings.to_dict(), "storage": None, "command": ""}
-        about = recorder.task.info.sha256, baseline.to_dict(), to_file(rephrasings), __version__
-        write_metadata(study, StudyMetadata(of_study, *about))
+        sha256 = recorder.task.info.sha256
+        metadata = StudyMetadata(of_study, sha256, baseline.to_dict(), to_file(rephrasings), __version__)
+        write_metadata(study, metadata)
 
 
 def _run(search: Search, reserve: Reserve) -> BudgetReachedError | None:

@@ -6,17 +6,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.answers import AnswerType
+from psopt.errors import InputError
 from psopt.evaluation import Evaluator
 from psopt.models import MOST_LABELLED, LabelledTexts, ModelProvider, calibrates
 from psopt.proposals.llm import LLMProposer
 from psopt.rephrasings import freeze_rephrasings
 from psopt.runs import REPHRASINGS
 from psopt.search_spaces import CALIBRATE, apply_edits
-from psopt.settings import models_name
+from psopt.settings import DataOptions, RunOptions, SizeOptions, built, check_keywords, leaves, models_name
 from psopt.tasks import subset
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from psopt.evaluation import Split
@@ -106,3 +107,16 @@ def _split_samples(task: Task, settings: RunSettings) -> dict[Split, tuple[Sampl
         "val": task.subset(task.val, settings.samples, seed=seed),
         "test": test,
     }
+
+
+def run_options(task: Task, keywords: Mapping[str, Any], **facts: Any) -> tuple[RunOptions, SizeOptions]:
+    """What a run is asked to do, and how large it should be; `facts` take precedence over the keywords.
+
+    Raises InputError if there is no such option, or it is one for reading data, which are loaded already.
+    """
+    check_keywords(keywords, RunOptions, SizeOptions)
+    for leaf in leaves(DataOptions):
+        if leaf.key in keywords:
+            raise InputError(f"{leaf.key} says how data are read, and the task is read already: see psopt.load_task")
+    run = built(RunOptions, {**keywords, "dataset": task.name, **facts})
+    return run, built(SizeOptions, keywords)

@@ -11,7 +11,6 @@ from psopt.answers import F1
 from psopt.errors import InputError
 from psopt.evaluation import MOST_NA, na_note, rests_on_na
 from psopt.metrics import mean_interval
-from psopt.text import one_line, shortened_list
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,8 +93,9 @@ def each_threshold(predictions: Predictions, each: float, least: float, *, end: 
     failing = _failing(predictions, each)
     keeps = _shares_right(predictions) >= each
     share = mean_interval(keeps[:, None])
-    figures = share.estimate, share.bounds, end
-    return _threshold(MIN_EACH, least, *figures, predictions, len(keeps), each=each, failing=failing)
+    return _threshold(
+        MIN_EACH, least, share.estimate, share.bounds, end, predictions, len(keeps), each=each, failing=failing
+    )
 
 
 def pinned_threshold(predictions: Predictions) -> Threshold:
@@ -201,8 +201,6 @@ _ON_SCREENS = {
     "consistency": "C",
     "na rate": "N/A",
 }
-_SIGNS = {(True, True): "<=", (True, False): ">", (False, True): ">=", (False, False): "<"}
-"""Between a value and its bound: by whether that is the most, and whether it is met."""
 _MOST_NAMED = 10  # samples that a line names; nobody reads more
 
 
@@ -258,7 +256,7 @@ class Threshold:
         names = {
             RESTS_ON_NA: "answers that name no label",
             DRIFT: f"drift of {self.measure}",
-            MIN_CLASS_F1: f"f1 of {one_line(self.label)}",
+            MIN_CLASS_F1: f"f1 of {_printable(self.label)}",
             PINNED: f"pinned samples right under all {self.varied}",
             MIN_EACH: f"samples right under {100 * (self.each or 0):g} % of {self.varied}",
         }
@@ -268,14 +266,14 @@ class Threshold:
     def title(self) -> str:
         """What is bounded, as screens and tables show it."""
         if self.option == MIN_CLASS_F1:
-            return f"F1 of {one_line(self.label)}"
+            return f"F1 of {_printable(self.label)}"
         return _ON_SCREENS.get(self.name, self.name)
 
     def __str__(self) -> str:
         verdict = "ok" if self.met else "missed"
         if self.option in {RESTS_ON_NA, DRIFT}:
             return f"{verdict}: {self.note}"
-        sign = _SIGNS[self._is_most, self.met]
+        sign = ("<=" if self.met else ">") if self._is_most else (">=" if self.met else "<")
         line = f"{verdict}: {self.title} {self.percent(self.value)} {sign} {100 * self.bound:g}{self._measured()}"
         if self.failing and not self.met:
             line += f": {self._named()}"
@@ -307,4 +305,11 @@ class Threshold:
 
     def _named(self) -> str:
         """The first of the samples that fail."""
-        return shortened_list([one_line(sample.id) for sample in self.failing], _MOST_NAMED)
+        names = ", ".join(_printable(sample.id) for sample in self.failing[:_MOST_NAMED])
+        n_more = len(self.failing) - _MOST_NAMED
+        return f"{names} and {n_more:,} more" if n_more > 0 else names
+
+
+def _printable(text: str) -> str:
+    """A user's text as part of one line, without characters that move a terminal's cursor; its spaces stay."""
+    return "".join(character if character.isprintable() else " " for character in text)

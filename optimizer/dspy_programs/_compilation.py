@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from psopt.dspy_programs._contents import copy_of
+from psopt.dspy_programs._copying import copy_of
 from psopt.dspy_programs._lm import counted_lm, is_counted
 from psopt.evaluation import objective_values
 from psopt.runs import MANIFEST, RunDirectory
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from psopt.dspy_programs._outcome import Equivalence, Metric
+    from psopt.dspy_programs._metric import Metric
+    from psopt.dspy_programs._outcome import Equivalence
     from psopt.evaluation import Scores
     from psopt.models import ModelProvider
     from psopt.runs import Run, RunSettings
@@ -50,6 +51,11 @@ class Compilation:
     max_errors: int = 0  # on how many texts the program or the metric may fail
     # The number of language model calls for which sizes are chosen; None if the settings have sizes
     most_calls: int | None = None
+
+    @property
+    def is_python(self) -> bool:
+        """Whether the program was given in Python, not on the command line."""
+        return self.settings.program == "python"
 
     def as_asked(self, lm: Any) -> Any:
         """A language model in the form it is asked: through psopt's engine, or at least without DSPy's cache."""

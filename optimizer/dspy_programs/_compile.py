@@ -4,33 +4,34 @@ from __future__ import annotations
 
 import contextlib
 import uuid
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from psopt.answers import AnswerType
 from psopt.api import check_other_wordings, search_in
 from psopt.dspy_programs._compilation import Compiled, kept_candidates
-from psopt.dspy_programs._contents import copy_of, digest, unknown_parts
+from psopt.dspy_programs._contents import digest, unknown_parts
+from psopt.dspy_programs._copying import copy_of
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import program_data, told_answers
 from psopt.dspy_programs._fingerprint import IDENTITY, identity, make_room
-from psopt.dspy_programs._model import ProgramModel, rephrase_instructions
+from psopt.dspy_programs._instruction_variants import rephrase_instructions
+from psopt.dspy_programs._model import ProgramModel
 from psopt.dspy_programs._outcome import find_outcome
-from psopt.dspy_programs._proposals import MOST_TEXTS, FeedbackProposer, ProgramProposals, sensitivity_by_step
+from psopt.dspy_programs._proposals import FeedbackProposer, ProgramProposals, sensitivity_by_step
 from psopt.dspy_programs._python_words import python_words
 from psopt.dspy_programs._runner import ProgramRunner
 from psopt.dspy_programs._saving import write_program
+from psopt.dspy_programs._sizing import planned
 from psopt.errors import BudgetReachedError, InputError
 from psopt.evaluation import Evaluator
-from psopt.models.chat import Need, stay_here
+from psopt.models.chat import stay_here
 from psopt.proposals.llm import LLMProposer
-from psopt.runs import ARTIFACTS, MANIFEST, free_folder, held, recommendation_lines, spending_kept, whole_grids
-from psopt.runs.planning import FLOOR_TRIALS, Sizes, path, sized
+from psopt.runs import ARTIFACTS, MANIFEST, free_folder, held, recommendation_lines, spending_kept
 from psopt.search import SearchProblem
 from psopt.search.distributed import open_storage
 from psopt.search_spaces import Prompt
-from psopt.tasks import FREE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,8 +50,14 @@ def compile_program(student: Any, splits: Mapping[str, Sequence[Given]], compila
     Raises PsoptError if an argument cannot be used (before any call), or the language model fails.
     """
     examples = [entry.example for entry in (*splits["train"], *splits["val"])]
-    known = compilation.label_field, compilation.equivalence, told_answers(compilation)
-    outcome = find_outcome(student, examples, *known, has_metric=compilation.metric is not None)
+    outcome = find_outcome(
+        student,
+        examples,
+        compilation.label_field,
+        compilation.equivalence,
+        told_answers(compilation),
+        has_metric=compilation.metric is not None,
+    )
     compilation.observer.phase(_what_is_optimized(outcome, splits))
     data = program_data(student, outcome, splits, compilation)
     compilation, data = planned(student, data, compilation)
@@ -92,7 +99,7 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
     baseline = Prompt(wordings.search[0], task.labels, task.noun, asks=task.spec.form)
     check_other_wordings(baseline, compilation.settings)
     now: dict[str, str] = {}
-    if compilation.settings.program == "python":
+    if compilation.is_python:
         facts = _facts(task, model, evaluator, compilation)
         now = identity(student, {**facts, "what can't be told": untold})
         compilation = _named(compilation, task, model)
@@ -101,11 +108,13 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
     with held(folder, resume=resume) as directory, spending_kept(directory, budget):
         shares = sensitivity_by_step(model, baseline, task)
         options, observer = compilation.settings.search, compilation.observer
-        sources = _proposer(model, compilation), ProgramProposals(model, shares, options.parts.examples_allowed)
-        problem = SearchProblem(task, baseline, evaluator, options, observer, *sources, directory.path / ARTIFACTS)
+        proposer = _proposer(model, compilation)
+        proposals = ProgramProposals(model, shares, options.parts.examples_allowed)
+        artifacts = directory.path / ARTIFACTS
+        problem = SearchProblem(task, baseline, evaluator, options, observer, proposer, proposals, artifacts)
         run = _run(directory, problem, compilation, now, resume=resume)
     _tell(model.runner.failures.line, compilation)
-    _tell(_verdict(run, in_python=bool(now)), compilation)
+    _tell(_verdict(run, compilation), compilation)
     return Compiled(run, _write_programs(run, model), shares, model.runner.failures.by_text)
 
 
@@ -138,22 +147,22 @@ def _run(
     try:
         run = search_in(directory, problem, compilation.settings, resume=resume, force=compilation.force)
     except BudgetReachedError as error:
-        if error.run is None or not now:
+        if error.run is None or not compilation.is_python:
             raise
         _tell(python_words(str(error)), compilation)
         run = error.run
     finally:
-        if now and directory.has_begun:
+        if compilation.is_python and directory.has_begun:
             directory.write_json(IDENTITY, now)
     return run
 
 
-def _verdict(run: Run, *, in_python: bool) -> str:
+def _verdict(run: Run, compilation: Compilation) -> str:
     """The gate's verdict in a sentence; empty if there is none."""
     if not run.recommendation:
         return ""
     sentence = recommendation_lines(run.recommendation.to_dict())[0]
-    return python_words(sentence) if in_python else sentence
+    return python_words(sentence) if compilation.is_python else sentence
 
 
 def _tell(line: str, compilation: Compilation) -> None:
@@ -205,74 +214,3 @@ def _write_programs(run: Run, model: ProgramModel) -> dict[str, Any]:
         programs[candidate.id] = model.apply(candidate.prompt, model.variants.original)
         write_program(programs[candidate.id], run.path, candidate.id)
     return programs
-
-
-Auto = Literal["light", "medium", "heavy"]
-# MIPROv2 takes 670 and 1,181 calls for 100 + 100 examples of a one-step program, GEPA's light 871, bootstrapped random
-# search 1,974. S needs answers under several wordings, so this is about the least that it costs.
-AUTO_CALLS: dict[Auto, int] = {"light": 1_950, "medium": 4_900, "heavy": 19_500}
-"""The maximum number of language model calls."""
-N_TESTED = 3
-"""Prompts that the gate tests: the baseline, the knee, and the shortest that is as good."""
-# What DSPy's BootstrapFewShotWithRandomSearch puts into a program by default (`max_labeled_demos`).
-_DEMONSTRATIONS_ALLOWED = 16
-_SHARE = 0.92  # share of a limit to plan with: the actual number may be higher than expected
-_LARGEST_SHARE_HELD = 0.5  # most of a limit to reserve for the final test: otherwise no calls would be left to search
-
-
-def calls_expected(sizes: Sizes, n_steps: int, *, races: bool) -> dict[str, int]:
-    """How many calls a compilation should make, by purpose, if every run of the program calls each step once."""
-    grid = sizes.val * sizes.rephrasings
-    grids: float = max(1, sizes.trials)
-    if races and grids > 1:
-        grids = 1 + whole_grids(sizes.trials - 1, sizes.val, sizes.rephrasings).expected
-    n_runs: dict[str, float] = {}
-    if n_steps > 1:
-        n_runs["to find the unstable step"] = n_steps * min(MOST_TEXTS, sizes.train) * sizes.rephrasings
-    # The first diagnosis, half of the further ones (the best prompt may be the same), and the one for the report.
-    n_runs["to diagnose on train"] = sizes.train * sizes.rephrasings * (2 + (sizes.rounds - 1) / 2)
-    n_runs["to compare on val"] = grid * grids
-    n_runs["to test"] = N_TESTED * sizes.test * sizes.heldout
-    return {purpose: round(n * n_steps) for purpose, n in n_runs.items()}
-
-
-def sizes_within(most_calls: int, n_steps: int, available: Mapping[str, int], *, races: bool) -> Sizes:
-    """Return the largest sizes that this many calls allow, or the smallest sensible ones if they allow none."""
-    all_sizes = path({}, available)
-    for sizes in reversed(all_sizes):
-        n_calls = sum(calls_expected(sizes, n_steps, races=races).values())
-        if n_calls <= _SHARE * most_calls and sizes.trials >= FLOOR_TRIALS:
-            return sizes
-    return all_sizes[0]
-
-
-def planned(student: Any, data: ProgramData, compilation: Compilation) -> tuple[Compilation, ProgramData]:
-    """Choose the sizes if calls are limited, say what is expected, and reserve calls for the final test."""
-    task, search = data.task, compilation.settings.search
-    parts = replace(search.parts, examples_allowed=_DEMONSTRATIONS_ALLOWED)
-    settings = replace(compilation.settings, search=replace(search, parts=parts))
-    n_steps = len(student.named_predictors())
-    races = compilation.metric is None and compilation.equivalence is None and task.spec.kind != FREE
-    available = {"train": len(task.train), "val": len(task.val), "test": len(task.test)}
-    budget = compilation.models.budget
-    if compilation.most_calls is not None:
-        sizes = sizes_within(compilation.most_calls, n_steps, available, races=races)
-        settings = sized(settings, asdict(sizes))
-        drawn: dict[str, Any] = {
-            split: task.subset(getattr(task, split), getattr(sizes, split), seed=settings.seed) for split in available
-        }
-        task = replace(task, **drawn)
-    else:
-        wordings = {"rephrasings": settings.rephrasings, "heldout": settings.heldout}
-        sizes = Sizes(**available, **wordings, trials=search.trials, rounds=search.rounds)
-    expected = calls_expected(sizes, n_steps, races=races)
-    n_calls = sum(expected.values())
-    parts_of_it = ", ".join(f"{n:,} {purpose}" for purpose, n in expected.items())
-    compilation.observer.phase(f"about {n_calls:,} calls: {parts_of_it}")
-    if budget.max_calls is not None and n_calls > budget.max_calls:
-        compilation.observer.phase(f"max_calls={budget.max_calls} is below that, and ends the search before")
-    # The final test also uses wordings from another source, before and after.
-    n_test_runs = sizes.test * (N_TESTED * sizes.heldout + 2 * len(settings.heldout_from))
-    most_held_back = int(_LARGEST_SHARE_HELD * (budget.max_calls or 0))
-    budget.held_back = Need(min(n_test_runs * n_steps, most_held_back))
-    return replace(compilation, settings=settings), replace(data, task=task)

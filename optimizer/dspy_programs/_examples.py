@@ -17,6 +17,7 @@ from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._outcome import MeantOutcome, right_and_others
 from psopt.errors import DataError, InputError
 from psopt.tasks import ORDINAL, AnswerSpec, DatasetInfo, Sample, Task, in_order
+from psopt.text import shortened_list
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -139,9 +140,9 @@ def _unseen(test: list[Given], train: list[Given], val: list[Given]) -> list[Giv
     places = {_bare_key(entry.example): entry.place for entry in (*train, *val)}
     shared = [entry for entry in test if _bare_key(entry.example) in places]
     if shared:
-        named = ", ".join(f"{entry.place} is {places[_bare_key(entry.example)]}" for entry in shared[:_NAMED])
+        named = shortened_list([f"{entry.place} is {places[_bare_key(entry.example)]}" for entry in shared], _NAMED)
         raise DataError(
-            f"{len(shared)} of {len(test)} examples of the testset stand in the other sets (such as: {named}): what a "
+            f"{len(shared)} of {len(test)} examples of the testset stand in the other sets ({named}): what a "
             "program was chosen by can't confirm it; give other examples, or no testset and some are set aside"
         )
     return test

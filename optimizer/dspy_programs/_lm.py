@@ -83,7 +83,7 @@ def place_of(lm: Any) -> list[str]:
     if isinstance(engine, CountedEngine):
         return [engine.place]
     if isinstance(engine, str):
-        return list(filter(None, map(os.environ.get, ("OPENAI_BASE_URL", "OPENAI_API_BASE"))))
+        return [os.environ[name] for name in ("OPENAI_BASE_URL", "OPENAI_API_BASE") if os.environ.get(name)]
     if engine is None:  # a model of a user's own class
         engine = lm
     return [digest(configured(engine))]

@@ -2,97 +2,35 @@
 
 from __future__ import annotations
 
-import contextlib
-from dataclasses import dataclass, replace
-from itertools import chain
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.dspy_programs._contents import copy_of, digest
+from psopt.dspy_programs._copying import copy_of
+from psopt.dspy_programs._demonstrations import Demonstrator
 from psopt.dspy_programs._dspy import dspy
-from psopt.dspy_programs._examples import example_key
-from psopt.dspy_programs._fingerprint import Fingerprint, as_json_data
+from psopt.dspy_programs._fingerprint import Fingerprint
 from psopt.dspy_programs._lm import lm_of, server_of
 from psopt.dspy_programs._outcome import MeantOutcome
 from psopt.dspy_programs._runner import name_of
 from psopt.models import NOT_ASKED, Assessor, Capabilities
-from psopt.rephrasings import Checks, closeness, rephrase_by_rules, write_rephrasings
 from psopt.search_spaces import render_additions
-from pydantic import TypeAdapter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
-    from psopt.dspy_programs._compilation import Compilation
-    from psopt.dspy_programs._runner import ProgramRunner, Record
+    from psopt.dspy_programs._instruction_variants import InstructionVariants
+    from psopt.dspy_programs._runner import ProgramRunner
     from psopt.models import Assessment, OnProgress
     from psopt.rephrasings import RephrasingSet
     from psopt.search_spaces import Prompt
-    from psopt.tasks import Sample, Task
+    from psopt.tasks import Sample
 
     Rephrase = Callable[[Any, tuple[str, ...]], RephrasingSet]  # from a step's signature and its labels
 
 
 _NO_INSTRUCTIONS = "."  # DSPy would replace empty ones with its own
-
-
-@dataclass(frozen=True)
-class InstructionVariants:
-    """One variant has one rephrasing of every step's instructions."""
-
-    rephrasings: RephrasingSet  # of the outcome's step; its texts name the variants
-    instructions: Mapping[str, Mapping[str, str]]  # each variant's instructions per step
-
-    @property
-    def original(self) -> Mapping[str, str]:
-        """The program's own instructions."""
-        return self.instructions[self.rephrasings.search[0]]
-
-
-def rephrase_instructions(program: Any, outcome_step: str, task: Task, compilation: Compilation) -> InstructionVariants:
-    """Rephrase the instructions of each step of a program, by rule or by a writing model.
-
-    Labels belong to the step that gives the outcome, and so do wordings from another source, if there are any: under
-    these the other steps keep their instructions.
-
-    Raises InputError if there are not enough rephrasings.
-    """
-    rephrase = _rephraser(task, compilation)
-    signatures = {step: predictor.signature for step, predictor in program.named_predictors()}
-    labels = {outcome_step: task.classes}
-    sets = {step: rephrase(signature, labels.get(step, ())) for step, signature in signatures.items()}
-    own = {step: signature.instructions for step, signature in signatures.items()}
-    instructions = {text: {**own, outcome_step: text} for text in compilation.settings.heldout_from}
-    texts = {step: (*of_step.search, *of_step.heldout) for step, of_step in sets.items()}
-    for number, text in enumerate(texts[outcome_step]):
-        instructions[text] = {step: of_step[number] for step, of_step in texts.items()}
-    instructions[texts[outcome_step][0]] = own  # with their line breaks: a rephrasing is one paragraph
-    return InstructionVariants(sets[outcome_step], instructions)
-
-
-def _rephraser(task: Task, compilation: Compilation) -> Rephrase:
-    """Rules, at no cost; or a language model, whose texts are checked, also by the judge's model if there is one."""
-    settings, models = compilation.settings, compilation.models
-    sizes = settings.rephrasings, settings.heldout
-
-    def by_rule(signature: Any, labels: tuple[str, ...]) -> RephrasingSet:
-        noun = next(iter(signature.input_fields), task.noun).replace("_", " ")
-        return rephrase_by_rules(
-            signature.instructions, noun, *sizes, settings.seed, protect=task.labels, labels=labels
-        )
-
-    if compilation.rephraser is None:
-        return by_rule
-    writer, near = models.writer(compilation.rephraser), closeness(models)
-    judge = models.judge(compilation.judge) if compilation.judge is not None else None
-
-    def by_model(signature: Any, _: tuple[str, ...]) -> RephrasingSet:
-        original = " ".join(signature.instructions.split())
-        checks = Checks(original, task.labels, settings.rephrasing.keep_labels, near, judge=judge)
-        return write_rephrasings(writer, checks, *sizes)
-
-    return by_model
 
 
 class ProgramModel:
@@ -120,8 +58,12 @@ class ProgramModel:
         self.steps = tuple(step for step, _ in program.named_predictors())
         # Answers with the same meaning are numbered within a row; part of a row would get other numbers.
         has_last_word = runner.metric is not None or isinstance(runner.outcome, MeantOutcome)
-        of_program = {"is_assessed": assessor is not None, "has_metric_scores": has_last_word}
-        self.capabilities = replace(self.capabilities, **of_program, frame=_frame_of(program))
+        self.capabilities = replace(
+            self.capabilities,
+            is_assessed=assessor is not None,
+            has_metric_scores=has_last_word,
+            frame=_frame_of(program),
+        )
         self._assessor = assessor or Assessor()
         self.demonstrator = Demonstrator(program, teacher, runner)
 
@@ -240,75 +182,3 @@ def _frame_of(program: Any) -> str:
         messages = adapter.format(bare, demos=predictor.demos, inputs=inputs)
         parts += [str(message["content"]) for message in messages]
     return "\n".join(parts)
-
-
-_STEP = "_psopt_step"
-"""The attribute for a predictor's name: modules that run copies of others (BestOfN, Refine) copy it as well."""
-
-
-class Demonstrator:
-    """Turns examples into demonstrations, completed with the answers of a teacher, or the program, at every step."""
-
-    def __init__(self, program: Any, teacher: Any, runner: ProgramRunner) -> None:
-        self._fields = {
-            step: {**predictor.signature.input_fields, **predictor.signature.output_fields}
-            for step, predictor in program.named_predictors()
-        }
-        self._teacher = teacher or program
-        self._taught_by = "" if teacher is None else digest(teacher)
-        self._runner = runner
-
-    @property
-    def needs_traces(self) -> bool:
-        """Whether demonstrations show something that examples alone lack."""
-        example = next(iter(self._runner.examples.values()))
-        return any(name not in example for name in chain.from_iterable(self._fields.values()))
-
-    def demonstration(self, step: str, text: str) -> Any:
-        """A dspy.Example for a step; None if the teacher does not reach the right outcome by itself.
-
-        Values have the types of the step's fields, as in DSPy's own demonstrations.
-        """
-        example = self._runner.examples[text]
-        if all(name in example for name in self._fields[step]):
-            return dspy.Example({name: example[name] for name in self._fields[step]})
-        steps = self._trace(text)["steps"]
-        if step not in steps:
-            return None
-        return dspy.Example(augmented=True, **_typed(steps[step], self._fields[step]))
-
-    def _trace(self, text: str) -> Record:
-        """What each step read and answered on the way to the right outcome; no steps if it was wrong."""
-        kind = f"trace {self._runner.judged_by} {self._taught_by}".rstrip()
-        key = Fingerprint.of(self._teacher).key(example_key(self._runner.examples[text]), kind)
-        traces = self._runner.records.get_many([key])
-        if key not in traces:
-            traces[key] = self._traced_steps(text)
-            self._runner.records.put(key, traces[key])
-        return traces[key]
-
-    def _traced_steps(self, text: str) -> Record:
-        program = self._runner.prepare(copy_of(self._teacher))
-        for step, predictor in program.named_predictors():
-            setattr(predictor, _STEP, step)
-        with dspy.context(trace=[]):
-            record = self._runner.run(program, text)
-            trace = list(dspy.settings.trace or ())
-        if record.get("failed"):
-            return {"steps": {}, "failed": True}
-        if not self._runner.is_right(record, text):
-            return {"steps": {}}
-        named = [(getattr(predictor, _STEP, None), inputs, outputs) for predictor, inputs, outputs in trace]
-        steps = {step: as_json_data({**inputs, **dict(outputs.items())}) for step, inputs, outputs in named if step}
-        return {"steps": steps}
-
-
-def _typed(values: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Values stored as JSON, converted back to their fields' types; unchanged if that fails."""
-    typed: dict[str, Any] = {}
-    for name, value in values.items():
-        typed[name] = value
-        if name in fields:
-            with contextlib.suppress(ValueError, TypeError):
-                typed[name] = TypeAdapter(fields[name].annotation).validate_python(value)
-    return typed

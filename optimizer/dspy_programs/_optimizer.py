@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.dspy_programs._compilation import Compilation
-from psopt.dspy_programs._compile import AUTO_CALLS, Auto, compile_program
-from psopt.dspy_programs._contents import copy_of
+from psopt.dspy_programs._compile import compile_program
+from psopt.dspy_programs._copying import copy_of
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import split_examples
-from psopt.dspy_programs._outcome import n_extra_arguments
+from psopt.dspy_programs._metric import n_extra_arguments
 from psopt.dspy_programs._progress import ProgressLine
 from psopt.dspy_programs._python_words import in_python_words
+from psopt.dspy_programs._sizing import AUTO_CALLS, Auto
 from psopt.errors import InputError, nearest
 from psopt.models import ModelProvider
 from psopt.models.chat import Budget, LMConfig
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 
     from psopt.dspy_programs._compilation import Compiled
     from psopt.dspy_programs._examples import Given
-    from psopt.dspy_programs._outcome import Equivalence, Metric
+    from psopt.dspy_programs._metric import Metric
+    from psopt.dspy_programs._outcome import Equivalence
     from psopt.search import Observer
     from psopt.settings import GateMode, HoldBack
     from psopt.tracking import Callback

@@ -14,10 +14,12 @@ from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import example_key, inputs_key
 from psopt.dspy_programs._fingerprint import Fingerprint
 from psopt.dspy_programs._lm import RunCounter, is_counted, lm_of, own_error
-from psopt.dspy_programs._outcome import PASSED, as_text, judge
+from psopt.dspy_programs._metric import PASSED, judge
+from psopt.dspy_programs._outcome import as_text
 from psopt.errors import BudgetReachedError, InputError, ModelError, NoLabelsError, first_line
 from psopt.models import AnswerCache
 from psopt.models.chat import FIRST, spread
+from psopt.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from psopt.dspy_programs._compilation import Compilation
-    from psopt.dspy_programs._outcome import Metric, Outcome
+    from psopt.dspy_programs._metric import Metric
+    from psopt.dspy_programs._outcome import Outcome
     from psopt.models import OnProgress
 
     Jobs = Mapping[bytes, tuple[Any, str]]
@@ -84,15 +87,16 @@ class Failures:
 
     def add(self, what: str, text: str, error: Exception) -> None:
         """Count a failure of `what` (the program, the metric) on a text; raises ModelError if too many have failed."""
-        message = f"{type(error).__name__}: {first_line(error)[:_LONGEST]}"
+        said = first_line(error)[:_LONGEST] if str(error).strip() else ""
+        message = f"{type(error).__name__}: {said}".removesuffix(": ")
         with self._lock:
             self._n_runs += 1
             self.by_text.setdefault(text, message)
             self._first = self._first or (what, error)
             n_texts = len(self.by_text)
         if n_texts > self._most:
-            others = f"after {self._most} other texts (max_errors={self._most})"
-            raise ModelError(f"the {what} failed on {text[:_SHOWN]!r}, {others}: {message}") from error
+            others = f", after {counted(self._most, 'other text')} (max_errors={self._most})" if self._most else ""
+            raise ModelError(f"the {what} failed on {text[:_SHOWN]!r}{others}: {message}") from error
 
     def stop(self) -> None:
         """Raise ModelError: there were only failures."""
@@ -105,8 +109,8 @@ class Failures:
         if not self.by_text:
             return ""
         text, message = next(iter(self.by_text.items()))
-        failed = f"failed runs, which count as no answer: {self._n_runs}, on {len(self.by_text)} of the texts"
-        return f"{failed}, first on {text[:_SHOWN]!r}: {message}"
+        failed = f"{counted(self._n_runs, 'run')} on {counted(len(self.by_text), 'text')} failed and count as no answer"
+        return f"{failed}, the first on {text[:_SHOWN]!r}: {message}"
 
 
 class ProgramRunner:

@@ -8,11 +8,11 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from psopt.dspy_programs._contents import copy_of
+from psopt.dspy_programs._copying import copy_of
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._fingerprint import as_json_data
 from psopt.search_spaces import filled_template, render_additions
-from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT, AnswerSpec, as_value
+from psopt.tasks import FREE, JSON, LABELS, NUMBER, TEXT, AnswerSpec, as_value
 from psopt.templates import Field, split_description
 
 if TYPE_CHECKING:
@@ -50,8 +50,10 @@ def predict_state(prompt: Prompt) -> dict[str, Any]:
     input (spaces and other characters become underscores). Its output is ``label``: a Literal of the prompt's labels,
     or for other answers a list of these, a number or a text.
     """
-    one_label: Any = Literal[prompt.labels]
-    kind = {LABEL: one_label, LABELS: list[one_label], **_KINDS}[prompt.asks]
+    kind: Any = _KINDS.get(prompt.asks)
+    if kind is None:
+        one_label: Any = Literal[prompt.labels]
+        kind = list[one_label] if prompt.asks == LABELS else one_label
     if prompt.template is None:
         inputs = {"text": prompt.noun.replace(" ", "_")}
         instructions = "\n\n".join(filter(None, (prompt.description, render_additions(prompt))))
@@ -98,10 +100,15 @@ def _template_instructions(prompt: Prompt) -> str:
     """
     messages = filled_template(replace(prompt, examples=())).messages
     next_roles = [*(message.role for message in messages[1:]), ""]
+    instructions = split_description(prompt.description)
     paragraphs: list[str] = []
     for message, next_role in zip(messages, next_roles, strict=True):
         if "assistant" not in {message.role, next_role}:
-            paragraphs += [text for text in _paragraphs(message) if not _only_fixes_the_answer(text, prompt)]
+            paragraphs += [
+                text
+                for text in _paragraphs(message)
+                if any(part in text for part in instructions) or not _fixes_the_answer(text, prompt.answer)
+            ]
     return "\n\n".join(paragraphs) or prompt.description
 
 
@@ -131,11 +138,9 @@ def _before_fields(paragraph: str) -> str:
     return "\n".join(before)
 
 
-def _only_fixes_the_answer(paragraph: str, prompt: Prompt) -> bool:
-    """Whether a paragraph asks for JSON or a tag, from which answers are read, and is no instruction."""
-    if any(part in paragraph for part in split_description(prompt.description)):
-        return False
-    kind, _, name = prompt.answer.partition(":")
+def _fixes_the_answer(paragraph: str, answer: str) -> bool:
+    """Whether a paragraph asks for JSON or a tag, if the template's answers are read from that."""
+    kind, _, name = answer.partition(":")
     if kind == "json":
         return f'"{name}"' in paragraph or "JSON" in paragraph
     return kind == "xml" and f"<{name}>" in paragraph

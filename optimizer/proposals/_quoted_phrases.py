@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from psopt.diagnosis import PhraseIndex
+from psopt.tasks import Row
 from psopt.text import LIGHT_WORDS, field_and_phrase, label_mentions, topic_words, words_of
 
 if TYPE_CHECKING:
@@ -68,13 +69,21 @@ def planted_texts(notes: Iterable[Edit], task: Task, n: int = 8) -> list[Planted
         places = np.random.default_rng(list(note.id.encode())).permutation(len(others))[:n]
         for place, phrase in zip(places, cycle(phrases), strict=False):
             plain = others[place]
-            planted = replace(plain, id=f"{plain.id}+{note.id}", text=_with(plain.text, phrase))
+            planted = replace(plain, id=f"{plain.id}+{note.id}", text=_planted_in(plain.text, phrase))
             made.append(Planted(note.label, plain, planted))
     return made
 
 
 def _holds_any(sample: Sample, phrases: Iterable[str]) -> bool:
     return any(phrase.removeprefix("^") in sample.text.lower() for phrase in phrases)
+
+
+def _planted_in(text: str, phrase: str) -> str:
+    """Add a phrase to a text; in a row to its longest input, so that a prompt that names columns still finds them."""
+    if not isinstance(text, Row) or not text.inputs:
+        return _with(text, phrase)
+    longest = max(text.inputs, key=lambda name: len(text.fields[name]))
+    return Row.of({**text.fields, longest: _with(text.fields[longest], phrase)}, text.inputs)
 
 
 def _with(text: str, phrase: str) -> str:

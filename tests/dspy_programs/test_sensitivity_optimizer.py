@@ -251,7 +251,7 @@ def test_a_language_model_rephrases_and_proposes(tmp_path: Path, monkeypatch: py
 
 NO_LABEL = dspy.Example(question="who ?").with_inputs("question")
 OTHER_LABEL = dspy.Example(question="who ?", label="Persona").with_inputs("question")
-OF_THE_LABEL = r"valset\[20\]: label 'Persona' can't be read as label; did you mean 'Person'"
+OF_THE_LABEL = r"valset\[20\]: label 'Persona' is none of the program's labels; did you mean 'Person'"
 
 
 @each(

@@ -254,5 +254,5 @@ def test_labels_of_the_type_go_before_numbers_beside_them() -> None:
 
 def test_what_can_not_be_read_is_named(tmp_path: Path) -> None:
     rows = [{**row, "answer": ["nonsense"]} for row in open_tasks.complaints()]
-    with pytest.raises(DataError, match=r"found .* can't be read as labels; the program's labels are account, billing"):
+    with pytest.raises(DataError, match=r"found .* can't be read as labels; the program knows account, billing"):
         answering(list[Trouble], rows, ["billing"], tmp_path)
