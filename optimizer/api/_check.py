@@ -1,4 +1,4 @@
-"""`psopt.check`: is a prompt robust enough to ship, and does it still answer fresh traffic as it did when measured?"""
+"""`psopt.check`: is a prompt robust enough to ship?"""
 
 from __future__ import annotations
 

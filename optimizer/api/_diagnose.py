@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from psopt.api._measure import measure_options, predict_again
 from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for
 from psopt.diagnosis import PromptReport, diagnose_predictions, find_suspects
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from psopt.models import OnProgress
     from psopt.settings import PromptOptions
     from psopt.tasks import Task
-
-from psopt.api._measure import measure_options, predict_again
 
 
 def diagnose(

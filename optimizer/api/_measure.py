@@ -1,4 +1,4 @@
-"""`psopt.measure` and `psopt.diagnose`: a model's answers to a prompt under rephrasings; all that measure call it."""
+"""`psopt.measure`: a model's answers to a prompt under rephrasings; all that measure call it."""
 
 from __future__ import annotations
 

@@ -14,7 +14,6 @@ from psopt.models.chat import AnswerRate, keep_rate, kept_rate
 from psopt.rephrasings import n_parts_of, read_given
 from psopt.runs import MANIFEST, Pace, RunDirectory, SearchBasis
 from psopt.runs.planning import Limits, Plan, Planner, asked_sizes, effort_for, limits_of, resumed_from, sized
-from psopt.settings import SizeOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from psopt.models import Model
     from psopt.runs import CostEstimate, RunSettings
     from psopt.search_spaces import Prompt
+    from psopt.settings import SizeOptions
     from psopt.tasks import Task
 
 

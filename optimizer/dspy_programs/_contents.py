@@ -1,4 +1,4 @@
-"""What is in a program: its contents as text that is the same in every process, and copies that share no step."""
+"""What is in a program, as text that is the same in every process."""
 
 from __future__ import annotations
 

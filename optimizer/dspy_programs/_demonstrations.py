@@ -14,12 +14,9 @@ from psopt.dspy_programs._fingerprint import Fingerprint, as_json_data
 from pydantic import TypeAdapter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from psopt.dspy_programs._runner import ProgramRunner, Record
-    from psopt.rephrasings import RephrasingSet
-
-    Rephrase = Callable[[Any, tuple[str, ...]], RephrasingSet]  # from a step's signature and its labels
 
 _STEP = "_psopt_step"
 """The attribute for a predictor's name: modules that run copies of others (BestOfN, Refine) copy it as well."""

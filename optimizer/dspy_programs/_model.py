@@ -17,17 +17,14 @@ from psopt.models import NOT_ASKED, Assessor, Capabilities
 from psopt.search_spaces import render_additions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
     from psopt.dspy_programs._instruction_variants import InstructionVariants
     from psopt.dspy_programs._runner import ProgramRunner
     from psopt.models import Assessment, OnProgress
-    from psopt.rephrasings import RephrasingSet
     from psopt.search_spaces import Prompt
     from psopt.tasks import Sample
-
-    Rephrase = Callable[[Any, tuple[str, ...]], RephrasingSet]  # from a step's signature and its labels
 
 
 _NO_INSTRUCTIONS = "."  # DSPy would replace empty ones with its own

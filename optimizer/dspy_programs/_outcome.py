@@ -1,4 +1,4 @@
-"""The outcome of a program: the output that is its answer, its answers as classes, and their score by a DSPy metric."""
+"""The outcome of a program: the output that is its answer, how to find it, and its answers as classes."""
 
 from __future__ import annotations
 
