@@ -7,7 +7,7 @@ from psopt.settings._answering import AnsweringOptions, PersonOptions
 from psopt.settings._bounds import BoundOptions
 from psopt.settings._data import DataOptions, PromptOptions
 from psopt.settings._lm import LMConfig
-from psopt.settings._option import OUTPUT, Leaf, Rank, all_leaves, check, leaves
+from psopt.settings._option import OUTPUT, Leaf, Panel, Rank, all_leaves, check, leaves
 from psopt.settings._rephrasing import (
     FAMILIES,
     TEXT_FAMILIES,
@@ -63,6 +63,7 @@ __all__ = [
     "Leaf",
     "MeasureOptions",
     "Over",
+    "Panel",
     "PersonOptions",
     "PromptOptions",
     "RaceMode",
