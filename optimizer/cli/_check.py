@@ -15,7 +15,7 @@ from psopt.cli._typer import UsageError, is_given
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import check_writable, print_json, tell, wrapped, write_whole
 from psopt.settings import BoundOptions, DataOptions, MeasureOptions, PromptOptions
-from psopt.text import escaped_markdown, one_line, shortened_list
+from psopt.text import escaped_markdown, one_line, percent, shortened_list
 
 if TYPE_CHECKING:
     from psopt.api import CheckResult, Drift, Threshold
@@ -85,7 +85,7 @@ def check(
     from psopt.cli._task_and_prompts import read_measuring
 
     check_writable("--junit", junit)
-    subject = read_measuring(data, [prompt], reading, model, strategy, measuring, require_labels=True)
+    subject = read_measuring(data, [prompt or None], reading, model, strategy, measuring, require_labels=True)
     task, choice, options = subject.task, subject.choice, subject.options
     if dry_run:
         further = further_pinned(task, options, bounds.pinned)
@@ -132,8 +132,8 @@ def _check_fresh(
 ) -> int:
     from psopt.api import drift, run_of_baseline
     from psopt.cli._classify import read_texts
+    from psopt.cli._model_choice import choose_model
     from psopt.cli._remaining import reading_bar
-    from psopt.cli._task_and_prompts import choose_model
     from psopt.runs import read_source
 
     if fresh is None or baseline is None:
@@ -252,8 +252,10 @@ def _add_step_summary(result: CheckResult | Drift, facts: dict[str, str]) -> Non
 def summary(result: CheckResult | Drift, facts: dict[str, str]) -> str:
     """Write a result as Markdown: `facts`, a table of the bounds, and the samples that fail under ``--each``."""
     n_missed = sum(not threshold.met for threshold in result.thresholds)
+    n_bounds = len(result.thresholds)
+    title = f"{n_missed} of {n_bounds} bounds missed" if n_missed else f"all bounds kept ({n_bounds})"
     lines = [
-        f"### psopt check: {n_missed} of {len(result.thresholds)} bounds missed",
+        f"### psopt check: {title}",
         "",
         ", ".join(f"{name} {_shown(value)}" for name, value in facts.items()),
         "",
@@ -279,9 +281,8 @@ def _row(threshold: Threshold) -> str:
         _shown(threshold.note or threshold.title),
         threshold.percent(threshold.value),
         f"{sign} {100 * threshold.bound:g}",
-        " to ".join(f"{100 * end:.1f}" for end in threshold.interval or ()),
-        str(threshold.n_samples or ""),
-        str(threshold.n_rephrasings or ""),
+        " to ".join(map(percent, threshold.interval or ())),
+        *("" if number is None else str(number) for number in (threshold.n_samples, threshold.n_rephrasings)),
     ]
     return f"| {' | '.join(cells)} |"
 

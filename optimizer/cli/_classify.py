@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from psopt.api import Classified
-    from psopt.cli._task_and_prompts import ModelChoice
+    from psopt.cli._model_choice import ModelChoice
     from psopt.runs import PromptSource
     from psopt.tasks import InputColumns
 
@@ -108,7 +108,8 @@ def ready_to_classify(
 ) -> tuple[PromptSource, ModelChoice]:
     """A prompt with its labels, read with the texts that it is for, and the model that it is used with; say both."""
     from psopt.api import prompt_to_classify_with
-    from psopt.cli._task_and_prompts import choose_model, prompt_lines
+    from psopt.cli._model_choice import choose_model
+    from psopt.cli._task_and_prompts import prompt_lines
 
     read = prompt_to_classify_with(source, answering.labels, texts)
     if read.notes:

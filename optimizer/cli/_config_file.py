@@ -61,18 +61,15 @@ def _flat(data: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[tuple
 
 def _as_given(value: Any, option: Any) -> Any:
     """A value in the form that the command line would give."""
-    match value:
-        case dict() if option.multiple:
+    if option.multiple:
+        if isinstance(value, dict):
             return [f"{name}={part}" for name, part in value.items()]
-        case dict():
-            return json.dumps(value)
-        case list() if option.multiple:
-            return list(map(str, value))
-        case list():
-            return ",".join(map(str, value))
-        case bool() if not option.multiple:
-            return value
-    return [str(value)] if option.multiple else str(value)
+        return list(map(str, value)) if isinstance(value, list) else [str(value)]
+    if isinstance(value, dict):
+        return json.dumps(value)
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return value if isinstance(value, bool) else str(value)
 
 
 def config_schema() -> dict[str, Any]:

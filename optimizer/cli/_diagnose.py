@@ -13,7 +13,7 @@ from psopt.cli._writing import as_json_text, print_json, with_version, write_fil
 from psopt.settings import DataOptions, MeasureOptions, PromptOptions
 
 if TYPE_CHECKING:
-    from psopt.cli._task_and_prompts import ModelChoice
+    from psopt.cli._model_choice import ModelChoice
     from psopt.diagnosis import PromptReport
 
 _ON_TRAIN = MeasureOptions(split="train")  # nothing learnt from a diagnosis may come from val or test
@@ -72,7 +72,7 @@ def diagnose(
 
     if to_label is not None and measuring.rephrasings == 1:
         raise UsageError("--to-label ranks by how far wordings change answers: give --rephrasings 2 or more")
-    subject = read_measuring(data, [prompt], reading, model, strategy, measuring, require_labels=False)
+    subject = read_measuring(data, [prompt or None], reading, model, strategy, measuring, require_labels=False)
     task, choice = subject.task, subject.choice
     if dry_run:
         estimate = estimate_measuring(task, subject.prompts, [choice.model], subject.options)

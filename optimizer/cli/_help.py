@@ -156,14 +156,9 @@ def _note(parameter: Any) -> str:
 
 def described_range(parameter: Any) -> str:
     """Which numbers an option takes, in words; empty if it takes all."""
-    match (parameter.min, parameter.max):
-        case (None, None):
-            return ""
-        case (None, most):
-            return f"up to {most}"
-        case (least, None):
-            return f"{least} or more"
-    return f"{parameter.min} to {parameter.max}"
+    if parameter.max is not None:
+        return f"up to {parameter.max}" if parameter.min is None else f"{parameter.min} to {parameter.max}"
+    return "" if parameter.min is None else f"{parameter.min} or more"
 
 
 def choices_of(parameter: Any) -> tuple[str, ...]:

@@ -95,7 +95,9 @@ def _failure(error: Exception) -> tuple[str, int]:
     elif isinstance(error, MemoryError):
         line = "the memory is full: fewer --samples or a lower --concurrency need less"
     else:
-        bug = f"{type(error).__name__}: {error}".removesuffix(": ")
+        bug = type(error).__name__
+        if text := str(error):
+            bug += f": {text}"
         line, code = f"this is a bug of psopt, please report it: {bug} ({_place(error)})", _EX_SOFTWARE
         if not any(note.startswith("the traceback is in ") for note in notes):
             notes = [*notes, _write_traceback(error)]

@@ -56,10 +56,10 @@ def migrate(
     under the same wordings, and tested to be no worse.
     """
     from psopt.api import estimate_migration, measured_migration, migration_of, start_migration
+    from psopt.cli._model_choice import choose_model
     from psopt.cli._plan_lines import show_estimate
     from psopt.cli._remaining import reading_bar
     from psopt.cli._run import run as start_search
-    from psopt.cli._task_and_prompts import choose_model
     from psopt.runs import free_folder, picked_prompt, read_source
 
     if not search and (trials or out or go_on):

@@ -53,9 +53,10 @@ def optimize(
     Writes a run directory with the Pareto front, scored on test under held-out rephrasings. It recommends one of its
     prompts if tests show that it is no worse than yours and better in something. Otherwise it tells you to keep yours.
     """
+    from psopt.cli._model_choice import model_to_search_with
     from psopt.cli._run import run as start
     from psopt.cli._run import show_run_estimate
-    from psopt.cli._task_and_prompts import data_for, model_to_search_with, read_prompts, start_from
+    from psopt.cli._task_and_prompts import data_for, read_prompts, start_from
     from psopt.rephrasings import given_wordings
     from psopt.runs.planning import run_settings
     from psopt.tracking import tracker_names
@@ -67,7 +68,7 @@ def optimize(
             f"--effort {sizes.effort} counts calls, and nobody knows how often a --program calls its model: "
             "give --trials, --samples and --rephrasings, and --max-calls"
         )
-    sources = read_prompts([prompt], reading, "" if run.program else run.data.dataset)
+    sources = read_prompts([prompt or None], reading, "" if run.program else run.data.dataset)
     model, lm, model_line = model_to_search_with(run.model, run.lm, sources)
     data = replace(data_for(run.data, sources), folder=str(Path.cwd()))
     wordings, wordings_name = given_wordings(heldout_from or ())

@@ -7,9 +7,8 @@ from typing import Annotated
 import typer
 from psopt.cli._notices import hush
 from psopt.cli._verb import flag, single
-from psopt.settings import MODELS, MeasureOptions, Panel, RunOptions
+from psopt.settings import MODELS, OUTPUT, MeasureOptions, RunOptions
 
-_OUTPUT = Panel("Output")
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
 Strategy = single(RunOptions, "strategy")
 Seed = single(MeasureOptions, "seed")
@@ -52,8 +51,8 @@ Json = Annotated[bool, flag("Output", "--json", "Print the result as JSON, and n
 class OutputOptions:
     """What is printed."""
 
-    as_json: bool = _OUTPUT.first("Print the result as JSON, and nothing else.", default=False, flags="--json")
-    quiet: bool = _OUTPUT.option("Print nothing but errors.", default=False)
+    as_json: bool = OUTPUT.first("Print the result as JSON, and nothing else.", default=False, flags="--json")
+    quiet: bool = OUTPUT.option("Print nothing but errors.", default=False)
 
     def __post_init__(self) -> None:
         """Silence notices before any appear."""

@@ -48,16 +48,19 @@ def _table(estimate: CostEstimate) -> Table:
     table = new_table(texts=["phase"], numbers=("calls", "least", "most", "tokens"))
     if estimate.price is not None:
         add_numbers(table, "USD")
-    n_columns = len(table.columns)  # without a price, rows end before it
     for phase in estimate.phases:
         name = ", ".join(filter(None, (phase.what, phase.model)))
         calls = [f"{n:,}" for n in (phase.expected.calls, phase.least.calls, phase.most.calls)]
-        row = [name, *calls, rounded(phase.expected.tokens), dollars(phase.expected.cost)]
-        table.add_row(*row[:n_columns])
+        row = [name, *calls, rounded(phase.expected.tokens)]
+        if estimate.price is not None:
+            row.append(dollars(phase.expected.cost))
+        table.add_row(*row)
     table.add_section()
     calls = [f"{n:,}" for n in (estimate.calls_expected, *estimate.calls_range)]
-    total = ["in all", *calls, rounded(estimate.tokens), dollars(estimate.cost or 0.0)]
-    table.add_row(*total[:n_columns], style="bold")
+    total = ["in all", *calls, rounded(estimate.tokens)]
+    if estimate.price is not None:
+        total.append(dollars(estimate.cost or 0.0))
+    table.add_row(*total, style="bold")
     return table
 
 

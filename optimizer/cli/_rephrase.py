@@ -81,7 +81,7 @@ def rephrase(
         raise UsageError("--show writes no rephrasings: leave --out out")
     if not data.dataset and not show:
         raise UsageError("Missing option '--dataset'.")
-    sources = read_prompts([prompt], reading, data.dataset)
+    sources = read_prompts([prompt or None], reading, data.dataset)
     task = load_data(data_for(data, sources), seed, require_labels=False) if data.dataset else None
     if show or task is None:
         return _show_prompt(sources[0], task, as_json=as_json)
@@ -109,7 +109,9 @@ def rephrase(
         print_json(content)
     else:
         counts = f"{len(frozen.search)} search and {len(frozen.heldout)} held-out rephrasings"
-        typer.echo(f"{out}: {counts}, {len(frozen.rejected)} refused")
+        if frozen.rejected:
+            counts += f", {len(frozen.rejected)} refused"
+        typer.echo(f"{out}: {counts}")
     for kind, value in diversity_of(frozen, task.labels).items():
         if note := tame_note(value):
             typer.echo(f"{kind}: {note}", err=True)

@@ -63,7 +63,7 @@ class _Result(NamedTuple):
     @property
     def compared(self) -> list[Candidate]:
         """The original prompt, and the chosen one if it differs."""
-        return list({candidate.id: candidate for candidate in (self.run.baseline, self.chosen)}.values())
+        return [self.run.baseline] if self.chosen.id == self.run.baseline.id else [self.run.baseline, self.chosen]
 
     def sign(self, candidate: Candidate) -> str:
         """A prompt's mark in the table; one character, so that a row fits into 80 columns."""
@@ -193,8 +193,10 @@ def _notes(result: _Result) -> list[str]:
         note = na_note(of_front.na_rate, of_front.na_kinds)
         if note and candidate.id not in compared:
             notes.append(f"{names[candidate.id]}: {note}")
-    titles = {run.baseline.id: "The original prompt"}
-    told = {titles.get(prompt_id, f"Prompt {names[prompt_id]}"): scores for prompt_id, scores in compared.items()}
+    told = {}
+    for prompt_id, scores in compared.items():
+        is_original = prompt_id == run.baseline.id
+        told["The original prompt" if is_original else f"Prompt {names[prompt_id]}"] = scores
     reason = run.recommendation.verdict.reason if run.recommendation else ""
     return [*notes, *shares_lines(told, reason)]
 

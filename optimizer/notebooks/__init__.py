@@ -2,17 +2,8 @@
 
 import warnings
 
-from psopt.notebooks._html import (
-    card,
-    data_frame,
-    folded,
-    line,
-    preformatted,
-    shortened,
-    shown_number,
-    table,
-    with_interval,
-)
+from psopt.notebooks._frame import data_frame
+from psopt.notebooks._html import card, folded, line, preformatted, shortened, shown_number, table, with_interval
 from psopt.notebooks._progress_bar import NotebookBar, ProgressBar, TerminalBar, progress_bar
 
 __all__ = [

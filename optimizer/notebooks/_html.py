@@ -1,4 +1,4 @@
-"""Small HTML for a notebook's cells, without scripts and with every text from data escaped; and rows as DataFrames.
+"""Small HTML for a notebook's cells, without scripts and with every text from data escaped.
 
 Colours are the notebook's own, so that light and dark themes are equally readable; without styles, as in a notebook
 that is not trusted, tables are still tables.
@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import html
 import math
-from typing import TYPE_CHECKING, Any
-
-from psopt.errors import import_extra
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    import pandas as pd
+    from collections.abc import Iterable, Sequence
 
     Value = str | float | None
 
@@ -111,12 +107,3 @@ def _row(tag: str, values: Iterable[Value], sides: Iterable[str]) -> str:
         shown = escaped(shortened(value)) if isinstance(value, str) else shown_number(value)
         cells.append(f'<{tag} style="text-align:{side}">{shown}</{tag}>')
     return f"{_START}{''.join(cells)}</tr>"
-
-
-def data_frame(rows: Sequence[Mapping[str, Any]], feature: str) -> pd.DataFrame:
-    """Make a DataFrame with the columns of the rows, in their order; keys that a row lacks are missing values.
-
-    Raises MissingExtraError, which names the `feature`, if pandas is not installed.
-    """
-    frame: pd.DataFrame = import_extra("pandas", feature, "pandas").DataFrame(list(rows))
-    return frame

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.report._theme import IN_PERCENT, SCALE, Figure, color_of, shown, styled
 from psopt.runs import quality_name
+from psopt.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,7 +62,8 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], qu
     # Around points that all coincide, Plotly shows a range of 1 to each side
     axis = {"tickformat": IN_PERCENT, "autorangeoptions": {"clipmin": -_EDGE, "clipmax": 1 + _EDGE}}
     plot.update_layout(xaxis=axis, yaxis=axis)
-    caption = f"Prompts evaluated on the same samples and rephrasings: {len(trials)}"
+    were = "was" if len(trials) == 1 else "were"
+    caption = f"{counted(len(trials), 'prompt')} {were} evaluated on the same samples and rephrasings"
     if n_stopped := run.get("race", {}).get("stopped", 0):
         caption += f", {n_stopped} more on a part of them, as they fell behind"
     caption += ". Up and to the left is better"

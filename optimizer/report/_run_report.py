@@ -268,7 +268,7 @@ def _plan_fact(run: Mapping[str, Any]) -> str:
     """What the run was planned to ask, where it was planned."""
     if not (plan := run.get("plan")):
         return ""
-    effort = f"effort {plan['effort']}".replace("effort limits", "as its limits allow")
+    effort = "as its limits allow" if plan["effort"] == "limits" else f"effort {plan['effort']}"
     return f"{effort}, about {plan['calls']:,} answers; {run['calls']['made']:,} were asked for"
 
 

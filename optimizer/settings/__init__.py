@@ -3,10 +3,11 @@
 Flags, keywords, configuration files, run.json and the pages in docs/commands are made from it.
 """
 
+from psopt.settings._answering import AnsweringOptions, PersonOptions
 from psopt.settings._bounds import BoundOptions
 from psopt.settings._data import DataOptions, PromptOptions
 from psopt.settings._lm import LMConfig
-from psopt.settings._option import Leaf, Panel, Rank, all_leaves, check, leaves
+from psopt.settings._option import OUTPUT, Leaf, Panel, Rank, all_leaves, check, leaves
 from psopt.settings._rephrasing import (
     FAMILIES,
     TEXT_FAMILIES,
@@ -20,12 +21,10 @@ from psopt.settings._rephrasing import (
 from psopt.settings._run import (
     GATE_MARGIN,
     MODELS,
-    AnsweringOptions,
     Effort,
     GateMode,
     MeasureOptions,
     Over,
-    PersonOptions,
     RunOptions,
     SizeOptions,
     model_names,
@@ -49,6 +48,7 @@ __all__ = [
     "GATE_MARGIN",
     "KINDS",
     "MODELS",
+    "OUTPUT",
     "TEXT_FAMILIES",
     "UNCHANGED",
     "VIEWS",

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 from psopt.errors import InputError
-from psopt.settings._option import Panel, check, pairs, told
+from psopt.settings._option import MODEL, Panel, check, pairs, told
 
 _LABEL_TOKENS = 256  # a label takes a dozen; the rest allows a model to think aloud a little
 # An answer that is more than a label may take four times as much. A choice: a JSON object with a paragraph of reasons
 # has 100 to 300 tokens, and unused tokens cost nothing.
 _ANSWER_TOKENS = 4 * _LABEL_TOKENS
-_MODEL = Panel("Model")
 _LIMITS = Panel("Limits")
 _RESUME = ("resume",)
 _ELSEWHERE = ("resume", "worker")
@@ -40,28 +39,28 @@ class LMConfig:
     treated as secrets: run.json has only the names.
     """
 
-    api_base: str | None = _MODEL.first(
+    api_base: str | None = MODEL.first(
         "An OpenAI-compatible server, such as http://localhost:8000/v1",
         "URL",
         changed_by=_ANYWHERE,
         shown_default="$OPENAI_BASE_URL or OpenAI",
     )
-    concurrency: int = _MODEL.option("Maximum parallel requests.", "N", default=32, least=1, changed_by=_ELSEWHERE)
-    timeout: float = _MODEL.rare(
+    concurrency: int = MODEL.option("Maximum parallel requests.", "N", default=32, least=1, changed_by=_ELSEWHERE)
+    timeout: float = MODEL.rare(
         "Seconds to wait for an answer at first; then what answers take decides.",
         "S",
         default=60.0,
         above=0,
         changed_by=_RESUME,
     )
-    retries: int = _MODEL.rare(
+    retries: int = MODEL.rare(
         "How often a failed call is sent again, or an unreachable server is retried.",
         "N",
         default=12,
         least=0,
         changed_by=_RESUME,
     )
-    max_tokens: int = _MODEL.rare(
+    max_tokens: int = MODEL.rare(
         f"Most tokens of one answer; left at {_LABEL_TOKENS}, it is {_ANSWER_TOKENS:,} for answers that are more than "
         "a label.",
         "N",
@@ -71,12 +70,12 @@ class LMConfig:
     )
     temperature: float = 0.0
     request_seed: int = 42
-    structured: bool = _MODEL.rare(
+    structured: bool = MODEL.rare(
         "Restrict answers to the labels where the server can, or let it answer freely.",
         default=True,
         flags="--structured/--plain",
     )
-    logprobs: bool = _MODEL.rare(
+    logprobs: bool = MODEL.rare(
         "Measure with the labels' probabilities; of open answers, how sure of them it was.", default=False
     )
     requests_per_minute: float | None = _LIMITS.rare("Maximum requests per minute.", "N", above=0)
@@ -93,17 +92,17 @@ class LMConfig:
     max_cost: float | None = _LIMITS.first(
         "Stop before a higher cost, in US dollars.", "USD", least=0, changed_by=_LIMIT
     )
-    hf_likelihood: Literal["mean", "sum"] = _MODEL.rare(
+    hf_likelihood: Literal["mean", "sum"] = MODEL.rare(
         "What local models score a label by: its tokens' mean log-likelihood, or their sum.", default="mean"
     )
-    calibration: Literal["auto", "off", "batch"] = _MODEL.rare(
+    calibration: Literal["auto", "off", "batch"] = MODEL.rare(
         "Take the model's preference for some labels out, by unlabelled texts: where that helps, never, or always.",
         default="auto",
     )
-    extra_body: Mapping[str, Any] | None = _MODEL.rare(
+    extra_body: Mapping[str, Any] | None = MODEL.rare(
         "Merged into every request; a null leaves a field out.", "JSON", read=_json_object, changed_by=_ANYWHERE
     )
-    headers: Mapping[str, str | None] = _MODEL.rare(
+    headers: Mapping[str, str | None] = MODEL.rare(
         "Sent with every request; may be repeated. Values are kept nowhere: give them again to resume.",
         "K=V",
         default={},
@@ -113,23 +112,23 @@ class LMConfig:
         repeats=True,
         changed_by=_ANYWHERE,
     )
-    api_version: str | None = _MODEL.rare(
+    api_version: str | None = MODEL.rare(
         "Azure's api-version", "V", changed_by=_ANYWHERE, shown_default="$OPENAI_API_VERSION"
     )
-    batch: bool = _MODEL.option(
+    batch: bool = MODEL.option(
         "Ask by the server's batch API: at half the price, within a day; Ctrl-C and resume.",
         default=False,
         changed_by=_RESUME,
     )
-    batch_size: int = _MODEL.rare("Most requests in a batch.", "N", default=50_000, least=1, changed_by=_RESUME)
-    batch_tick: float = _MODEL.rare(
+    batch_size: int = MODEL.rare("Most requests in a batch.", "N", default=50_000, least=1, changed_by=_RESUME)
+    batch_tick: float = MODEL.rare(
         "Seconds between two looks at open batches.", "S", default=15.0, above=0, changed_by=_RESUME
     )
-    max_batches: int = _MODEL.rare("Most batches open at once.", "N", default=100, least=1, changed_by=_RESUME)
-    batch_keep_files: bool = _MODEL.rare(
+    max_batches: int = MODEL.rare("Most batches open at once.", "N", default=100, least=1, changed_by=_RESUME)
+    batch_keep_files: bool = MODEL.rare(
         "Leave the files of batches at the server once their answers are kept.", default=False, changed_by=_RESUME
     )
-    renegotiate: bool = _MODEL.rare(
+    renegotiate: bool = MODEL.rare(
         "Detect again what the server takes.",
         default=False,
         write=lambda _: False,  # it is for one start, not for a resumed run

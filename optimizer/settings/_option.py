@@ -66,6 +66,15 @@ class Panel:
         return self.option(meaning, metavar, default, rank="config", **more)
 
 
+# The boxes that several groups of options are in
+DATA = Panel("Data")
+MODEL = Panel("Model")
+PROMPT = Panel("Prompt")
+REPHRASINGS = Panel("Rephrasings")
+SEARCH = Panel("Search")
+OUTPUT = Panel("Output")
+
+
 class Leaf(NamedTuple):
     """A field of the settings that is not a group."""
 

@@ -5,9 +5,7 @@ from pathlib import Path
 from typing import Literal, Self, get_args
 
 from psopt.errors import InputError, UnknownNameError
-from psopt.settings._option import Panel, told
-
-_REPHRASINGS = Panel("Rephrasings")
+from psopt.settings._option import REPHRASINGS, told
 
 Family = Literal["paraphrase", "wording", "format", "label-order", "example-order"]
 FAMILIES: tuple[Family, ...] = get_args(Family)
@@ -41,8 +39,8 @@ def read_families(names: str) -> tuple[str, ...]:
 class RephrasingSizes:
     """How many rephrasings are wanted."""
 
-    search: int = _REPHRASINGS.first("For the search.", "Q", default=10, least=1, key="rephrasings")
-    heldout: int = _REPHRASINGS.first("For the report.", "Q", default=10, least=1)
+    search: int = REPHRASINGS.first("For the search.", "Q", default=10, least=1, key="rephrasings")
+    heldout: int = REPHRASINGS.first("For the report.", "Q", default=10, least=1)
 
 
 @told
@@ -50,21 +48,21 @@ class RephrasingSizes:
 class RephrasingOptions:
     """Where rephrasings come from."""
 
-    rephraser: str | None = _REPHRASINGS.option(
+    rephraser: str | None = REPHRASINGS.option(
         "A model that writes the rephrasings", "M", shown_default="psopt's own, or rules"
     )
-    judge: str | None = _REPHRASINGS.rare("A model that checks whether a rephrasing asks for the same.", "M")
-    file: Path | None = _REPHRASINGS.rare(
+    judge: str | None = REPHRASINGS.rare("A model that checks whether a rephrasing asks for the same.", "M")
+    file: Path | None = REPHRASINGS.rare(
         "Your own: a text file with one per line, or a rephrasings.json of `psopt rephrase` or of another run.",
         "FILE",
         key="rephrasings_file",
     )
-    keep_labels: bool = _REPHRASINGS.rare(
+    keep_labels: bool = REPHRASINGS.rare(
         "Whether a rephrasing must name the labels that the description enumerates.",
         default=True,
         flags="--keep-labels/--drop-labels",
     )
-    families: tuple[str, ...] = _REPHRASINGS.option(
+    families: tuple[str, ...] = REPHRASINGS.option(
         f"What changes between the askings, in equal parts, with commas between: {', '.join(FAMILIES)}; of the texts "
         f"{', '.join(TEXT_FAMILIES)}, or {_INPUT} for all of these; {_REPEAT} asks the same again, beside S.",
         "F,F",

@@ -1,4 +1,4 @@
-"""What a run has to do, and how large it may be; what a measurement has to do; how a prompt answers new texts."""
+"""What a run has to do, and how large it may be; what a measurement has to do."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from typing import Literal
 from psopt.errors import InputError
 from psopt.settings._data import DataOptions
 from psopt.settings._lm import LMConfig
-from psopt.settings._option import Panel, check, like, told
+from psopt.settings._option import DATA, MODEL, OUTPUT, PROMPT, REPHRASINGS, SEARCH, check, told
 from psopt.settings._rephrasing import RephrasingOptions
 from psopt.settings._search import SearchOptions
 
@@ -21,9 +21,6 @@ GateMode = Literal["sure", "likely", "off"]
 SplitChoice = Literal["train", "val", "test", "all"]
 _BETWEEN_MODELS = " + "
 _BY_EFFORT = "by --effort"
-_DATA, _MODEL, _PROMPT = Panel("Data"), Panel("Model"), Panel("Prompt")
-_REPHRASINGS, _SEARCH, _OUTPUT = Panel("Rephrasings"), Panel("Search"), Panel("Output")
-_PEOPLE = Panel("When to ask a person")
 
 
 def models_name(models: str | Sequence[str]) -> str:
@@ -57,27 +54,27 @@ def model_names(name: str) -> tuple[str, ...]:
 class SizeOptions:
     """How large a run should be; None lets the planner choose."""
 
-    effort: Effort | None = _SEARCH.first(
+    effort: Effort | None = SEARCH.first(
         "How much to ask, as far as sizes are not given: about 5,000, 20,000 or 60,000 calls at most, or all",
         shown_default="as --max-calls, --max-cost or --max-tokens-total allow, else light; full with minilm and sim",
     )
-    rephrasings: int | None = _REPHRASINGS.option(
+    rephrasings: int | None = REPHRASINGS.option(
         "How many wordings of the description, the original among them", "Q", least=1, shown_default=_BY_EFFORT
     )
-    heldout: int | None = _REPHRASINGS.rare(
+    heldout: int | None = REPHRASINGS.rare(
         "How many held-out wordings, for test", "Q", least=1, shown_default="as --rephrasings"
     )
-    samples: int | None = _DATA.option(
+    samples: int | None = DATA.option(
         "At most so many samples of val, and of train", "N", least=2, shown_default=_BY_EFFORT
     )
-    train_samples: int | None = _DATA.rare(
+    train_samples: int | None = DATA.rare(
         "At most so many samples of train", "N", least=2, shown_default="by --samples"
     )
-    test_samples: int | None = _DATA.rare("At most so many samples of test", "N", least=2, shown_default=_BY_EFFORT)
-    trials: int | None = _SEARCH.first(
+    test_samples: int | None = DATA.rare("At most so many samples of test", "N", least=2, shown_default=_BY_EFFORT)
+    trials: int | None = SEARCH.first(
         "Prompts to evaluate in total", "N", least=1, changed_by=("resume",), shown_default=_BY_EFFORT
     )
-    rounds: int | None = _SEARCH.rare("How often to diagnose and propose", "N", least=1, shown_default=_BY_EFFORT)
+    rounds: int | None = SEARCH.rare("How often to diagnose and propose", "N", least=1, shown_default=_BY_EFFORT)
 
     def __post_init__(self) -> None:
         """Refuse values that make no sense."""
@@ -90,7 +87,7 @@ class RunOptions:
     """What a user may set for a run besides its sizes."""
 
     data: DataOptions
-    model: str = _MODEL.first(
+    model: str = MODEL.first(
         f"{MODELS}; given several times, one prompt is searched for all",
         "M",
         default="minilm",
@@ -98,50 +95,50 @@ class RunOptions:
         repeats=True,
         shown_default="minilm",
     )
-    over: Over = _MODEL.rare(
+    over: Over = MODEL.rare(
         "Of several models: whether prompts are compared by the worst model's F1, S and C, or by the mean.",
         default="worst",
     )
-    strategy: str = _PROMPT.option("Original prompt: simple, detail or 1-shot.", "S", default="simple")
+    strategy: str = PROMPT.option("Original prompt: simple, detail or 1-shot.", "S", default="simple")
     rephrasing: RephrasingOptions = field(default_factory=RephrasingOptions)
     search: SearchOptions = field(default_factory=SearchOptions)
     lm: LMConfig = field(default_factory=LMConfig)
-    proposer: str | None = _SEARCH.first(
+    proposer: str | None = SEARCH.first(
         "A model that writes definitions and notes, beside the rules; `rules` for none",
         "M",
         shown_default="the model that answers, if it can write",
     )
-    leave_one_out: int | None = _SEARCH.rare(
+    leave_one_out: int | None = SEARCH.rare(
         "Measure what so many edits of the chosen prompt contribute, for val x Q answers each",
         "N",
         least=0,
         changed_by=("resume",),
         shown_default="8 with minilm and sim, else 0",
     )
-    storage: str | None = _SEARCH.option(
+    storage: str | None = SEARCH.option(
         "Optuna storage", "URL", changed_by=("resume",), shown_default="a SQLite file in the run directory"
     )
-    study_name: str = _SEARCH.rare(
+    study_name: str = SEARCH.rare(
         "Name of the study in the storage", "NAME", default="", shown_default="the run directory's"
     )
-    program: str | None = _PROMPT.option(
+    program: str | None = PROMPT.option(
         "A DSPy program to optimize in place of a prompt; --model runs it.", "MODULE:NAME"
     )
-    gate: GateMode = _SEARCH.option(
+    gate: GateMode = SEARCH.option(
         "What a prompt must show on test to be recommended in place of yours: sure, by tests at 5 %; likely, by "
         "estimates alone; off takes the best by val as it is.",
         default="sure",
     )
-    gate_margin: float = _SEARCH.rare(
+    gate_margin: float = SEARCH.rare(
         "By how much its F1 may be lower than yours, as a share.", "X", default=GATE_MARGIN, least=0, most=0.99
     )
-    probe: str | None = _DATA.rare(
+    probe: str | None = DATA.rare(
         "Texts of your own, with labels or without: both prompts are put to them at the end.", "FILE"
     )
-    pinned: tuple[str, ...] = _SEARCH.rare(
+    pinned: tuple[str, ...] = SEARCH.rare(
         "Id of a test sample that must stay right; may be repeated.", "ID", default=(), flags="--pin", repeats=True
     )
-    log: tuple[str, ...] = _OUTPUT.option(
+    log: tuple[str, ...] = OUTPUT.option(
         "Record the run with mlflow[:EXPERIMENT], or a tracker of your own, MODULE:NAME; several with commas between.",
         "TRACKER",
         default=(),
@@ -155,51 +152,14 @@ class RunOptions:
 class MeasureOptions:
     """What a prompt is measured on. Data without labels are one split, and used completely."""
 
-    rephrasings: int = _REPHRASINGS.first(
+    rephrasings: int = REPHRASINGS.first(
         "How many wordings of the description; the original is one, but on test.", "Q", default=10, least=1
     )
-    split: SplitChoice = _DATA.first("Which samples; on test the rephrasings are held-out ones.", default="test")
-    samples: int = _DATA.first("At most so many samples.", "N", default=500, least=2)
-    seed: int = _DATA.option("Seeds everything that is drawn.", "N", default=42, least=0)
+    split: SplitChoice = DATA.first("Which samples; on test the rephrasings are held-out ones.", default="test")
+    samples: int = DATA.first("At most so many samples.", "N", default=500, least=2)
+    seed: int = DATA.option("Seeds everything that is drawn.", "N", default=42, least=0)
     lm: LMConfig = field(default_factory=LMConfig)
     rephrasing: RephrasingOptions = field(default_factory=RephrasingOptions)
-    cache_dir: str | Path | None = _MODEL.option(
+    cache_dir: str | Path | None = MODEL.option(
         "Where answers are kept", "DIR", shown_default="$PSOPT_CACHE_DIR or the user's cache"
-    )
-
-
-@told
-@dataclass(frozen=True, slots=True)
-class AnsweringOptions:
-    """How a prompt answers new texts: which columns it reads, which model is asked, under how many wordings."""
-
-    inputs: tuple[str, ...] = like(DataOptions, "inputs")
-    labels: tuple[str, ...] = _PROMPT.first(
-        "A label, for a prompt that does not know them; may be repeated.", "NAME", (), flags="--label", repeats=True
-    )
-    model: str | None = _MODEL.first("The model that classifies", "M", shown_default="the one that the prompt is for")
-    wordings: int = _REPHRASINGS.first(
-        "Ask under so many rephrasings; the majority answers, and S says how far they agree. Q times the price.",
-        "Q",
-        default=1,
-        least=1,
-    )
-    seed: int = like(MeasureOptions, "seed")
-    cache_dir: str | Path | None = like(MeasureOptions, "cache_dir")
-
-
-@told
-@dataclass(frozen=True, slots=True)
-class PersonOptions:
-    """Which answers are left to a person; by default none."""
-
-    abstain: float | None = _PEOPLE.first(
-        "Leave the least steady answers to a person: at most this share, of the run's val samples (without a run, of "
-        "these texts). Answers that are equally steady go together.",
-        "RATE",
-        least=0,
-        most=1,
-    )
-    target_f1: float | None = _PEOPLE.first(
-        "Keep as many answers as have surely (95 %) at least this F1 by the run's val samples.", "X", least=0, most=1
     )

@@ -4,10 +4,8 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError
-from psopt.settings._option import Panel, check, told
+from psopt.settings._option import DATA, SEARCH, check, told
 
-_SEARCH = Panel("Search")
-_DATA = Panel("Data")
 _LEAST_TO_SHORTEN = 10  # trials: with fewer, none is spent on shorter prompts
 
 SamplerName = Literal["tpe", "nsga2", "gp", "random"]
@@ -43,24 +41,24 @@ class SearchRestriction:
     kinds: tuple[str, ...] = KINDS
     margin: float = 0.01
     max_prompt_edits: int | None = None
-    max_prompt_tokens: int | None = _SEARCH.option(
+    max_prompt_tokens: int | None = SEARCH.option(
         "Maximum tokens per call of a recommended prompt, with a text of mean length; nothing above is tried",
         "N",
         least=1,
         changed_by=("resume",),
         shown_default="any number, of at most 25 edits",
     )
-    no_verbatim: bool = _SEARCH.option(
+    no_verbatim: bool = SEARCH.option(
         "Let no text of a sample into a prompt: no example, no run of three words, no number, nothing rare or private.",
         default=False,
     )
-    hold_back: HoldBack = _SEARCH.rare(
+    hold_back: HoldBack = SEARCH.rare(
         "Samples that are shown as no example: those that hold private text, near copies of texts of val or test, or "
         "both; proposals.json lists them. Without copies, scores may be too good.",
         default="all",
     )
     examples_allowed: int = 0
-    without: tuple[str, ...] = _SEARCH.rare(
+    without: tuple[str, ...] = SEARCH.rare(
         "Never use an edit, by its id (psopt export RUN --why lists them); may be repeated.",
         "EDIT",
         default=(),
@@ -98,11 +96,11 @@ class SearchOptions:
 
     trials: int = 40
     rounds: int = 3
-    sampler: SamplerName = _SEARCH.rare("Optuna's sampler.", "NAME", default="tpe")
-    seed: int = _DATA.option("Seeds everything that is drawn.", "N", default=42, least=0)
+    sampler: SamplerName = SEARCH.rare("Optuna's sampler.", "NAME", default="tpe")
+    seed: int = DATA.option("Seeds everything that is drawn.", "N", default=42, least=0)
     parts: SearchRestriction = field(default_factory=SearchRestriction)
     most_edits: int = 40
-    race: RaceMode = _SEARCH.option(
+    race: RaceMode = SEARCH.option(
         "Stop asking about a prompt once others are clearly better; auto does so where answers cost something and come "
         "call by call.",
         default="auto",

@@ -87,12 +87,9 @@ def of_flat(group: type[_Settings], data: Mapping[str, Any], *, nested: tuple[st
 def _plain(value: Any, leaf: Leaf) -> Any:
     if leaf.option and leaf.option.write and value is not None:
         return leaf.option.write(value)
-    match value:
-        case tuple():
-            return list(value)
-        case Path():
-            return str(value)
-    return value
+    if isinstance(value, tuple):
+        return list(value)
+    return str(value) if isinstance(value, Path) else value
 
 
 def _read(value: Any, leaf: Leaf) -> Any:

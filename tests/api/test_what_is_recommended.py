@@ -140,4 +140,4 @@ def test_nobody_is_told_to_ask_more_where_every_candidate_was_clearly_worse(tmp_
     report = (tmp_path / "run" / "report.html").read_text("utf-8")
     n_stopped = manifest(run)["race"]["stopped"]
     assert n_stopped > 2
-    assert f"Prompts evaluated on the same samples and rephrasings: 1, {n_stopped} more on a part of them" in report
+    assert f"1 prompt was evaluated on the same samples and rephrasings, {n_stopped} more on a part of them" in report
