@@ -75,6 +75,11 @@ class Prompt(PromptParts):
         """How an answer is read: ``label``, or as the template says."""
         return self.template.answer if self.template else "label"
 
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields that the template names; psopt's own form names none."""
+        return self.template.fields if self.template else ()
+
     @cached_property
     def id(self) -> str:
         """Twelve hexadecimal digits that name this prompt: equal prompts have equal ids, on any machine."""
@@ -118,13 +123,12 @@ class Prompt(PromptParts):
         Label:
         """
         record = row.text if isinstance(row, Sample) else row
-        named = self.template.fields if self.template else ()
         if isinstance(inputs, str):
             inputs = (inputs,)
-        columns = InputColumns(tuple(inputs), named, texts_alone=self.template is None)
+        columns = InputColumns(tuple(inputs), self.fields, texts_alone=self.template is None)
         (text,) = texts_of_records([record], columns, source="prompt.render")
         fields = fields_of(text)
-        for name in named:
+        for name in self.fields:
             if name not in fields:
                 has = ", ".join(fields)
                 raise DataError(f"prompt.render: the row has no column {name!r}, which the prompt names; it has {has}")

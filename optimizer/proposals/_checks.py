@@ -52,8 +52,8 @@ class ProposalChecks:
     @classmethod
     def of(cls, task: Task, prompt: Prompt | None = None, hold_back: HoldBack = "all") -> ProposalChecks:
         """The checks for a task's train, and for a prompt that shows its samples."""
-        columns = prompt.template.fields if prompt and prompt.template else ()
-        return cls(task, PhraseEvidence.of(task), tuple(columns), hold_back)
+        columns = prompt.fields if prompt else ()
+        return cls(task, PhraseEvidence.of(task), columns, hold_back)
 
     def against_statement(self, kind: str, label: str, text: str) -> str | None:
         """Return an objection to a note or a definition: it holds private text, or its quote is not a sign of a label.

@@ -221,10 +221,11 @@ def in_step(choices: Sequence[Iterable[str]], originals: Sequence[str]) -> Itera
             texts += itertools.islice(source, 1)
         if all(len(texts) <= number for texts in drawn):
             break
-        filled = [texts or [original] for texts, original in zip(drawn, originals, strict=True)]
-        yield tuple(texts[number % len(texts)] for texts in filled)
+        yield tuple(
+            texts[number % len(texts)] if texts else original for texts, original in zip(drawn, originals, strict=True)
+        )
     if any(drawn):
-        yield from _moved_on(filled)
+        yield from _moved_on([texts or [original] for texts, original in zip(drawn, originals, strict=True)])
 
 
 def _moved_on(lists: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:

@@ -71,9 +71,8 @@ class RephrasingSet:
             self._check_parts(text)
             twin = seen.get(key)
             if twin is not None:
-                raise InputError(
-                    f"the rephrasing {shortened(text)} stands twice, first as {shortened(twin)}; change or remove one"
-                )
+                twin_note = "" if twin == text else f", first as {shortened(twin)}"
+                raise InputError(f"the rephrasing {shortened(text)} stands twice{twin_note}; change or remove one")
             seen[key] = text
 
     def _check_parts(self, text: str) -> None:
@@ -226,7 +225,7 @@ def from_file(data: Any) -> RephrasingSet:
     if not isinstance(data, dict):
         raise InputError("expected an object with original, search and heldout")
     search, heldout = (_entries(data.get(part), part) for part in ("search", "heldout"))
-    original = data.get("original", next((entry["text"] for entry in search), None))
+    original = data.get("original", search[0]["text"] if search else None)
     if not isinstance(original, str):
         raise InputError(f"'original' must be text, not {original!r}")
     search_forms, heldout_forms = (tuple(map(_form, entries)) for entries in (search, heldout))
@@ -269,7 +268,7 @@ def read_wordings(path: Path) -> tuple[str, ...]:
     texts = _listed(parse_json(content, f"wordings {path}"))
     wrong = [number for number, text in enumerate(texts, 1) if not isinstance(text, str) or not text.strip()]
     if not texts or wrong:
-        where = "".join(f"; number {number} is none" for number in wrong[:1])
+        where = f"; number {wrong[0]} is none" if wrong else ""
         raise InputError(f"wordings {path}: expected a list of texts, or a rephrasings.json{where}")
     return tuple(distinct(texts))
 

@@ -108,8 +108,9 @@ def _by_rule(text: str, family: TextFamily, seed: int, number: int, protected: C
                 return _whitespace(value, rng)
             case "padding":
                 return _padding(value, number)
-            case _:
+            case "stop-words":
                 return _without_stop_words(value, rng, protected)
+        raise ValueError(f"no rule changes texts as {family!r} does")
 
     return _changed(text, change)
 

@@ -208,11 +208,6 @@ def _of_one_model(directory: RunDirectory, file: str, split: Split) -> Predictio
     return Predictions(answers, answered, labels, probabilities, metric_scores=merits, answers=answer_type, same=same)
 
 
-def fields_of(prompt: Prompt) -> tuple[str, ...]:
-    """The fields that a prompt's template names; psopt's own form names none."""
-    return prompt.template.fields if prompt.template else ()
-
-
 def text_to_read(prompt: Prompt) -> str:
     """A prompt for people to read; a user's template as its messages, with a ``+`` before each added line."""
     return render_shown(prompt, marked=True) if prompt.template else render_instructions(prompt)

@@ -12,7 +12,6 @@ from psopt.models import capabilities_of
 from psopt.models.chat import asks_in_chat, tokens_of_text, without_header_values
 from psopt.rephrasings import diversity_of
 from psopt.runs._call_price import CallPrice
-from psopt.runs._directory import fields_of
 from psopt.runs._front_file import SCHEMA_VERSION, front_entry, scores_of
 from psopt.runs._measured import answers_of
 from psopt.runs._recommendation import recommendation_lines
@@ -129,7 +128,7 @@ def _how_asked(settings: RunSettings, evaluator: Evaluator) -> dict[str, Any]:
     if settings.prompt:
         template = settings.prompt.template
         form = template.origin.format if template else "psopt"
-        fields = list(fields_of(settings.prompt))
+        fields = list(settings.prompt.fields)
         entries["prompt_source"] = {"format": form, "file": settings.prompt_file, "fields": fields}
     if not evaluator.answer_type.is_plain:
         entries["answers"] = evaluator.answer_type.to_dict()

@@ -13,7 +13,7 @@ from psopt.answers import reader_for
 from psopt.errors import InputError
 from psopt.models.chat import read_response_format
 from psopt.rephrasings import read_file
-from psopt.runs._directory import MANIFEST, REPHRASINGS, RunDirectory, fields_of
+from psopt.runs._directory import MANIFEST, REPHRASINGS, RunDirectory
 from psopt.runs._front_file import picked_prompt
 from psopt.runs._measured import Measured, stated_model
 from psopt.runs._settings import RunSettings
@@ -65,7 +65,7 @@ class PromptSource:
     @property
     def named(self) -> str:
         """What `psopt.templates.read_template` reads."""
-        return self.text or str(self.path)
+        return str(self.path) if self.text is None else self.text
 
     def with_labels(self) -> Prompt:
         """The prompt, if it knows its labels; raises InputError if it is a text or messages, which don't know them."""
@@ -106,7 +106,7 @@ class PromptSource:
         """The names in braces: those that are columns of the data are its inputs."""
         if self.prompt is None:
             return named_fields(self.named, self.options.format, columns)
-        return fields_of(self.prompt)
+        return self.prompt.fields
 
     @cached_property
     def settings(self) -> RunSettings | None:
@@ -151,7 +151,7 @@ def inputs_named(sources: Sequence[PromptSource], dataset: str, task_file: str |
     if not sources:
         return ()
     columns = columns_of(dataset, task_file=task_file)
-    named = set[str]().union(*(source.fields_named(columns) for source in sources))
+    named = {name for source in sources for name in source.fields_named(columns)}
     if named == {"text"} or ("text" in named and "text" not in columns):
         return ()
     inputs = tuple(column for column in columns if column in named)
@@ -176,7 +176,7 @@ def check_fits(prompt: Prompt, task: Task, source: str = "") -> None:
         own = ", ".join(prompt.labels)
         raise InputError(f"{named} is for the labels {own}; the data have {', '.join(task.labels)}")
     columns = dict.fromkeys((*task.fields, "text"))
-    for name in fields_of(prompt):
+    for name in prompt.fields:
         if name not in columns:
             raise InputError(
                 f"{named} names the field {name}, and the data have no such column; columns: {', '.join(columns)}"

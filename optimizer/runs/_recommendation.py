@@ -264,14 +264,15 @@ def _other_wordings(manifest: Mapping[str, Any]) -> list[str]:
     measured = manifest.get("other_wordings")
     if not measured:
         return []
-    names = measure_names(quality_name(manifest))
     where = f"Under {measured['n_wordings']} wordings of {measured['source']}, on test"
-    scores = _changes(measured["baseline"], measured["baseline"], quality_name(manifest))
     own = percent(measured["own_sensitivity"]["before"])
-    if measured["differences"]:  # otherwise the baseline is kept, and nothing was nominated
+    if measured["differences"]:
         where += f", original prompt -> {measured['id']}"
+        names = measure_names(quality_name(manifest))
         scores = ", ".join(f"{names[key]} {_difference(of)}" for key, of in measured["differences"].items())
         own += f" -> {percent(measured['own_sensitivity']['after'])}"
+    else:  # the baseline is kept, and nothing was nominated
+        scores = _changes(measured["baseline"], measured["baseline"], quality_name(manifest))
     return [f"{where}: {scores}; S under psopt's own held-out ones {own}."]
 
 

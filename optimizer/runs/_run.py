@@ -204,7 +204,7 @@ def _trial_row(trial: FrozenTrial, metric_names: Collection[str], front: Collect
     """One trial: its values on val, or what its race has estimated, and what it took."""
     attributes = trial.user_attrs
     is_complete = trial.state == optuna.trial.TrialState.COMPLETE
-    values = dict(zip(metric_names, trial.values or (), strict=False))  # a trial that is not complete has none
+    values = dict(zip(metric_names, trial.values, strict=True)) if trial.values else {}
     row = {
         "trial": trial.number,
         "state": trial.state.name.lower(),

@@ -111,7 +111,8 @@ class SearchBasis:
             others=tuple(map(of_other, evaluator.others)),
         )
         if calibrates(model):
-            basis = replace(basis, prior_texts=PRIOR_TEXTS * model.can_measure, labelled_texts=model.n_labelled)
+            prior_texts = PRIOR_TEXTS if model.can_measure else 0
+            basis = replace(basis, prior_texts=prior_texts, labelled_texts=model.n_labelled)
         if settings.models[1:]:
             basis = replace(basis, model=model.name)
         return basis

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError
-from psopt.runs._directory import MANIFEST, fields_of
+from psopt.runs._directory import MANIFEST
 from psopt.search_spaces import (
     Prompt,
     filled_template,
@@ -130,7 +130,7 @@ def read_back(prompt: Prompt, written: WrittenPrompt, fields: Sequence[str]) -> 
     if prompt.template is None and written.format == "text":
         written = write_prompt(prompt, "openai")
     own = prompt.template
-    inputs = [name for name in fields_of(prompt) if name in fields]
+    inputs = [name for name in prompt.fields if name in fields]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"prompt{written.suffix}"
         file.write_bytes(written.text.encode("utf-8"))

@@ -92,9 +92,11 @@ def pareto_front(candidates: Sequence[R], least_f1: float) -> tuple[R, ...]:
     is left out: the middle of a scale is close to everything, so S = 0 and C = 1 prove nothing. So is one that gives
     nearly everything one label with hardly more F1 than a constant answer, or guesses (see `why_worthless`).
     """
+    unique: dict[tuple[float, ...], R] = {}
     feasible = feasible_of(candidates, least_f1)
-    feasible.sort(key=lambda candidate: (len(candidate.edits), candidate.trial), reverse=True)
-    rivals = list({tuple(candidate.val.gains): candidate for candidate in feasible}.values())  # the last of equal ones
+    for candidate in sorted(feasible, key=lambda candidate: (len(candidate.edits), candidate.trial)):
+        unique.setdefault(tuple(candidate.val.gains), candidate)
+    rivals = list(unique.values())
     front = [candidate for candidate in rivals if not any(_dominates(rival, candidate) for rival in rivals)]
     return tuple(sorted(front, key=lambda candidate: (-candidate.val.f1, candidate.val.sensitivity, candidate.trial)))
 
@@ -240,5 +242,5 @@ def pick(
 
 
 def _measured(candidate: Candidate, measure: str) -> float:
-    value = candidate.length.get(measure, getattr(candidate.val, measure, None))
+    value = candidate.length["tokens"] if measure == "tokens" else getattr(candidate.val, measure)
     return math.nan if value is None else float(value)

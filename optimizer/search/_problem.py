@@ -80,10 +80,14 @@ class SearchProblem:
 
     def can_read(self, prompt: Prompt) -> bool:
         """Whether every model can read a prompt completely, even with the longest texts and the longest rephrasing."""
-        rephrasings = self.evaluator.rephrasings
-        worded = prompt.described_as(max([*rephrasings.on("train")[0], *rephrasings.on("test")[0]], key=len))
+        worded = prompt.described_as(self._longest_description)
         models = [evaluator.model for evaluator in self.evaluator.each]
         return all(model.can_read(worded, self._longest_texts) for model in models if can(model, "has_longest"))
+
+    @cached_property
+    def _longest_description(self) -> str:
+        rephrasings = self.evaluator.rephrasings
+        return max((*rephrasings.on("train")[0], *rephrasings.on("test")[0]), key=len)
 
     @cached_property
     def _longest_texts(self) -> list[str]:

@@ -79,7 +79,7 @@ class PromptLimits:
         others = {edit for edit in edits if edit.kind not in {"calibration", "definition", "example"}}
         # definitions by rule are short phrases on one line; a model's are sentences, to be reviewed one by one
         definitions = [edit for edit in edits if edit.kind == "definition"]
-        defined = {(edit.label, edit.step, edit.is_drafted and edit.text) for edit in definitions}
+        defined = {(edit.label, edit.step, edit.text if edit.is_drafted else "") for edit in definitions}
         examples = [edit for edit in edits if edit.kind == "example"]
         shown = {(edit.label, edit.step) for edit in examples}
         n_shown = min(len(shown), max(0, len(examples) - self.examples_allowed))

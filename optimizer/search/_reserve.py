@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 from psopt.errors import InputError
 from psopt.models import capabilities_of
 from psopt.models.chat import Need, TokenRange, asks_in_chat, most_tokens_in, tokens_of_query
@@ -16,7 +17,6 @@ from psopt.search_spaces import KINDS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
     from psopt.evaluation import Evaluator, Split
     from psopt.search._search import Search
@@ -54,10 +54,11 @@ class PromptNeed:
         """
         model = evaluator.model
         if not asks_in_chat(model):
-            unasked = ~evaluator.partial_answers(prompt, split).is_answered
+            answered = evaluator.partial_answers(prompt, split).is_answered
+            unasked = np.ones_like(answered) if ignoring_cache else ~answered
             if cells is not None:
                 unasked &= cells
-            n_new = unasked.size if ignoring_cache else evaluator.n_unkept(prompt, split, unasked)
+            n_new = int(unasked.sum()) if ignoring_cache else evaluator.n_unkept(prompt, split, unasked)
             return cls(n_new + evaluator.prior_calls(prompt, split), TokenRange(), 0, 0.0)
         queries = model.queries(evaluator.rephrased(prompt, split), evaluator.texts(split), cells)
         if not ignoring_cache:
@@ -133,7 +134,8 @@ class _ModelReserve:
         It must score the baseline and the gate's nominees on test. Until the front is completed, it must also be able
         to complete one prompt's grid on val: otherwise it could only recommend the baseline.
         """
-        baseline, leading, best = search.problem.baseline_prompt, *_leading(search)
+        baseline = search.problem.baseline_prompt
+        leading, best = _leading(search)
         front = [self._of(leader, "test") for leader in leading]
         coming = []
         if split == "val" and prompt.id != baseline.id:

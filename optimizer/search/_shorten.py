@@ -8,7 +8,6 @@ The one-standard-error rule is that of Breiman et al. (1984), here on paired dif
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from psopt.evaluation import compare_paired, objective_gains, objective_values
 from psopt.search_spaces import apply_edits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from psopt.evaluation import Evaluator, Predictions
     from psopt.metrics import PairedDifference
@@ -57,8 +56,8 @@ def edit_worths(candidates: Sequence[Tried], pool: Sequence[Edit]) -> dict[str, 
 
     A merged edit counts as those that it merges.
     """
-    parameters = _parameters_in(pool)
-    held = [_parameters_in(candidate.edits) for candidate in candidates]
+    parameters = list(dict.fromkeys(name for edit in pool for name in edit.stands_for))
+    held = [{name for edit in candidate.edits for name in edit.stands_for} for candidate in candidates]
     x = np.array([[parameter in names for parameter in parameters] for names in held], dtype=float)
     x -= x.mean(axis=0)
     y = np.array([candidate.val.gains.sum() for candidate in candidates])
@@ -66,11 +65,6 @@ def edit_worths(candidates: Sequence[Tried], pool: Sequence[Edit]) -> dict[str, 
     solved = np.linalg.solve(x.T @ x + _RIDGE * np.eye(len(parameters)), x.T @ y)
     worth = dict(zip(parameters, solved.tolist(), strict=True))
     return {edit.parameter_name: sum(worth[part] for part in edit.stands_for) for edit in pool}
-
-
-def _parameters_in(edits: Iterable[Edit]) -> list[str]:
-    """The parameters that edits stand for, each once."""
-    return list(dict.fromkeys(itertools.chain.from_iterable(edit.stands_for for edit in edits)))
 
 
 def is_as_good(candidate: Candidate, knee: Candidate, on_val: Callable[[Candidate], Predictions]) -> bool:

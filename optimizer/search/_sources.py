@@ -7,7 +7,6 @@ limited the tokens per call, nothing above that is tried.
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -201,11 +200,10 @@ class CandidateQueue:
 
     def put(self, choices: Sequence[Choice]) -> None:
         """Queue candidates; edits that the pool lacks are written to the study first, as one more round."""
-        edits = {edit.id: edit for edit in itertools.chain.from_iterable(choice.edits for choice in choices)}
-        for edit in self._history.pool:
-            edits.pop(edit.id, None)
-        if edits:
-            self._history.add_edits(edits.values(), self._worker)
+        pool_ids = {edit.id for edit in self._history.pool}
+        new = {edit.id: edit for choice in choices for edit in choice.edits if edit.id not in pool_ids}
+        if new:
+            self._history.add_edits(new.values(), self._worker)
         for choice in choices:
             self._enqueue(choice.edits, choice.order)
 

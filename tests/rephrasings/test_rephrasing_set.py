@@ -50,7 +50,7 @@ def test_the_digest_depends_on_both_sets_and_on_the_order_and_not_on_the_source(
         ((), (), "first search rephrasing"),
         (("b", "a"), (), "first search rephrasing"),
         (("a", "b", "B!"), (), "stands twice"),
-        (("a", "b", "b"), (), "'b' stands twice, first as 'b'; change"),
+        (("a", "b", "b"), (), "'b' stands twice; change"),
         (("a", "b"), ("c", "d", "c"), "stands twice"),
         (("a", "b"), ("A.",), "'A.' stands twice, first as 'a'"),
         (("a", " "), (), "one paragraph"),

@@ -247,7 +247,7 @@ def with_every_model(tests: Mapping[str, NomineeTest], on_val: MeasuredGain | No
         gain.consistency,
         gain.with_val(on_val),
         tuple(dict.fromkeys(itertools.chain.from_iterable(test.lost for test in each))),
-        decisive=max((test.decisive for test in each), key=len),
+        decisive=BOTH if any(test.decisive == BOTH for test in each) else F1_ALONE,
         losses=tuple(losses),
         macro_f1=macro,
         is_harmful=any(test.is_harmful for test in each),

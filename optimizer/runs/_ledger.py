@@ -1,0 +1,66 @@
+"""What a run has spent, saved at every call: limits hold for all its parts together, even if it is killed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from dataclasses import asdict, fields
+from io import FileIO
+from typing import TYPE_CHECKING
+
+from psopt.models.chat import Usage
+from psopt.runs._directory import MANIFEST, SPENT, json_object
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from psopt.models.chat import Budget
+    from psopt.runs._directory import RunDirectory
+
+_SIZE = 400  # bytes: more than the numbers take, so that each state overwrites the one before in a single write
+
+
+@contextlib.contextmanager
+def spending_kept(directory: RunDirectory, budget: Budget) -> Iterator[None]:
+    """Tell a budget what the run has spent before, and save what it spends from now on.
+
+    A request that was in flight when the process was killed counts as failed: it may have been paid for.
+    """
+    budget.earlier = _spent_before(directory.path)
+    file: FileIO | None = None
+
+    def write(usage: Usage) -> None:
+        """Save an amount; if the disk is full, the one before stays, and writing other files reports the error."""
+        nonlocal file
+        with contextlib.suppress(OSError):
+            if file is None:
+                file = FileIO(os.open(directory.path / SPENT, os.O_WRONLY | os.O_CREAT, 0o666), "w")
+            file.seek(0)  # each amount overwrites the one before
+            file.write(json.dumps(asdict(usage)).ljust(_SIZE).encode())
+
+    budget.ledger = write
+    try:
+        yield
+    finally:
+        budget.ledger = None
+        if file is not None:
+            file.close()
+
+
+def _spent_before(path: Path) -> Usage:
+    """What earlier parts of a run have spent; for a run without the file, what its run.json says."""
+    spending = json_object(path / SPENT)
+    if spending:
+        return Usage(**{part.name: spending[part.name] for part in fields(Usage) if part.name in spending})
+    calls = json_object(path / MANIFEST).get("calls") or {}
+    return Usage(
+        made=calls.get("made", 0),
+        cached=calls.get("cached", 0),
+        failed=calls.get("failed", 0),
+        tokens_in=calls.get("tokens", 0),
+        cost=calls.get("cost_usd", 0.0),
+        reasoning=calls.get("reasoning_tokens", 0),
+        cached_in=calls.get("cached_input_tokens", 0),
+    )
