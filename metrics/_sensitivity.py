@@ -1,7 +1,6 @@
 """Sensitivity: how much an answer changes when the task is rephrased, and between which labels. It needs no labels.
 
-It differs from uncertainty, which is how undecided the model is under one fixed wording. Other indices of it are PSS
-and POSIX: how much scores or likelihoods differ between prompts.
+It differs from uncertainty, which is how undecided the model is under one fixed wording.
 """
 
 from __future__ import annotations
