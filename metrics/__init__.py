@@ -55,18 +55,9 @@ from ._differences import PairedDifference, compare_scores, mean_difference
 from ._f1 import class_f1, macro_f1, micro_f1, prompt_f1, rephrasing_damage, spread
 from ._intervals import Interval, class_intervals, macro_f1_interval, mean_interval, score_intervals
 from ._joint import Reference, joint_scores, noised_predictions, reference_scores
+from ._other_indices import posix, prompt_sensi_score, sample_posix, sample_prompt_sensi_score
 from ._resampling import RephrasingCurve, bootstrap_ci, rephrasing_curve
-from ._sensitivity import (
-    FlipPair,
-    flip_pairs,
-    posix,
-    prompt_sensi_score,
-    sample_posix,
-    sample_prompt_sensi_score,
-    sample_sensitivity,
-    sensitivity,
-    uncertainty,
-)
+from ._sensitivity import FlipPair, flip_pairs, sample_sensitivity, sensitivity, uncertainty
 
 __all__ = [
     "FlipPair",

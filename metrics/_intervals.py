@@ -189,15 +189,13 @@ def class_intervals(
     of_f1 = scatter(class_f1_statistic(predicted, truth, wanted), predicted.shape[1], wordings, n_samples)
     intervals = []
     for label, f1 in zip(wanted, _intervals(of_f1, np.ones(len(wanted)), tail), strict=True):
-        of_class: dict[str, Interval] = {}
+        of_class = {} if np.isnan(f1.estimate) else {"f1": f1}
         own = truth == label
         if own.any():
-            of_class = score_intervals(
+            of_own = score_intervals(
                 array[own], truth[own], n_classes, wordings=wordings, confidence=confidence, similarity=similarity
             )
-        of_class["f1"] = f1
-        if np.isnan(f1.estimate):
-            del of_class["f1"]
+            of_class |= {name: of_own[name] for name in ("sensitivity", "consistency")}
         intervals.append(of_class)
     return intervals
 

@@ -110,9 +110,9 @@ def heed_ctrl_c() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def each_text_is_embedded_once() -> None:
+def each_text_is_embedded_once() -> Iterator[Any]:
     """Let minilm compute the vector of a text once in this process: each test has a cache of its own, and all of them
-    ask about much the same texts.
+    ask about much the same texts. Its value is the method that computes them, for tests of just that.
     """
     vectors: dict[str, Any] = {}
     compute = Encoder._run
@@ -123,7 +123,9 @@ def each_text_is_embedded_once() -> None:
             vectors.update(zip(new, compute(encoder, new), strict=True))
         return np.stack([vectors[text] for text in texts])
 
-    pytest.MonkeyPatch().setattr(Encoder, "_run", run)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Encoder, "_run", run)
+        yield compute
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -162,10 +164,16 @@ def keep_logging_on() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[FakeServer]:
-    """A server that behaves, until a test changes it."""
+def running_server() -> Iterator[FakeServer]:
+    """The server of a file's tests."""
     with FakeServer() as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def server(running_server: FakeServer) -> FakeServer:
+    """A server that behaves, until a test changes it."""
+    return running_server
 
 
 @pytest.fixture

@@ -6,15 +6,8 @@ from psopt.diagnosis._phrase_index import PhraseIndex, distinctive_words
 from psopt.diagnosis._prompt_report import PromptReport
 from psopt.diagnosis._slices import Contrast, FailureSlice, distinct_slices, find_slices, severity
 from psopt.diagnosis._slices_by_meaning import find_slices_by_meaning
-from psopt.diagnosis._suspects import (
-    Suspect,
-    ToLabel,
-    find_suspects,
-    samples_to_label,
-    suspect_labels,
-    suspects_line,
-    without_suspects,
-)
+from psopt.diagnosis._suspects import Suspect, find_suspects, suspect_labels, suspects_line, without_suspects
+from psopt.diagnosis._to_label import ToLabel, samples_to_label
 
 __all__ = [
     "Contrast",

@@ -17,7 +17,7 @@ from psopt.metrics import joint_scores, reference_scores
 from psopt.search_spaces import VIEWS, View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
     from psopt.diagnosis._slices_by_meaning import Embed
@@ -88,7 +88,7 @@ def joint_view(predictions: Predictions) -> JointView | None:
     if not predictions.is_labelled or not predictions.is_whole:
         return None
     references = {
-        name: dict(zip(OBJECTIVES, (scores.f1, scores.sensitivity, scores.consistency), strict=True))
+        name: {measure: getattr(scores, measure) for measure in OBJECTIVES}
         for name, scores in reference_scores(predictions.array, predictions.truth, predictions.n_classes).items()
     }
     if predictions.probabilities is not None:  # these are scored; noise is compared by answers
@@ -177,14 +177,13 @@ class Diagnosis:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the diagnosis as plain JSON data (`groups` and `weak` of the contract)."""
-        data = asdict(self)
-        facts = data["evidence"] or [{}] * len(self.slices)
+        facts = [asdict(of_slice) for of_slice in self.evidence] or [{}] * len(self.slices)
         return {
             "groups": [{**failing.to_dict(), **of_slice} for failing, of_slice in zip(self.slices, facts, strict=True)],
-            "blocks": [{**cluster, "size": len(cluster["samples"])} for cluster in data["clusters"]],
-            "joint": data["joint"],
+            "blocks": [{**asdict(cluster), "size": len(cluster.samples)} for cluster in self.clusters],
+            "joint": asdict(self.joint) if self.joint else None,
             "carried": self.carried,
-            "weak": data["failure_cases"],
+            "weak": {view: [asdict(case) for case in cases] for view, cases in self.failure_cases.items()},
         }
 
 
@@ -224,19 +223,20 @@ def _most_severe(predictions: Predictions, view: View) -> tuple[FailureCase, ...
         of_class = max(1, _MOST_CASES // len(predictions.labels))
         by_class = [order[truth[order] == label][:of_class] for label in range(len(predictions.labels))]
         order = np.concatenate(by_class)
-    return tuple(
-        _failure_cases(predictions, [index for index in order[:_MOST_CASES].tolist() if severities[index] > 0])
-    )
+    return _failure_cases(predictions, [index for index in order[:_MOST_CASES].tolist() if severities[index] > 0])
 
 
-def _failure_cases(predictions: Predictions, indices: Sequence[int]) -> Iterator[FailureCase]:
+def _failure_cases(predictions: Predictions, indices: Sequence[int]) -> tuple[FailureCase, ...]:
     unstable = predictions.sensitivities.tolist()
     right = alike = [None] * len(unstable)
     if predictions.is_labelled:
         right = predictions.n_right.tolist()
         if predictions.answers.has_consistency:
             alike = predictions.consistencies.tolist()
+    cases = []
     for index in indices:
         sample = predictions.samples[index]
         answers = predictions.answers_to(index)
-        yield FailureCase(sample.id, sample.text, sample.label, unstable[index], alike[index], right[index], answers)
+        case = FailureCase(sample.id, sample.text, sample.label, unstable[index], alike[index], right[index], answers)
+        cases.append(case)
+    return tuple(cases)

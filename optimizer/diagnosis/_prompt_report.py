@@ -124,25 +124,32 @@ class PromptReport:
         predictions, samples = self.predictions, self.predictions.samples
         named = {case.id for case in itertools.chain(*self.diagnosis.failure_cases.values())}
         named.update(*(failing.samples for failing in self.diagnosis.slices))
-        columns: dict[str, list[Any]] = {
-            "id": [sample.id for sample in samples],
-            "text": [str(sample.text) for sample in samples],
-            "label": [sample.label for sample in samples],
-            "sensitivity": predictions.sensitivities.tolist(),
-            "consistency": [None] * len(samples),
-            "share_right": [None] * len(samples),
-            "answers": [predictions.answers_to(index) for index in range(len(samples))],
-        }
+        unstable = predictions.sensitivities.tolist()
+        right = alike = [None] * len(samples)
         if predictions.is_labelled:
-            columns["share_right"] = predictions.share_right.tolist()
+            right = predictions.share_right.tolist()
             if predictions.answers.has_consistency:
-                columns["consistency"] = predictions.consistencies.tolist()
+                alike = predictions.consistencies.tolist()
+        shares: dict[str, list[float]] = {}
         if predictions.answers.open is None:
             p_tau = predictions.p_tau / predictions.p_tau.sum(axis=1, keepdims=True)
-            columns |= {f"share_{label}": p_tau[:, place].tolist() for place, label in enumerate(predictions.labels)}
-        columns["share_na"] = (predictions.is_na.sum(axis=1) / predictions.asked.sum(axis=1)).tolist()
-        columns["weak"] = [sample.id in named for sample in samples]
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+            shares = {f"share_{label}": p_tau[:, place].tolist() for place, label in enumerate(predictions.labels)}
+        share_na = (predictions.is_na.sum(axis=1) / predictions.asked.sum(axis=1)).tolist()
+        rows = [
+            {
+                "id": sample.id,
+                "text": str(sample.text),
+                "label": sample.label,
+                "sensitivity": unstable[index],
+                "consistency": alike[index],
+                "share_right": right[index],
+                "answers": predictions.answers_to(index),
+                **{name: values[index] for name, values in shares.items()},
+                "share_na": share_na[index],
+                "weak": sample.id in named,
+            }
+            for index, sample in enumerate(samples)
+        ]
         return data_frame(rows, "diagnosis.to_frame()")
 
     def to_dict(self) -> dict[str, Any]:

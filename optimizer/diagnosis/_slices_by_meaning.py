@@ -61,7 +61,10 @@ def vectors_of(texts: Sequence[str], embed: Embed | None) -> NDArray[np.float32]
     """Texts as unit vectors, (n, d): from an encoder, or without one from latent semantic analysis."""
     if embed:
         return embed(texts)
-    return _by_words(tuple(map(shown_words, texts)))
+    vectors = _by_words(tuple(map(shown_words, texts)))
+    if vectors is None:  # each in a direction of its own
+        return np.eye(len(texts), dtype=np.float32)
+    return vectors
 
 
 def clusters_of(vectors: NDArray[np.float32], members: NDArray[np.int64]) -> list[NDArray[np.int64]]:
@@ -92,19 +95,24 @@ def _slice(predictions: Predictions, members: NDArray[np.int64], label: int, pre
     )
 
 
-@functools.lru_cache(maxsize=4)  # all diagnoses of a run are of the same texts
-def _by_words(texts: tuple[str, ...]) -> NDArray[np.float32]:
-    """Latent semantic analysis: unit vectors, or a constant direction for a text without a known word."""
+@functools.lru_cache(maxsize=2)  # all diagnoses of a run are of the same texts
+def _by_words(texts: tuple[str, ...]) -> NDArray[np.float32] | None:
+    """Latent semantic analysis: unit vectors, or a constant direction for a text without a known word.
+
+    None where words tell no text from another.
+    """
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     try:
         weights = TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2)).fit_transform(texts)
     except ValueError:  # no word in any text
-        return np.eye(len(texts), dtype=np.float32)
+        return None
     n_dimensions = min(_DIMENSIONS, min(weights.shape) - 1)
     if n_dimensions < 1:
-        return np.eye(len(texts), dtype=np.float32)
+        return None
     vectors = TruncatedSVD(n_dimensions, random_state=0).fit_transform(weights)
     vectors += 1e-9  # a text with only rare words has no direction, but cosine needs one
-    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
+    units = np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
+    units.setflags(write=False)  # all who ask share them
+    return units

@@ -10,17 +10,7 @@ from psopt.evaluation._answer_shares import (
     why_worthless,
 )
 from psopt.evaluation._beside_quality import beside_quality_line, intervals_note, note_size
-from psopt.evaluation._drift import (
-    N_PROBED,
-    Reruns,
-    Shift,
-    compare_reruns,
-    flipped,
-    mean_shift,
-    no_reruns,
-    share_shift,
-    shifts,
-)
+from psopt.evaluation._drift import Shift, mean_shift, share_shift, shifts
 from psopt.evaluation._evaluate import (
     PartialAnswers,
     assessed,
@@ -58,6 +48,7 @@ from psopt.evaluation._objectives import (
 )
 from psopt.evaluation._open_scores import ClassDifference, compare_classes, embed
 from psopt.evaluation._predictions import NA, Predictions
+from psopt.evaluation._reruns import N_PROBED, Reruns, compare_reruns, flipped, no_reruns
 from psopt.evaluation._scores import (
     ClassScores,
     FamilyScores,

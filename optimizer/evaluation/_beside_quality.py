@@ -31,20 +31,24 @@ def beside_quality_line(*measured: Mapping[str, Any]) -> str:
         return _open_line([scores["open"]["measures"] for scores in measured])
     lines = []
     if all("pss" in scores for scores in measured):
-        lines.append(f"PSS {_arrow(scores['pss'] for scores in measured)}")
+        lines.append(f"PSS {_arrow(100 * scores['pss'] for scores in measured)}")
     if of_class := measured[-1].get("class_shares"):
         largest = most_answered(of_class)
         lines.append(f"largest class: {largest} ({100 * of_class[largest]:.0f} % of the samples)")
     if all("ordinal" in scores for scores in measured):
         lines.append(_ordinal_line([scores["ordinal"] for scores in measured]))
     if all("posix" in scores for scores in measured):
-        lines.append(f"POSIX {_arrow((scores['posix'] for scores in measured), '.2f', 1)} nats")
+        lines.append(f"POSIX {_arrow((scores['posix'] for scores in measured), '.2f')} nats")
     return ", ".join(lines)
 
 
-def _arrow(values: Iterable[float | None], form: str = ".1f", times: int = 100) -> str:
+def _arrow(values: Iterable[float | None], form: str = ".1f") -> str:
     """A value, or two with an arrow between; a dash for an undefined one."""
-    return " -> ".join("–" if value is None else f"{times * value:{form}}" for value in values)
+    return " -> ".join("–" if value is None else f"{value:{form}}" for value in values)
+
+
+def _percent(values: Iterable[float | None]) -> str:
+    return f"{_arrow(None if value is None else 100 * value for value in values)} %"
 
 
 def _open_line(measured: Sequence[Mapping[str, float | None]]) -> str:
@@ -53,9 +57,9 @@ def _open_line(measured: Sequence[Mapping[str, float | None]]) -> str:
     for name in measured[0]:
         values = [measures.get(name) for measures in measured]
         if name in NO_SHARES:
-            parts.append(f"{name} {_arrow(values, NO_SHARES[name], 1)}")
+            parts.append(f"{name} {_arrow(values, NO_SHARES[name])}")
         else:
-            parts.append(f"{name} {_arrow(values)} %")
+            parts.append(f"{name} {_percent(values)}")
     return ", ".join(parts)
 
 
@@ -71,8 +75,8 @@ def _ordinal_line(measured: Sequence[Mapping[str, float | None]]) -> str:
         return [scores[name] for scores in measured]
 
     return (
-        f"exactly right {_arrow(of('micro_f1'))} %, S without the order {_arrow(of('nominal_sensitivity'))} %, mean "
-        f"distance {_arrow(of('mean_distance'), '.2f', 1)}, quadratic kappa {_arrow(of('quadratic_kappa'), '.2f', 1)}"
+        f"exactly right {_percent(of('micro_f1'))}, S without the order {_percent(of('nominal_sensitivity'))}, "
+        f"mean distance {_arrow(of('mean_distance'), '.2f')}, quadratic kappa {_arrow(of('quadratic_kappa'), '.2f')}"
     )
 
 

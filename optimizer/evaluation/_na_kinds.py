@@ -71,9 +71,11 @@ def na_note(na_rate: float, kinds: Mapping[str, int]) -> str:
     note = f"S is unreliable: {100 * na_rate:.0f} % of the answers name no label"
     if not kinds:
         return note
-    counts = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
+    note += f" ({', '.join(f'{n} {kind}' for kind, n in kinds.items())})"
     most_frequent = next(iter(kinds))
-    return "; ".join(filter(None, [f"{note} ({counts})", NO_LABEL_CURES.get(most_frequent)]))
+    if cure := NO_LABEL_CURES.get(most_frequent):
+        note += f"; {cure}"
+    return note
 
 
 def na_lines(scores: Mapping[str, Any]) -> list[str]:

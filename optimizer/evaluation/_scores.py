@@ -148,9 +148,10 @@ class Scores:
         """The measures with their intervals, in total and per class, as shown in notebooks."""
         measures = [(name, with_interval(value, self.ci.get(key))) for name, key, value in self._measures]
         classes = [(label, of.n, of.f1, of.sensitivity, of.consistency) for label, of in self.per_class.items()]
-        note = shares_line(self.to_dict())
         if self.constant:
             note = f"It always answers {self.constant}: S = 0 and C = 1 are worth nothing."
+        else:
+            note = shares_line(self.to_dict())
         parts = [line(note), table(("measure", "value"), measures)]
         if classes:
             parts.append(table(("label", "n", "F1", "S", "C"), classes))

@@ -9,12 +9,13 @@ import pytest
 from psopt.models import AnswerCache
 from psopt.models.chat import Budget, LMConfig, chat_model
 
-from tests.fake_server import FakeServer, FakeServerOptions
+from tests.fake_server import FakeServerOptions
 from tests.fake_server._options import FIXED_AT_START
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
+
+    from tests.fake_server import FakeServer
 
 KEY = "sk-very-secret-0123456789"
 AS_NEW = {
@@ -22,14 +23,9 @@ AS_NEW = {
 }
 
 
-@pytest.fixture(scope="module")
-def running_server() -> Iterator[FakeServer]:
-    with FakeServer() as server:
-        yield server
-
-
 @pytest.fixture
 def server(running_server: FakeServer) -> FakeServer:
+    """The file's server, as new."""
     running_server.change(**AS_NEW)
     running_server.reset()
     return running_server

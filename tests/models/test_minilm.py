@@ -13,12 +13,21 @@ from psopt.tasks import Row
 from psopt.templates import Field, Message, Part, Template
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 pytest.importorskip("torch", reason="the extra `local` is not installed")
 
 TEXTS = ["When did the war end ?", "Who wrote Faust ?", "What color is a plum ?", "How many legs has a crab ?"]
 PROMPT = Prompt("Say what kind of answer the question asks for.", ("Number", "Person", "Entity"), "question")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def each_text_is_embedded_whenever_asked(each_text_is_embedded_once: Any) -> Iterator[None]:
+    """Take back what spares other tests the encoder: here it is what is tested."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Encoder, "_run", each_text_is_embedded_once)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -260,6 +260,7 @@ def test_the_smallest_diagnosis_is_a_page(task: Task, keyword_model: Any, n_samp
 def test_the_smallest_run_has_a_report(task: Task, keyword_model: Any, tmp_path: Path, n_test: int) -> None:
     few = dataclasses.replace(task, test=task.test[:n_test])
     found = optimize(few, trials=3, rounds=1, rephrasings=2, model=keyword_model, out=tmp_path / "run")
+    assert (found.path / "report.html").is_file()
     (front,) = [figure for figure in write_report(RunDirectory.open(found.path)) if figure.name == "front"]
     colours = front.plot.layout.coloraxis
     assert 0 <= colours.cmin < colours.cmax <= 1  # a C of more than 100 % was on the scale where all are near it

@@ -46,9 +46,13 @@ def test_a_signal_in_a_callback_that_swallows_errors_is_delivered_afterwards(num
         rows.clear()
         steps.append("the callback has run")
 
+    def run() -> None:
+        stored(work)
+        steps.append("not reached")
+
     try:
         with pytest.raises(KeyboardInterrupt):
-            stored(work)
+            run()
         assert reference() is None
         assert steps == ["the callback has run"]
         assert received == [number]
