@@ -11,7 +11,6 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError, nearest
-from psopt.text import shortened_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -36,13 +35,14 @@ def check_classes(
 ) -> None:
     """Check the labels, and that definitions and subclasses are for labels; `where` begins the messages."""
     _check_labels(where, labels)
-    check_among(where, definitions, labels, role="definitions name")
-    check_among(where, subclasses, labels, role="subclasses name")
+    check_among(where, definitions, labels, role="definitions: label")
+    check_among(where, subclasses, labels, role="subclasses: label")
 
 
 def _check_labels(where: str, labels: Sequence[str]) -> None:
     if len(labels) < 2:
-        raise DataError(f"{where}: a classification needs at least two labels, and these are {list(labels)}")
+        only = f"only {labels[0]!r}" if labels else "none"
+        raise DataError(f"{where}: a classification needs at least two labels, and this has {only}")
     for label in labels:
         if not label.strip():
             raise DataError(f"{where}: a label is empty; give it a name")
@@ -79,7 +79,8 @@ def check_samples(where: str, samples: Sequence[Sample], classes: Sequence[str])
     ids = set()
     for sample in samples:
         if classes and sample.label not in allowed:
-            check_among(f"{where}, sample {sample.id}", [str(sample.label)], classes)
+            hint = nearest(str(sample.label), classes) or f": {', '.join(classes)}"
+            raise DataError(f"{where}, sample {sample.id}: label {sample.label!r} is none of the labels{hint}")
         if sample.id in ids:
             raise DataError(f"{where}: id {sample.id!r} stands twice; ids must differ, from split to split too")
         ids.add(sample.id)
@@ -158,7 +159,8 @@ def typo_hint(sizes: Mapping[str, int]) -> str:
         alike = next((rival for rival in by_frequency[:number] if _is_misspelt(label, rival, sizes)), None)
         if alike is not None:
             pairs.append(f"{label!r} ({sizes[label]:,}) looks like {alike!r} ({sizes[alike]:,})")
-    return f"label {shortened_list(pairs, _MOST_MISSPELT)}" if pairs else ""
+    others = f", and {len(pairs) - _MOST_MISSPELT:,} more are alike" if len(pairs) > _MOST_MISSPELT else ""
+    return f"label {', '.join(pairs[:_MOST_MISSPELT])}{others}" if pairs else ""
 
 
 def _is_misspelt(label: str, rival: str, sizes: Mapping[str, int]) -> bool:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
-from psopt.templates._formats import document_of, is_config, prompt_entries, read_source_text
+from psopt.templates._formats import document_of, read_source_text
+from psopt.templates._promptfoo import is_config, prompt_entries
 from psopt.templates._template import Field
 from psopt.templates._write import block_end, indented, indicators, readable, written_text
 
