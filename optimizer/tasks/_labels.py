@@ -60,8 +60,14 @@ def check_among(
     """Raise DataError if a name is none of the labels; messages call it by its role, and name the fault."""
     for name in names:
         if name not in labels:
-            hint = nearest(name, labels) or f": {', '.join(labels)}"
-            raise DataError(f"{where}: {role} {name!r} is {fault}{hint}")
+            raise _none_of(where, name, labels, role, fault)
+
+
+def _none_of(
+    where: str, name: object, labels: Sequence[str], role: str = "label", fault: str = "none of the labels"
+) -> DataError:
+    hint = nearest(str(name), labels) or f": {', '.join(labels)}"
+    return DataError(f"{where}: {role} {name!r} is {fault}{hint}")
 
 
 def check_positions(where: str, labels: Sequence[str], positions: Sequence[float]) -> None:
@@ -79,8 +85,7 @@ def check_samples(where: str, samples: Sequence[Sample], classes: Sequence[str])
     ids = set()
     for sample in samples:
         if classes and sample.label not in allowed:
-            hint = nearest(str(sample.label), classes) or f": {', '.join(classes)}"
-            raise DataError(f"{where}, sample {sample.id}: label {sample.label!r} is none of the labels{hint}")
+            raise _none_of(f"{where}, sample {sample.id}", sample.label, classes)
         if sample.id in ids:
             raise DataError(f"{where}: id {sample.id!r} stands twice; ids must differ, from split to split too")
         ids.add(sample.id)

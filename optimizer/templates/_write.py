@@ -177,7 +177,10 @@ def _changed(text: str, changes: Sequence[_Change], is_exact: Callable[[str], bo
         return None
     # Each further spelling is right in more cases, so one level for all changes is enough; there are four or five.
     for level in range(max((len(change.spellings) for change in changes), default=1)):
-        spans = [Span(change.start, change.end, change.spellings[: level + 1][-1:]) for change in changes]
+        spans = [
+            Span(change.start, change.end, (change.spellings[min(level, len(change.spellings) - 1)],))
+            for change in changes
+        ]
         changed = "".join(map(str, pieces_of(text, spans)))
         if is_exact(changed):
             return changed

@@ -27,11 +27,11 @@ COLUMNS: dict[str, Any] = {"id": [f"s{i}" for i in range(20)], "text": TEXTS, "l
 @pytest.mark.parametrize(
     ("change", "part"),
     [
-        ({"labels": ()}, "at least two labels, and these are []"),
-        ({"labels": ("Number",)}, "these are ['Number']"),
+        ({"labels": ()}, "at least two labels, and this has none"),
+        ({"labels": ("Number",)}, "only 'Number'"),
         ({"labels": ("Number", "Place")}, "'Person' is none of the labels"),
         ({"definitions": {"Persons": "x"}}, "did you mean 'Person'?"),
-        ({"subclasses": {"Persons": {"x": "y"}}}, "subclasses name 'Persons'"),
+        ({"subclasses": {"Persons": {"x": "y"}}}, "subclasses: label 'Persons'"),
         ({"test": (Sample("train-0", "x", "Number"),)}, "id 'train-0' stands twice"),
     ],
 )
@@ -39,6 +39,13 @@ def test_a_task_that_cannot_be_worked_with_is_refused(task: Task, change: dict[s
     with pytest.raises(DataError) as caught:
         replace(task, **change)
     assert part in str(caught.value)
+
+
+def test_a_label_of_another_type_is_refused() -> None:
+    task = Task.from_records([(text, str(1 + number % 2)) for number, text in enumerate(TEXTS)])
+    number: Any = 1
+    with pytest.raises(DataError, match="sample a: label 1 is none of the labels; did you mean '1'?"):
+        replace(task, train=(Sample("a", "t", number),))
 
 
 def test_pairs_and_mappings_give_the_same_task() -> None:
