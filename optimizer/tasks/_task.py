@@ -97,7 +97,7 @@ class Task:
         parts = [line(self.description), line(self.info.note)]
         if self.classes:
             sizes = [class_sizes(getattr(self, split)) for split in _SPLITS]
-            of_labels = [
+            of_labels: list[tuple[str | int, ...]] = [
                 (label, *(of_split[label] for of_split in sizes), self.definitions.get(label, ""))
                 for label in self.labels[:_LABELS_SHOWN]
             ]
