@@ -20,7 +20,7 @@ from psopt.evaluation import (
 )
 from psopt.metrics import prediction_counts, sample_sensitivity
 from psopt.search.racing import sample_gains
-from psopt.tasks import AnswerSpec, Instrument, Sample, written_set
+from psopt.tasks import AnswerSpec, Sample, written_set
 from sklearn.metrics import accuracy_score, f1_score
 
 if TYPE_CHECKING:
@@ -189,8 +189,7 @@ def test_one_answer_to_everything_is_worth_nothing() -> None:
 
 
 def test_answers_that_none_can_read_need_no_judge_of_sameness() -> None:
-    spec = replace(AnswerSpec.read("test", "text"), equivalence=Instrument.read("nli:models/nli"))
-    rule = AnswerType(spec=spec).open
+    rule = AnswerType(spec=AnswerSpec.read("test", "free:nli:models/nli")).open
     assert rule is not None
     assert places_of(np.array([[0, -1, 0]]), rule).tolist() == [[0, -1, 0]]
 
