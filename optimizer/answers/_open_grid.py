@@ -77,7 +77,7 @@ def places_of(codes: Codes, rule: OpenAnswers) -> Codes:
     """
     answers = distinct_answers(codes)
     rule.prepare(list(itertools.chain.from_iterable(answers)))
-    return numbered(codes, list(map(rule.classes, answers)))
+    return numbered(codes, [rule.classes(texts) if texts else [] for texts in answers])
 
 
 def distinct_answers(codes: Codes) -> list[list[str]]:

@@ -15,7 +15,7 @@ from psopt.tasks._answer_spec import LABEL, LABELS, ORDINAL
 from psopt.tasks._labels import check_among, check_classes, in_order, scale_hint, several_hint, typo_hint
 from psopt.tasks._references import labels_in, set_written, written_set
 from psopt.tasks._splits import pinned_note, rare_note
-from psopt.text import shortened_list, shown_signs
+from psopt.text import shown_signs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -150,7 +150,8 @@ def _merge_alike(splits: Splits, task_labels: Sequence[str], spec: AnswerSpec) -
         names = {spelling[name] for name in set_written(label)}
         return written_set(names, sorted(names))
 
-    return splits.relabelled(spelt), f"label {shortened_list(merges, _MOST_NAMED)}, which looks the same"
+    more = f", and {len(merges) - _MOST_NAMED:,} more are merged" if len(merges) > _MOST_NAMED else ""
+    return splits.relabelled(spelt), f"label {', '.join(merges[:_MOST_NAMED])}, which looks the same{more}"
 
 
 def _as_number(label: str) -> str:

@@ -49,7 +49,8 @@ def check_file(path: Path) -> None:
         if not path.exists():
             raise DataError(f"{path}: no such file{nearest_sibling(path)}")
         if path.suffix.lower() not in SUFFIXES and not is_tests(path):
-            raise DataError(f"{path}: its ending is {path.suffix!r}; convert it to one of {' '.join(SUFFIXES)}")
+            ending = f"ending in {path.suffix!r}" if path.suffix else "without an ending"
+            raise DataError(f"{path}: files {ending} can't be read; convert it to one of {' '.join(SUFFIXES)}")
         if not path.stat().st_size:
             raise DataError(f"{path}: is empty")
     except OSError as error:

@@ -52,8 +52,10 @@ def _reader(data: Any) -> Callable[[Any], Iterable[Mapping[str, Any]]] | None:
 
 def _values(source: str, frame: Any) -> Iterable[Mapping[str, Any]]:
     library = type(frame).__module__.partition(".")[0]
-    columns = {"pandas": "columns", "pyarrow": "column_names"}.get(library, "")  # others allow no duplicate names
-    check_names(source, getattr(frame, columns, ()))
+    if library == "pandas":  # libraries other than these two allow no duplicate names
+        check_names(source, getattr(frame, "columns", ()))
+    if library == "pyarrow":
+        check_names(source, getattr(frame, "column_names", ()))
     read = _reader(frame)
     if read is None:
         raise DataError(f"{source}: a {type(frame).__name__} is no table; give a DataFrame or a Dataset")
@@ -64,7 +66,8 @@ def _named_classes(dataset: Any) -> Iterator[Mapping[str, Any]]:
     """Rows of a Hugging Face dataset, with the names of classes in place of their numbers."""
     coded = {column: names for column, feature in (dataset.features or {}).items() if (names := _class_names(feature))}
     for row in dataset:
-        yield {**row, **{column: _named(row[column], names) for column, names in coded.items()}}
+        named = {column: _named(row[column], names) for column, names in coded.items() if column in row}
+        yield {**row, **named}
 
 
 def _class_names(feature: Any) -> list[str]:

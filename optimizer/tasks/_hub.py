@@ -188,7 +188,8 @@ def _as_data_errors(name: HubName) -> Iterator[None]:
         raise DataError(f"{name}: has no revision {name.revision!r}; name a branch, a tag or a commit of it") from error
     except errors.HfHubHTTPError as error:
         status = error.response.status_code
-        raise DataError(f"{name}: {_host()} answers {status}; look at HF_TOKEN, or try again later") from error
+        fix = "look at HF_TOKEN" if status in (401, 403) else "try again later"
+        raise DataError(f"{name}: {_host()} answers {status}; {fix}") from error
     except (errors.HTTPError, ConnectionError) as error:
         raise DataError(f"{name}: the connection to {_host()} broke off ({_in_words(error)}); try again") from error
     except (DatasetsError, pa.ArrowException, OSError, RuntimeError, ValueError, TypeError) as error:

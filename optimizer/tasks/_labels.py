@@ -11,7 +11,6 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError, nearest
-from psopt.text import shortened_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -36,13 +35,14 @@ def check_classes(
 ) -> None:
     """Check the labels, and that definitions and subclasses are for labels; `where` begins the messages."""
     _check_labels(where, labels)
-    check_among(where, definitions, labels, role="definitions name")
-    check_among(where, subclasses, labels, role="subclasses name")
+    check_among(where, definitions, labels, role="definitions: label")
+    check_among(where, subclasses, labels, role="subclasses: label")
 
 
 def _check_labels(where: str, labels: Sequence[str]) -> None:
     if len(labels) < 2:
-        raise DataError(f"{where}: a classification needs at least two labels, and these are {list(labels)}")
+        only = f"only {labels[0]!r}" if labels else "none"
+        raise DataError(f"{where}: a classification needs at least two labels, and this has {only}")
     for label in labels:
         if not label.strip():
             raise DataError(f"{where}: a label is empty; give it a name")
@@ -60,8 +60,14 @@ def check_among(
     """Raise DataError if a name is none of the labels; messages call it by its role, and name the fault."""
     for name in names:
         if name not in labels:
-            hint = nearest(name, labels) or f": {', '.join(labels)}"
-            raise DataError(f"{where}: {role} {name!r} is {fault}{hint}")
+            raise _none_of(where, name, labels, role, fault)
+
+
+def _none_of(
+    where: str, name: object, labels: Sequence[str], role: str = "label", fault: str = "none of the labels"
+) -> DataError:
+    hint = nearest(str(name), labels) or f": {', '.join(labels)}"
+    return DataError(f"{where}: {role} {name!r} is {fault}{hint}")
 
 
 def check_positions(where: str, labels: Sequence[str], positions: Sequence[float]) -> None:
@@ -79,7 +85,7 @@ def check_samples(where: str, samples: Sequence[Sample], classes: Sequence[str])
     ids = set()
     for sample in samples:
         if classes and sample.label not in allowed:
-            check_among(f"{where}, sample {sample.id}", [str(sample.label)], classes)
+            raise _none_of(f"{where}, sample {sample.id}", sample.label, classes)
         if sample.id in ids:
             raise DataError(f"{where}: id {sample.id!r} stands twice; ids must differ, from split to split too")
         ids.add(sample.id)
@@ -158,7 +164,8 @@ def typo_hint(sizes: Mapping[str, int]) -> str:
         alike = next((rival for rival in by_frequency[:number] if _is_misspelt(label, rival, sizes)), None)
         if alike is not None:
             pairs.append(f"{label!r} ({sizes[label]:,}) looks like {alike!r} ({sizes[alike]:,})")
-    return f"label {shortened_list(pairs, _MOST_MISSPELT)}" if pairs else ""
+    others = f", and {len(pairs) - _MOST_MISSPELT:,} more are alike" if len(pairs) > _MOST_MISSPELT else ""
+    return f"label {', '.join(pairs[:_MOST_MISSPELT])}{others}" if pairs else ""
 
 
 def _is_misspelt(label: str, rival: str, sizes: Mapping[str, int]) -> bool:

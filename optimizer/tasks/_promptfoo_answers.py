@@ -55,7 +55,9 @@ def assertion_of_cell(cell: str) -> dict[str, Any]:
     if match := _IN_A_CELL.fullmatch(text):
         kind = _SHORT.get(match["type"], match["type"])
         if kind.removeprefix("not-") in _ONE | _SEVERAL | _FORMS | _OF_THE_CALL | _OTHERS:
-            return {"type": kind, "value": match["value"].strip()}
+            value: Any = match["value"].strip()
+            # As a list, even of one: a name after file:// in such a cell is text.
+            return {"type": kind, "value": value.split(",") if kind in _SEVERAL else value}
     return {"type": "equals", "value": text}
 
 

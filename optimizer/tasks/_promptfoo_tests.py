@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import operator
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -185,7 +184,8 @@ class _Reader:
                 raise UnreadError("a program") from error
             return read_text(file, f"{self.path}, {where}: {file}", DataError).strip()
 
-        answers: list[tuple[bool, Any]] = []
+        exact: list[Any] = []
+        loose: list[Any] = []
         for assertion in map(self._resolved, assertions):
             try:
                 answer = answer_of(assertion, variables, read_file)
@@ -193,12 +193,11 @@ class _Reader:
                 self.unread.append((str(unread), where))
             else:
                 if answer is not None:
-                    answers.append((is_loose(assertion), answer))
-        answers.sort(key=operator.itemgetter(0))  # exact ones first
-        if answers and answers[0][0]:
+                    (loose if is_loose(assertion) else exact).append(answer)
+        if loose and not exact:
             self.loose.add(len(self.rows))
         try:
-            return only_answer([answer for _, answer in answers])
+            return only_answer([*exact, *loose])
         except UnreadError as unread:
             self.unread.append((str(unread), where))
             return None

@@ -53,7 +53,8 @@ def fields_of(text: str) -> dict[str, str]:
     >>> fields_of("Too high.")
     {'text': 'Too high.'}
     """
-    return {"text": str(text), **dict(columns_of_row(text))}
+    fields = text.fields if isinstance(text, Row) else {}
+    return {"text": str(text), **fields}
 
 
 def columns_of_row(text: str) -> tuple[tuple[str, str], ...]:
@@ -113,7 +114,8 @@ def sample_shows(text: str, phrase: str) -> bool:
     (True, False, True)
     """
     field, alone = field_and_phrase(phrase)
-    return shows(dict(columns_of_row(text)).get(field, text), alone)
+    fields = text.fields if isinstance(text, Row) else {}
+    return shows(fields.get(field, text), alone)
 
 
 def shown_words(text: str) -> str:

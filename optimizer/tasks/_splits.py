@@ -110,8 +110,8 @@ def pinned_note(splits: Splits) -> str:
     n_elsewhere = sum(sample.pinned for sample in (*splits.train, *splits.val))
     if not n_elsewhere or not splits.test:
         return ""
-    gate = "the gate of a run looks at those in test alone, and psopt check at all"
-    return f"train and val hold pinned samples ({n_elsewhere:,}): {gate}"
+    which = "1 pinned sample is" if n_elsewhere == 1 else f"{n_elsewhere:,} pinned samples are"
+    return f"{which} in train or val: psopt check looks at them, and the gate of a run at those in test alone"
 
 
 def draws_test(placed: Sequence[Placed], separate_test: Sequence[Placed] = ()) -> bool:

@@ -19,7 +19,7 @@ from psopt.tasks._formats import Record
 from psopt.tasks._frames import is_frame, rows_of_frame
 from psopt.tasks._labels import check_classes, check_positions, check_samples, number_of
 from psopt.tasks._read import described_data, read_builtin, read_data, refuse, split_rows
-from psopt.tasks._row import columns_of_row
+from psopt.tasks._row import Row
 from psopt.tasks._samples import make_samples
 from psopt.tasks._strata import class_sizes, subset
 from psopt.tasks._taskfile import TaskFile
@@ -96,7 +96,11 @@ class Task:
         """The labels with their numbers of samples, and a few samples of train, as notebooks show them."""
         parts = [line(self.description), line(self.info.note)]
         if self.classes:
-            of_labels = [_row_of_label(self, label) for label in self.labels[:_LABELS_SHOWN]]
+            sizes = [class_sizes(getattr(self, split)) for split in _SPLITS]
+            of_labels: list[tuple[str | int, ...]] = [
+                (label, *(of_split[label] for of_split in sizes), self.definitions.get(label, ""))
+                for label in self.labels[:_LABELS_SHOWN]
+            ]
             parts.append(table(("label", *_SPLITS, "what it means"), of_labels))
         if len(self.labels) > _LABELS_SHOWN:
             parts.append(line(f"and {len(self.labels) - _LABELS_SHOWN} labels more"))
@@ -141,7 +145,7 @@ class Task:
     @property
     def fields(self) -> tuple[str, ...]:
         """The columns that every sample has, in the order of the data; ``text`` for plain texts."""
-        of_samples = [dict(columns_of_row(sample.text)) or {"text": ""} for sample in self.samples]
+        of_samples = [_columns(sample.text) for sample in self.samples]
         if not of_samples:
             return ("text",)
         shared = set(of_samples[0]).intersection(*of_samples)
@@ -342,10 +346,8 @@ def read_samples(
     return samples
 
 
-def _row_of_label(task: Task, label: str) -> tuple[str | int, ...]:
-    """How many samples of each split have a label, and what it means."""
-    counts = [class_sizes(getattr(task, split))[label] for split in _SPLITS]
-    return (label, *counts, task.definitions.get(label, ""))
+def _columns(text: str) -> Iterable[str]:
+    return text.fields if isinstance(text, Row) else ("text",)
 
 
 def _row(source: str, number: int, record: Any) -> Record:

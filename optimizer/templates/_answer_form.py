@@ -185,8 +185,8 @@ def _last_line(draft: Draft) -> AnswerForm | None:
             # A field in it is an answer that is itself the input, as in a judge's prompt.
             if message.role == "assistant" or _holds_field(message, *match.span()):
                 continue
-            captions = re.findall(r"\b(Answer|Label|Team|Category|Class|Final answer):", message.text)
-            output = f"{[*captions, 'Answer'][0]}: {{label}}"
+            captioned = re.search(r"\b(Answer|Label|Team|Category|Class|Final answer):", message.text)
+            output = f"{captioned[1] if captioned else 'Answer'}: {{label}}"
             return AnswerForm("last-line", f"it says {_shortened(match.group())!r}", output)
     return None
 

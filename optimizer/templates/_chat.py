@@ -1,16 +1,13 @@
-"""Chat messages as data: in a file, in OpenAI's form with or without a wrapper, or made by a Python function."""
+"""Chat messages in a file's data: OpenAI's form, with or without a wrapper."""
 
 from __future__ import annotations
 
 import itertools
 import json
-import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from psopt.errors import InputError, import_own_function, nearest
-from psopt.templates._draft import ROLES, Draft, DraftMessage, Span
-from psopt.templates._template import Field, Origin
+from psopt.errors import InputError, nearest
+from psopt.templates._draft import ROLES, DraftMessage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,7 +54,8 @@ def request_members(node: Node) -> tuple[str, tuple[str, ...]]:
 def _members_beside_text(message: dict[str, Any]) -> Iterator[str]:
     """The members of a message, and of its parts, that have content but are not sent."""
     yield from (name for name, value in message.items() if value and name not in _SENT)
-    for part in message.get("content") or ():
+    content = message.get("content")
+    for part in content if isinstance(content, list) else ():
         if isinstance(part, dict):
             yield from (name for name in part if name not in ("type", "text"))
 
@@ -115,77 +113,3 @@ def _text(where: str, part: Any) -> str:
     if kind not in ("text", "input_text") or not isinstance(text, str):
         raise InputError(f"{where} has content of type {kind!r}: psopt can send text alone")
     return text
-
-
-# Two sets of values that no text contains by chance. A function that cuts fields shows: they begin and end differently,
-# and the second is long.
-_MARKS = ("psoptQ{:03d}A", "QpsoptQ{:03d}B" + "z" * 20_000)
-
-
-class _Recorder(dict[str, str]):
-    """A row that has every column; its keys are those that were asked for."""
-
-    def __missing__(self, name: str) -> str:
-        return self.setdefault(name, f"psopt {name}")
-
-    def get(self, name: str, default: Any = None) -> Any:  # noqa: ARG002
-        """Return a value for any name."""
-        return self[name]
-
-
-def names_asked(name: str) -> list[str]:
-    """The columns that a function asks a row for."""
-    row = _Recorder()
-    _call(name, row)
-    return list(row)
-
-
-def draft_of_function(name: str, columns: Sequence[str]) -> Draft:
-    """Call a function with marked values, and find them in its messages; refuse one that does more than insert them."""
-    results = []
-    for mark in _MARKS:
-        marks = {mark.format(index): column for index, column in enumerate(columns)}
-        row = {column: value for value, column in marks.items()}
-        messages = _messages(name, _call(name, row))
-        results.append(tuple(_with_fields(message, marks) for message in messages))
-    first, second = results
-    if first != second or any("psoptq" in message.text.casefold() for message in first):
-        raise InputError(
-            f"prompt {name}: its messages depend on the data in other ways than by putting them in: write them as a "
-            "template with fields in braces"
-        )
-    return Draft(first, Origin("python", ".json", {"function": name}))
-
-
-def _call(name: str, row: dict[str, str]) -> Any:
-    function = import_own_function(name, "prompt", "a row")
-    try:
-        return function(row)
-    except KeyError as error:
-        raise InputError(f"prompt {name} asks for {error.args[0]!r}, and the data have {', '.join(row)}") from error
-    except Exception as error:  # whatever the user's function does with a row
-        raise InputError(f"prompt {name} failed on a row: {type(error).__name__}: {error}") from error
-
-
-def _messages(name: str, made: Any) -> tuple[DraftMessage, ...]:
-    if isinstance(made, str):
-        made = [{"role": "user", "content": made}]
-    if not isinstance(made, (list, tuple)):
-        raise InputError(f"prompt {name} returns {type(made).__name__}: a list of messages or a text is needed")
-    return draft_messages(
-        f"prompt {name}", [dict(message) if hasattr(message, "keys") else message for message in made]
-    )
-
-
-def _with_fields(message: DraftMessage, marks: dict[str, str]) -> DraftMessage:
-    """The message with each marked value as a field."""
-    pattern = "|".join(map(re.escape, marks)) or "(?!)"  # which is nowhere
-    text = ""
-    fields = []
-    for piece in re.split(f"({pattern})", message.text):
-        shown = piece
-        if piece in marks:
-            shown = f"{{{marks[piece]}}}"
-            fields.append(Span(len(text), len(text) + len(shown), (Field(marks[piece], shown),)))
-        text += shown
-    return replace(message, text=text, seams=(), fields=tuple(fields), is_searched=True)

@@ -179,18 +179,19 @@ def layout_at(text: str, position: int, elsewhere: str, answer_tag: str) -> Layo
 
     If the text has none, XML sections of the other messages (`elsewhere`) count; the answer's element is no section.
     """
-    bullets = [*_BULLET.findall(text), "- "]
-    layout = Layout(bullet=bullets[0].lstrip(), newline=newline_of(text))
+    bullet = _BULLET.search(text)
+    layout = Layout(bullet=bullet["bullet"].lstrip() if bullet else "- ", newline=newline_of(text))
     closed = fences(text)
     headings = [heading for heading in _HEADING.finditer(text) if not within(heading.span(), closed)]
     if headings:
         tail = text[position:].lstrip()
         if tail and not _HEADING.match(tail):  # a heading here would capture the rest of the section
             return layout
-        n_before = sum(heading.start() < position for heading in headings)
-        near = headings[max(0, n_before - 1)]
+        before = [heading for heading in headings if heading.start() < position]
+        near = before[-1] if before else headings[0]
+        after = headings[len(before) :]
         # Before subsections, what is added is one more subsection: otherwise they would become part of it.
-        level = max((heading["level"] for heading in (near, *headings[n_before : n_before + 1])), key=len)
+        level = max([near["level"], *(heading["level"] for heading in after[:1])], key=len)
         return replace(
             layout,
             style="markdown",

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
-from psopt.templates._formats import document_of, is_config, prompt_entries, read_source_text
+from psopt.templates._formats import document_of, read_source_text
+from psopt.templates._promptfoo import is_config, prompt_entries
 from psopt.templates._template import Field
 from psopt.templates._write import block_end, indented, indicators, readable, written_text
 
@@ -108,9 +109,10 @@ def _candidates(text: str, prompts: Node, added: dict[str, str]) -> Iterator[str
 def _ends(text: str, node: Node) -> Iterator[int]:
     """Where a line can be inserted after an entry: before the empty lines that follow it, or after them."""
     while isinstance(node.value, (dict, list)) and node.value and text[node.start] not in "[{":
-        node = [*(node.members.values() or node.value)][-1]
+        node = list(node.value.values() if isinstance(node.value, dict) else node.value)[-1]
     if node.style in ("|", ">"):
         yield block_end(text, node)
         yield node.end
         return
-    yield text.find("\n", node.end) + 1 or len(text)
+    line = text.find("\n", node.end)
+    yield len(text) if line < 0 else line + 1

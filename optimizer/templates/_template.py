@@ -200,13 +200,9 @@ def last_user(roles: Sequence[str]) -> int:
 
 
 def _fields_of(piece: Piece) -> tuple[Field, ...]:
-    match piece:
-        case Field():
-            return (piece,)
-        case Part():
-            return piece.fields
-        case _:
-            return ()
+    if isinstance(piece, Field):
+        return (piece,)
+    return piece.fields if isinstance(piece, Part) else ()
 
 
 def _piece_data(piece: Piece) -> Any:

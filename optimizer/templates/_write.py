@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import InputError
 from psopt.templates._chat import content_nodes, message_list
 from psopt.templates._draft import Span, pieces_of
-from psopt.templates._formats import Source, chosen_prompt, document_of
+from psopt.templates._formats import Source, document_of
+from psopt.templates._promptfoo import chosen_prompt
 from psopt.templates._template import Field, Part, Slot, Unwritten, last_user
 
 if TYPE_CHECKING:
@@ -176,7 +177,10 @@ def _changed(text: str, changes: Sequence[_Change], is_exact: Callable[[str], bo
         return None
     # Each further spelling is right in more cases, so one level for all changes is enough; there are four or five.
     for level in range(max((len(change.spellings) for change in changes), default=1)):
-        spans = [Span(change.start, change.end, change.spellings[: level + 1][-1:]) for change in changes]
+        spans = [
+            Span(change.start, change.end, (change.spellings[min(level, len(change.spellings) - 1)],))
+            for change in changes
+        ]
         changed = "".join(map(str, pieces_of(text, spans)))
         if is_exact(changed):
             return changed

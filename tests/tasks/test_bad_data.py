@@ -81,7 +81,7 @@ FILES += [
     ("d.csv", (HEAD + GOOD).encode("utf-16"), ["UTF-16"]),
     ("d.parquet", HEAD.encode(), ["can't be read as Parquet"]),
     ("d.xlsx", b"x", [".csv .tsv .jsonl .parquet"]),
-    ("plain", b"x", ["its ending is ''"]),
+    ("plain", b"x", ["without an ending"]),
 ]
 
 

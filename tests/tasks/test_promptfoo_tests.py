@@ -76,6 +76,13 @@ def test_tests_stand_in_files_of_several_formats(tmp_path: Path) -> None:
     assert labels_of(tmp_path, "tests: file://a.csv") == ["A", "B"]
 
 
+@each("kind", ["contains-all", "contains-any"])
+def test_a_file_after_several_in_a_cell_is_text(kind: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(f"x,__expected\na,{kind}: file://x.txt\nb,B\n")
+    (tmp_path / "x.txt").write_text("A")
+    assert labels_of(tmp_path, "tests: file://a.csv") == ["file://x.txt", "B"]
+
+
 def test_the_default_test_templates_and_lists_of_variables_are_filled_in(tmp_path: Path) -> None:
     tests = """
 assertionTemplates: {team: {type: equals, value: '{{team}}'}}

@@ -27,11 +27,11 @@ COLUMNS: dict[str, Any] = {"id": [f"s{i}" for i in range(20)], "text": TEXTS, "l
 @pytest.mark.parametrize(
     ("change", "part"),
     [
-        ({"labels": ()}, "at least two labels, and these are []"),
-        ({"labels": ("Number",)}, "these are ['Number']"),
+        ({"labels": ()}, "at least two labels, and this has none"),
+        ({"labels": ("Number",)}, "only 'Number'"),
         ({"labels": ("Number", "Place")}, "'Person' is none of the labels"),
         ({"definitions": {"Persons": "x"}}, "did you mean 'Person'?"),
-        ({"subclasses": {"Persons": {"x": "y"}}}, "subclasses name 'Persons'"),
+        ({"subclasses": {"Persons": {"x": "y"}}}, "subclasses: label 'Persons'"),
         ({"test": (Sample("train-0", "x", "Number"),)}, "id 'train-0' stands twice"),
     ],
 )
@@ -39,6 +39,13 @@ def test_a_task_that_cannot_be_worked_with_is_refused(task: Task, change: dict[s
     with pytest.raises(DataError) as caught:
         replace(task, **change)
     assert part in str(caught.value)
+
+
+def test_a_label_of_another_type_is_refused() -> None:
+    task = Task.from_records([(text, str(1 + number % 2)) for number, text in enumerate(TEXTS)])
+    number: Any = 1
+    with pytest.raises(DataError, match=r"sample a: label 1 is none of the labels; did you mean '1'\?"):
+        replace(task, train=(Sample("a", "t", number),))
 
 
 def test_pairs_and_mappings_give_the_same_task() -> None:
@@ -151,6 +158,11 @@ def test_classes_of_a_dataset_get_their_names_and_splits_are_taken_as_they_are(
     assert {sample.text: sample.label for sample in samples_of(task)} == dict(zip(TEXTS, LABELS, strict=True))
     with pytest.raises(DataError, match=r"task, row 20: the label .* is empty"):
         Task.from_records(dataset_of(TEXTS, [*([0, 1] * 9), 0, -1]))
+    if library == "installed":
+        texts_alone = dataset_of(TEXTS, [0, 1] * 10)
+        texts_alone.set_format(columns=["text"])
+        with pytest.raises(DataError, match="label"):
+            Task.from_records(texts_alone)
     parts = {"train": dataset_of(TEXTS[:10], [0, 1] * 5), "validation": dataset_of(TEXTS[10:14], [0, 1] * 2)}
     parts["test"] = dataset_of(TEXTS[14:], [0, 1] * 3)
     datasets = sys.modules.get("datasets")

@@ -200,7 +200,7 @@ def test_without_pinned_samples_the_splits_are_as_without_the_column() -> None:
 def test_pinned_samples_that_the_data_place_stay_there_and_the_last_of_a_class_in_train() -> None:
     task = Task.from_records(rows(split="val"))
     assert pinned(task, "val") == PINNED_IDS
-    assert "train and val hold pinned samples (3)" in task.info.note
+    assert "3 pinned samples are in train or val" in task.info.note
     records = [{"text": f"text {i}", "label": "a", "pinned": ""} for i in range(20)]
     task = Task.from_records([*records, {"text": "alone", "label": "b", "pinned": "1"}])
     assert [str(sample.text) for sample in task.train if sample.pinned] == ["alone"]

@@ -67,7 +67,7 @@ BAD: list[tuple[str, list[str]]] = [
     ('labels = "good"', ["labels must be a list of texts"]),
     ("labels = [1, 2]", ["labels must be a list of texts"]),
     ("labels = []", ["labels must be a list of texts"]),
-    ('labels = ["good"]', ["at least two labels", "these are ['good']"]),
+    ('labels = ["good"]', ["at least two labels", "only 'good'"]),
     ('labels = ["good", "good"]', ["'good' stands twice"]),
     ('labels = ["good", ""]', ["a label is empty"]),
     ('labels = ["good", "b\\nad"]', ["line break"]),
@@ -76,9 +76,9 @@ BAD: list[tuple[str, list[str]]] = [
     ('[subclasses]\ngood = "x"', ["subclasses.good must be a table"]),
     (
         'labels = ["good", "bad"]\n[definitions]\ngod = "x"',
-        ["name 'god' is none of the labels", "did you mean 'good'?"],
+        ["definitions: label 'god' is none of the labels", "did you mean 'good'?"],
     ),
-    (COLUMNS + '[definitions]\nfine = "x"', ["definitions name 'fine'", "bad, good"]),
+    (COLUMNS + '[definitions]\nfine = "x"', ["definitions: label 'fine'", "bad, good"]),
     (COLUMNS + 'labels = ["good", "ugly"]', ["label 'bad' is none of the labels", "good, ugly"]),
     (COLUMNS + 'test = "mor.csv"', ["no such file", "did you mean 'more.csv'?"]),
     ('noun = "caf\udce9"', ["not UTF-8"]),  # a byte of another encoding

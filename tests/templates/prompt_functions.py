@@ -16,6 +16,12 @@ def text(row: dict[str, str]) -> str:
     return f"Decide which team answers.\n\n{row['subject']}: {row.get('body', '')} {{id}}"
 
 
+def adds_its_own(row: dict[str, str]) -> str:
+    """A text that also holds what the function itself writes into the row."""
+    row["context"] = "Mails of a shop."
+    return f"{row['context']} Which team answers?\n\n{row['subject']}: {row.get('context')}"
+
+
 def lowered(row: dict[str, str]) -> str:
     """A text that holds the data in another form."""
     return "Sort it: " + row["body"].lower()

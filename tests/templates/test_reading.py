@@ -157,6 +157,7 @@ def test_promptfoos_text_files_hold_one_prompt(tmp_path: Path) -> None:
 def test_fields_of_a_function_are_where_the_data_went() -> None:
     name = "tests.templates.prompt_functions:text"
     assert named_fields(name) == ("subject", "body")
+    assert named_fields("tests.templates.prompt_functions:adds_its_own") == ("subject",)
     prompt = read_template(name, COLUMNS, labels=LABELS)
     assert prompt.format == "python"
     row = {"subject": "{body}", "body": "B", "id": "7", "text": ""}
