@@ -54,9 +54,8 @@ class ChatFormat:
             return [_as_text(messages) + " " for messages in conversations]
         parts = list(map(_parted, conversations))
         rendered = self._rendered(self.template, [asked for asked, _ in parts])
-        return [
-            text.removesuffix(self.cut) + self.added + says for text, (_, says) in zip(rendered, parts, strict=True)
-        ]
+        endings = [self.added + begun for _, begun in parts]
+        return [text.removesuffix(self.cut) + ending for text, ending in zip(rendered, endings, strict=True)]
 
     def _rendered(self, template: str, conversations: Sequence[Messages]) -> list[str]:
         """Fill in the template; if it refuses turns, join and fold them. It has been tried on psopt's own messages."""
@@ -69,7 +68,7 @@ class ChatFormat:
         raise refused[0]
 
     def _adapted(self, conversations: Sequence[Messages]) -> Iterator[Sequence[Messages]]:
-        """Conversations as usual; then with joined turns, with a system message that is folded too: each when needed."""
+        """The conversations as usual, then with joined turns, then also without system messages: each when needed."""
         usual = list(map(without_system, conversations)) if self.folds_system else conversations
         yield usual
         yield list(map(alternating, usual))
