@@ -177,7 +177,7 @@ def _ordered(examples: Sequence[Example], labels: Sequence[str], order: str) -> 
     if order == "by label":
         place = {label: index for index, label in enumerate(labels)}
         return tuple(sorted(examples, key=lambda example: (place.get(example.label, len(place)), example.label)))
-    return tuple(in_order(examples, ORDERS.index(order)))  # whose seed 0, of the first order, changes nothing
+    return tuple(in_order(examples, ORDERS.index(order)) if order.startswith("shuffled") else examples)
 
 
 # The names and values of parameters are persisted: studies are read by them, so none may be renamed. An edit's

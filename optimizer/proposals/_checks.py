@@ -18,12 +18,13 @@ from psopt.text import (
     quoted_cues,
     tells_a_topic,
     without_markup,
+    word_runs,
     words_of,
 )
 from scipy import sparse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence, Set
+    from collections.abc import Iterable, Set
 
     from numpy.typing import NDArray
     from psopt.search_spaces import Edit, Prompt
@@ -105,8 +106,8 @@ class ProposalChecks:
     def _private(self, text: str) -> str | None:
         if piece := next(private_pieces(text, with_cases=True), None):
             return piece
-        private = self.evidence.private.difference(words_of(" ".join(self.task.labels)))
-        return next((word for word in words_of(text) if word in private), None)
+        own = set(words_of(" ".join(self.task.labels)))
+        return next((word for word in words_of(text) if word in self.evidence.private and word not in own), None)
 
     def _against_cues(self, label: str, cues: Iterable[str]) -> str | None:
         return next(filter(None, (self._against_cue(label, cue) for cue in cues)), None)
@@ -122,7 +123,7 @@ class ProposalChecks:
         least = self.evidence.least[place]
         too_few = f"quotes {words!r}, which fewer than {least} texts of {label} show so"
         if len(words.split()) > _LONGEST_COUNTED:
-            parts = map(" ".join, runs_of(words.split(), _LONGEST_COUNTED))
+            parts = map(" ".join, word_runs(words.split(), _LONGEST_COUNTED))
             return too_few if any(self._n_texts(part, place) < least for part in parts) else None
         if not tells_a_topic(alone):
             return f"quotes {words!r}, which tells no topic"
@@ -161,11 +162,6 @@ class ProposalChecks:
         for sample in self.task.train:
             n_filled.update({name: bool(value.strip()) for name, value in inputs_of(sample.text).items()})
         return tuple(name for name, n in n_filled.items() if n >= _MOSTLY * len(self.task.train))
-
-
-def runs_of(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
-    """Yield every run of this many consecutive words."""
-    return (tuple(words[start : start + length]) for start in range(len(words) - length + 1))
 
 
 class NearCopies:

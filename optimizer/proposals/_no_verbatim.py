@@ -9,10 +9,9 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from psopt.proposals._checks import runs_of
 from psopt.search_spaces import render_instructions
 from psopt.tasks import columns_of_row, shown_words
-from psopt.text import FUNCTION_WORDS, private_words, without_markup, words_of
+from psopt.text import FUNCTION_WORDS, private_words, without_markup, word_runs, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -118,11 +117,11 @@ def _runs(text: str) -> tuple[Run, ...]:
     They follow the text's order, not a set's hashes, so that every process reports the same objection first.
     """
     words = words_of(text)
-    runs = dict.fromkeys((*runs_of(words, 1), *runs_of(words, _SENTENCE)))
+    runs = dict.fromkeys((*word_runs(words, 1), *word_runs(words, _SENTENCE)))
     for part in _BORDERS.split(text):
-        runs |= dict.fromkeys(runs_of(words_of(part), 2))
+        runs |= dict.fromkeys(word_runs(words_of(part), 2))
     return tuple(runs)
 
 
 def _short_runs(words: Sequence[str]) -> Iterator[Run]:
-    return chain.from_iterable(runs_of(words, length) for length in range(1, _SENTENCE + 1))
+    return chain.from_iterable(word_runs(words, length) for length in range(1, _SENTENCE + 1))

@@ -70,8 +70,8 @@ class PhraseEvidence:
         lower = lower_purity(table)
         is_sign = (table >= least) & (lower >= LEAST_PURITY) & is_more_than_chance(table, sizes)
         is_sign &= ~_names_another(phrases, task.labels)
-        of_phrases = (frozenset(np.flatnonzero(row).tolist()) for row in is_sign)
-        signs = {phrase: labels for phrase, labels in zip(phrases, of_phrases, strict=True) if labels}
+        rows = np.flatnonzero(is_sign.any(axis=1))
+        signs = {phrases[row]: frozenset(np.flatnonzero(is_sign[row]).tolist()) for row in rows}
         bounds = dict(zip(phrases, lower, strict=True))
         plainest = frozenset(phrase for phrase in signs if not _has_plainer(phrase, signs, bounds))
         return cls(tuple(task.labels), counts, least, signs, plainest, private, tuple(distinct))

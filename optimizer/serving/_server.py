@@ -149,14 +149,19 @@ def _content(body: dict[str, Any]) -> str:
         raise RequestError("an answer is a label and comes in whole: leave stream out")
     if body.get("n", 1) != 1:
         raise RequestError("a text has one answer: leave n out")
-    match body.get("messages"):
-        case [*_, {"role": "user", "content": str(text) | [{"type": "text", "text": str(text)}]}] if text.strip():
-            return text
-        case [*_, {"role": "user"}]:
-            raise RequestError("the last message's content must be a text")
-        case [*_, dict()]:
-            raise RequestError("the last message must be the user's: its content is the text to classify")
-    raise RequestError("messages must hold one message, whose content is the text to classify")
+    messages = body.get("messages")
+    last = messages[-1] if isinstance(messages, list) and messages else None
+    if not isinstance(last, dict):
+        raise RequestError("messages must hold one message, whose content is the text to classify")
+    if last.get("role") != "user":
+        raise RequestError("the last message must be the user's: its content is the text to classify")
+    content = last.get("content")
+    if isinstance(content, list):
+        texts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+        content = texts[0] if len(texts) == len(content) == 1 else None
+    if not isinstance(content, str) or not content.strip():
+        raise RequestError("the last message's content must be a text")
+    return content
 
 
 def _completion(answer: Classified, name: str) -> JSONResponse:

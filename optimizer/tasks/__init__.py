@@ -32,6 +32,7 @@ from psopt.tasks._row import (
     inputs_of,
     sample_phrases,
     sample_shows,
+    sample_shows_any,
     shown_words,
     written_sample_phrases,
 )
@@ -86,6 +87,7 @@ __all__ = [
     "retrieve",
     "sample_phrases",
     "sample_shows",
+    "sample_shows_any",
     "set_written",
     "shown_words",
     "subset",

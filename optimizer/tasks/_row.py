@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from psopt.text import field_and_phrase, phrase_of_field, phrases_of, shows, written_phrases
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
 class Row(str):
@@ -116,6 +116,11 @@ def sample_shows(text: str, phrase: str) -> bool:
     field, alone = field_and_phrase(phrase)
     fields = text.fields if isinstance(text, Row) else {}
     return shows(fields.get(field, text), alone)
+
+
+def sample_shows_any(text: str, phrases: Iterable[str]) -> bool:
+    """Tell whether a sample shows one of these phrases; see `sample_shows`."""
+    return any(sample_shows(text, phrase) for phrase in phrases)
 
 
 def shown_words(text: str) -> str:

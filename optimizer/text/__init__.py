@@ -22,6 +22,7 @@ from psopt.text._phrases import (
     tells_a_topic,
     topic_words,
     without_markup,
+    word_runs,
     words_of,
     written_phrases,
 )
@@ -86,6 +87,7 @@ __all__ = [
     "unified_diff",
     "whole_number",
     "without_markup",
+    "word_runs",
     "words_of",
     "written_phrases",
     "yaml_node",

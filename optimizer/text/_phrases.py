@@ -67,6 +67,15 @@ def words_of(text: str) -> list[str]:
     return re.findall(r"[^\W_]+", text.casefold())
 
 
+def word_runs(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
+    """Yield every run of this many consecutive words.
+
+    >>> list(word_runs(["who", "won", "it"], 2))
+    [('who', 'won'), ('won', 'it')]
+    """
+    return (tuple(words[start : start + length]) for start in range(len(words) - length + 1))
+
+
 def phrases_of(text: str) -> set[str]:
     """Return every phrase a text shows.
 

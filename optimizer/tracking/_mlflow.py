@@ -123,12 +123,13 @@ def why_unreachable(url: str) -> str:
     """Say why an address is unreachable; empty if anything answers there, whatever the answer is."""
     try:
         urllib.request.urlopen(url, timeout=_WAITING).close()  # noqa: S310  # the user's own address
-    except TimeoutError:
-        return f"no answer within {_WAITING:g} s"
+    except urllib.error.HTTPError:
+        return ""
     except urllib.error.URLError as error:
         # A certificate that is not trusted here may be trusted by the client that will send.
-        if not isinstance(error, urllib.error.HTTPError) and not isinstance(error.reason, ssl.SSLError):
-            return str(error.reason)
+        return "" if isinstance(error.reason, ssl.SSLError) else str(error.reason)
+    except TimeoutError:
+        return f"no answer within {_WAITING:g} s"
     except (OSError, ValueError):  # a server that does not speak HTTP
         return ""
     return ""

@@ -68,7 +68,7 @@ def test_a_model_that_names_no_label_is_found_out_by_twenty_answers(data: Path, 
 @pytest.mark.parametrize(
     ("options", "more", "said"),
     [
-        ({"answer": NONSENSE}, ["--samples", "4", "--rephrasings", "1"], ["none of the first 4 answers names a label"]),
+        ({"answer": NONSENSE}, ["--samples", "4", "--rephrasings", "1"], ["none of 4 answers names a label"]),
         ({"shape": "thought-out"}, ["--max-tokens", "64"], ["20 cut off", "raise --max-tokens (64)"]),
         ({"unanswerable": "called:vllm_context"}, ["--max-unanswered", "0.9"], ["20 context length"]),
         ({"answer": THINKING, "structured": "ignore"}, ["--logprobs"], ["thinks before it answers"]),

@@ -45,7 +45,8 @@ class AnswerMonitor:
         self._least = least  # fewest answers before it is an error that none names a label; `FIRST` at most
         # Refusals are compared with the whole grid, also with what is left out and not asked for: a part may have more
         # than its share of the texts that a server refuses.
-        self._n_grid = n_left_out
+        self._n_left_out = n_left_out
+        self._total = 0
         self._n_seen = 0
         self._kinds: Counter[str] = Counter()
         self._refused: Counter[str] = Counter()
@@ -54,7 +55,7 @@ class AnswerMonitor:
 
     def begin(self, total: int, kept: Iterable[Answer]) -> None:
         """Note how many different answers the grid has, and observe those that are already known."""
-        self._n_grid += total
+        self._total = total
         for answer in kept:
             self.observe(answer)
 
@@ -94,18 +95,20 @@ class AnswerMonitor:
     def _observe_refusal(self, answer: Answer) -> None:
         self._refused[answer.unanswered or ""] += 1
         most = self._options.max_unanswered
-        if self._refused.total() <= most * self._n_grid:
+        n_grid = self._total + self._n_left_out
+        if self._refused.total() <= most * n_grid:
             return
         raise UnansweredError(
             f"{self._name} refuses texts for good: {_listed(self._refused)}, of {self._n_seen} answers so far"
-            f" ({self._n_grid} in all); that is more than --max-unanswered {most:g} allows;"
+            f" ({n_grid} in all); that is more than --max-unanswered {most:g} allows;"
             f" the last was: {shown(answer.reason)!r}; leave such texts out or shorten them, or raise --max-unanswered"
         )
 
     def _check(self) -> None:
         if self.is_trusted or self._n_seen < self._least:
             return
-        message = f"{self._name}: none of the first {self._n_seen} answers names a label"
+        which = f"the first {self._n_seen}" if self._n_seen < self._total else f"{self._n_seen}"
+        message = f"{self._name}: none of {which} answers names a label"
         if self._is_own_prompt:
             message += f" where --answer {self._reader.spec} looks for it"
         message += f" ({_listed(self._kinds)})"

@@ -104,7 +104,7 @@ class Dialect:
             body[seed] = self._options.request_seed + query.asking
         self._add_length(body, query.max_tokens)
         if query.response_format:
-            body["response_format"] = json.loads(query.response_format)
+            body["response_format"] = _own_form(query.response_format)
             if not self.has_own_form(body):
                 self._own_forms.append(body["response_format"])
         has_logprobs = self._options.logprobs and bool(query.labels)
@@ -171,6 +171,12 @@ def _one_of(labels: Sequence[str]) -> dict[str, Any]:
         "additionalProperties": False,
     }
     return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
+
+
+@functools.lru_cache(maxsize=64)
+def _own_form(text: str) -> Any:
+    """The user's response format: parsed once, as no request changes it."""
+    return json.loads(text)
 
 
 def _asking_for_json(messages: Messages) -> Messages:

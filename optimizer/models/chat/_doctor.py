@@ -65,7 +65,7 @@ def examine(model: str, *, cache_dir: Path | None = None, options: LMConfig | No
     """
     kind, _, name = model.partition("/")
     if kind not in CHAT_KINDS or not name:
-        hint = name_hint(model) or "give such a name"
+        hint = name_hint(model) or ("give such a name" if "/" in model else f"did you mean openai/{model}?")
         raise InputError(f"doctor looks at openai/NAME, azure/DEPLOYMENT and dspy/NAME, not at {model!r}; {hint}")
     options = replace(options or LMConfig(), retries=_RETRIES, batch=False)
     cache = AnswerCache(cache_dir)
@@ -174,12 +174,13 @@ def _logprobs(likely: _Patient) -> Finding:
 
 def _long_prompts(plain: _Patient) -> Finding:
     """Whether the front of a long prompt is read: it contains a word that the end asks for."""
+    refused = "one of 5,000 tokens is refused"
     try:
         answer = plain.ask(_RECALL, task="{}").answer
-        if answer.unanswered:
-            raise ModelError(answer.reason)
     except ModelError as error:
-        return Finding("long prompts", "no", f"one of 5,000 tokens is refused: {error}"[:_LONGEST])
+        return Finding("long prompts", "no", f"{refused}: {error}"[:_LONGEST])
+    if answer.unanswered:
+        return Finding("long prompts", "no", f"{refused}: {answer.reason}"[:_LONGEST])
     is_read = _MARK in (answer.text or "").casefold()
     seen = "the front is read" if is_read else "the front is not read"
     if answer.tokens_in:

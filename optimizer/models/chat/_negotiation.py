@@ -42,13 +42,13 @@ class Negotiation:
 
     def recall(self) -> None:
         """Load what others have learnt."""
-        self._taken.update(self._learnt("taken"))
-        for name in self._learnt("unsupported"):
-            self._client.refused.add(name)
-
-    def _learnt(self, kind: str) -> list[str]:
-        keys = {self._key(kind, name): name for name in self._client.features}
-        return [keys[key] for key in self._cache.get_many(keys)]
+        refused = {self._key("unsupported", name): name for name in self._client.features}
+        taken = {self._key("taken", name): name for name in self._client.features}
+        for key in self._cache.get_many([*refused, *taken]):
+            if key in refused:
+                self._client.refused.add(refused[key])
+            else:
+                self._taken.add(taken[key])
 
     def is_settled(self, query: Query) -> bool:
         """Whether everything that a query's request uses is known to be accepted."""

@@ -73,8 +73,9 @@ def check_is_gguf(name: str, path: Path) -> None:
     if not path.exists():
         raise InputError(f"{name}: there is no file {path}")
     if path.is_dir():
-        files = sorted(file.name for file in path.glob("*.gguf"))[:3]
-        raise InputError(f"{name} is a folder: give a .gguf file: it holds {', '.join(files) or 'none'}")
+        files = sorted(file.name for file in path.glob("*.gguf"))
+        hint = f": it holds {', '.join(files[:3])}" if files else ""
+        raise InputError(f"{name} is a folder: give a .gguf file{hint}")
     try:
         with path.open("rb") as file:
             begins = file.read(len(_MAGIC))

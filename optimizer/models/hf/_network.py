@@ -142,11 +142,11 @@ def _prefix(network: Network, tokens: list[int], limit: int) -> Any:
 def _steps(network: Network, cache: Any, texts: Sequence[list[int]], tree: LabelTree, limit: int) -> Steps:
     """The steps after as many texts of one length as the limit allows, at least one."""
     paths = tree.paths()
-    endings = [_ending(tree, path) for path in paths]
+    endings = [[tree.tokens[node - 1] for node in path[1:]] for path in paths]
     longest = max(map(len, endings))
     if cache is None:
         texts = texts[: max(1, limit // (len(texts[0]) + longest))]
-        return _whole_steps(network, texts, tree)
+        return _whole_steps(network, texts, tree, endings)
     import torch
 
     n_kept = cache.get_seq_length() + len(texts[0]) + longest
@@ -168,17 +168,13 @@ def _steps(network: Network, cache: Any, texts: Sequence[list[int]], tree: Label
     return steps
 
 
-def _whole_steps(network: Network, texts: Sequence[list[int]], tree: LabelTree) -> Steps:
+def _whole_steps(network: Network, texts: Sequence[list[int]], tree: LabelTree, endings: Sequence[list[int]]) -> Steps:
     """The steps after each text, which is read again for each path."""
     steps = np.empty((len(texts), len(tree.nodes)))
-    for path in tree.paths():
-        rows = [text + _ending(tree, path) for text in texts]
+    for path, ending in zip(tree.paths(), endings, strict=True):
+        rows = [text + ending for text in texts]
         _fill(steps, tree, path, network.read(rows, range(len(rows[0]) - len(path), len(rows[0]))))
     return steps
-
-
-def _ending(tree: LabelTree, path: Sequence[int]) -> list[int]:
-    return [tree.tokens[node - 1] for node in path[1:]]
 
 
 def _repeated(cache: Any, times: int) -> Any:

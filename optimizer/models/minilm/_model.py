@@ -12,7 +12,7 @@ from psopt.errors import InputError
 from psopt.models._base import NOT_ASKED, Capabilities, evenly_spread
 from psopt.models.minilm._encoder import MAX_TOKENS, Encoder
 from psopt.search_spaces import with_statements
-from psopt.tasks import sample_shows
+from psopt.tasks import sample_shows_any
 from psopt.text import label_mentions
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class MiniLM:
         similarity = alone @ self.encoder.encode([mention.topic for mention in mentions]).T
         relevance = np.maximum(0, similarity - TOPIC_FLOOR)
         for column, mention in enumerate(mentions):
-            relevance[:, column] += QUOTE_BONUS * np.array([_shows_any(text, mention.cues) for text in texts])
+            relevance[:, column] += QUOTE_BONUS * np.array([sample_shows_any(text, mention.cues) for text in texts])
             added[:, mention.label] = np.maximum(added[:, mention.label], relevance[:, column])
         return added
 
@@ -147,10 +147,6 @@ class MiniLM:
                 mean = _centred(self.encoder.encode(texts), reference).mean(axis=0, keepdims=True)
                 added[:, index] = EXAMPLE_WEIGHT * (centred_alone @ _unit(mean).T)[:, 0]
         return added
-
-
-def _shows_any(text: str, cues: Sequence[str]) -> bool:
-    return any(sample_shows(text, cue) for cue in cues)
 
 
 def _joint(prompt: Prompt, text: str) -> str:

@@ -12,7 +12,7 @@ from psopt.errors import InputError, ModelError, first_line
 from psopt.models.chat._features import alternating, without_system
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
     from psopt.search_spaces import Messages
@@ -52,21 +52,27 @@ class ChatFormat:
         """
         if self.template is None:
             return [_as_text(messages) + " " for messages in conversations]
-        asked, begun = zip(*map(_parted, conversations), strict=True)
-        rendered = self._rendered(self.template, asked)
-        return [text.removesuffix(self.cut) + self.added + says for text, says in zip(rendered, begun, strict=True)]
+        parts = list(map(_parted, conversations))
+        rendered = self._rendered(self.template, [asked for asked, _ in parts])
+        endings = [self.added + begun for _, begun in parts]
+        return [text.removesuffix(self.cut) + ending for text, ending in zip(rendered, endings, strict=True)]
 
     def _rendered(self, template: str, conversations: Sequence[Messages]) -> list[str]:
         """Fill in the template; if it refuses turns, join and fold them. It has been tried on psopt's own messages."""
-        folded = list(map(without_system, conversations))
-        usual = folded if self.folds_system else conversations
         refused = []
-        for adapted in (usual, list(map(alternating, usual)), list(map(alternating, folded))):
+        for adapted in self._adapted(conversations):
             try:
                 return _render(self.tokenizer, template, adapted)
             except ModelError as error:
                 refused.append(error)
         raise refused[0]
+
+    def _adapted(self, conversations: Sequence[Messages]) -> Iterator[Sequence[Messages]]:
+        """The conversations as usual, then with joined turns, then also without system messages: each when needed."""
+        usual = list(map(without_system, conversations)) if self.folds_system else conversations
+        yield usual
+        yield list(map(alternating, usual))
+        yield [alternating(without_system(messages)) for messages in conversations]
 
 
 def find_format(tokenizer: Any) -> ChatFormat:

@@ -11,9 +11,9 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from psopt.proposals._checks import ProposalChecks, runs_of
+from psopt.proposals._checks import ProposalChecks
 from psopt.templates import template_marks
-from psopt.text import names_label, quoted_cues, shows, topic_words, words_of
+from psopt.text import names_label, quoted_cues, topic_words, word_runs, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -131,7 +131,7 @@ class DraftChecks:
     def check_is_own(self, text: str, messages: Messages) -> None:
         """Refuse a draft whose text repeats the request; raises DraftError."""
         request = _BETWEEN_TAGS.sub("", messages[-1]["content"])
-        asked_runs, own_runs = (set(runs_of(self._without_labels(passage), _ECHOED)) for passage in (request, text))
+        asked_runs, own_runs = (set(word_runs(self._without_labels(passage), _ECHOED)) for passage in (request, text))
         echoed = asked_runs & own_runs
         if echoed:
             raise DraftError(f"repeats the request: {' '.join(min(echoed))!r}")
@@ -156,8 +156,8 @@ class DraftChecks:
     def _copied(self, text: str) -> str | None:
         """The first run of words that comes from a sample."""
         words = words_of(text)
-        long = (run for run in runs_of(words, _LONG) if self._shown_by[run])
-        rare = (run for run in runs_of(words, _COPIED) if 0 < self._shown_by[run] < _COMMON)
+        long = (run for run in word_runs(words, _LONG) if self._shown_by[run])
+        rare = (run for run in word_runs(words, _COPIED) if 0 < self._shown_by[run] < _COMMON)
         return next(map(" ".join, chain(long, rare)), None)
 
     def _lists_pieces(self, text: str) -> bool:
@@ -165,7 +165,7 @@ class DraftChecks:
         for match in _WITH_EXAMPLES.finditer(text):
             for example in map(words_of, _BETWEEN_EXAMPLES.split(match[1])):
                 phrase = " ".join(example)
-                if len(example) > 1 and 0 < sum(shows(sample, phrase) for sample in self.texts) < _COMMON:
+                if len(example) > 1 and 0 < sum(f" {phrase} " in text for text in self._spaced_texts) < _COMMON:
                     return True
         return False
 
@@ -185,6 +185,11 @@ class DraftChecks:
         return _topics(f"{' '.join(self.labels)} {self.noun} {self.noun}s")
 
     @cached_property
+    def _spaced_texts(self) -> list[str]:
+        """The words of each text, with a space around each."""
+        return [f" {' '.join(words_of(text))} " for text in self.texts]
+
+    @cached_property
     def _topics_of_texts(self) -> list[frozenset[str]]:
         return list(map(_topics, self.texts))
 
@@ -194,7 +199,7 @@ class DraftChecks:
         shown: Counter[tuple[str, ...]] = Counter()
         for text in self.texts:
             words = words_of(text)
-            shown.update({*runs_of(words, _COPIED), *runs_of(words, _LONG)})
+            shown.update({*word_runs(words, _COPIED), *word_runs(words, _LONG)})
         return shown
 
 

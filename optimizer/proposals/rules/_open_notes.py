@@ -14,7 +14,7 @@ import numpy as np
 from psopt.answers import FIRST_CODE, text_of
 from psopt.proposals.rules._notes import described
 from psopt.search_spaces import Edit, Provenance
-from psopt.tasks import FREE, JSON, LABELS, NUMBER, TEXT, references_of, sample_shows, set_written
+from psopt.tasks import FREE, JSON, LABELS, NUMBER, TEXT, references_of, sample_shows_any, set_written
 from psopt.text import answer_words, normal_form
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.diagnosis import FailureSlice
     from psopt.evaluation import Predictions
-    from psopt.tasks import Sample, Task
+    from psopt.tasks import Task
 
     Flags = NDArray[np.bool_]
 
@@ -81,7 +81,7 @@ def notes_on_topics(task: Task, predictions: Predictions, topics: Iterable[Failu
 
 
 def _notes_on_topic(task: Task, predictions: Predictions, failing: FailureSlice) -> Iterator[Edit]:
-    is_of = np.array([_shows_any(sample, failing.phrases) for sample in predictions.samples], dtype=np.bool_)
+    is_of = np.array([sample_shows_any(sample.text, failing.phrases) for sample in predictions.samples], dtype=np.bool_)
     if is_of.all() or is_of.sum() < _LEAST_SAMPLES:
         return
     own = predictions.of_samples(is_of)
@@ -95,10 +95,6 @@ def _notes_on_topic(task: Task, predictions: Predictions, failing: FailureSlice)
             origin = Provenance("rules", "accuracy", failing.topic, _concerned(note, own))
             text = f"For {described(task.noun, failing.phrases)}: {note.text[0].lower()}{note.text[1:]}"
             yield Edit("note", "", text, origin, gain)
-
-
-def _shows_any(sample: Sample, phrases: Iterable[str]) -> bool:
-    return any(sample_shows(sample.text, phrase) for phrase in phrases)
 
 
 def _on_cells(form: str, cells: Flags, **words: str) -> FormNote:
@@ -137,7 +133,8 @@ def _of_json(task: Task, predictions: Predictions) -> Iterator[FormNote]:  # noq
     values = [json.loads(str(sample.label)) for sample in predictions.samples]
     if all(isinstance(value, dict) for value in values) and len({tuple(sorted(value)) for value in values}) == 1:
         named = ", ".join(json.dumps(name, ensure_ascii=False) for name in values[0])
-        others = _share(predictions, lambda _, answer: _members(answer) != tuple(sorted(values[0])))
+        usual = tuple(sorted(values[0]))
+        others = _share(predictions, lambda _, answer: _members(answer) != usual)
         yield _on_cells(MEMBERS, others, members=named)
 
 

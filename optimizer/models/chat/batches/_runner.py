@@ -308,8 +308,8 @@ class BatchRunner:
             if not status or key not in batch_keys:
                 continue
             query = grid.query(key)
-            request = self._client.request(query) if query else {}
             try:
+                request = self._client.request(query) if query else {}
                 answers[key] = await self._client.read_response(status, body, request)
             except TransientError as failure:
                 if failure.empty is None:
