@@ -9,6 +9,8 @@ from psopt.search_spaces._edits import (
     Provenance,
     allowed_edits,
     apply_edits,
+)
+from psopt.search_spaces._parameters import (
     chosen_edits,
     first_parameters,
     parameter_names,
@@ -16,7 +18,7 @@ from psopt.search_spaces._edits import (
     suggest_edits,
     with_titles,
 )
-from psopt.search_spaces._prompt import STRATEGIES, Prompt, seed_prompt
+from psopt.search_spaces._prompt import Prompt
 from psopt.search_spaces._prompt_parts import (
     BULLETS,
     CASINGS,
@@ -45,6 +47,7 @@ from psopt.search_spaces._render import (
     with_statements,
     without_additions,
 )
+from psopt.search_spaces._strategies import STRATEGIES, seed_prompt
 from psopt.settings import FAMILIES, KINDS, VIEWS, Family, SearchRestriction, View
 from psopt.templates import Messages
 

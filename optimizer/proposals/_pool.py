@@ -4,31 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from psopt.diagnosis import distinct_slices, find_slices
 from psopt.proposals._checks import ProposalChecks
-from psopt.proposals._quoted_phrases import NoteTopics, one_a_topic, with_support
+from psopt.proposals._quoted_phrases import with_support
+from psopt.proposals._topics import NoteTopics, one_a_topic
+from psopt.proposals.rules._definitions import definitions_from_subclasses, definitions_from_task
 from psopt.proposals.rules._examples import examples_from_train, examples_of_open_answers
 from psopt.proposals.rules._notes import notes_from_slices
 from psopt.proposals.rules._open_notes import notes_on_open_answers, notes_on_topics
-from psopt.search_spaces import Edit, Provenance
 from psopt.templates import template_marks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set
 
-    from numpy.typing import NDArray
     from psopt.diagnosis import Diagnosis, FailureSlice
     from psopt.evaluation import Predictions
     from psopt.proposals._phrase_evidence import PhraseEvidence
-    from psopt.search_spaces import Prompt
+    from psopt.search_spaces import Edit, Prompt
     from psopt.settings import HoldBack
     from psopt.tasks import Task
-
-# Of TREC's 50 subclasses 5 give F1 / S of .521 / .095, 10 .557 / .084, 20 .571 / .093, all that are ever wrong (35)
-# .586 / .081 (.518 / .122 without any; standard error of F1 .02; minilm, ``experiments/proposal_constants.py``): each
-# helps a little, so the limit is for the prompt's length and the size of the search.
-_MOST_SUBCLASSES = 10
 
 
 def propose_edits(
@@ -101,29 +95,3 @@ def _is_ambiguous(prompt: Prompt, edit: Edit) -> bool:
         return False
     shown = [value for name, value in edit.fields if name in prompt.template.fields]
     return any(map(template_marks, (edit.text, *shown)))
-
-
-def definitions_from_task(task: Task, predictions: Predictions) -> list[Edit]:
-    """Offer the task's definition of each label that the model gets wrong on train."""
-    edits = []
-    for label, text in task.definitions.items():
-        edits += _of_wrong(label, text, label, predictions.members(label), predictions)
-    return edits
-
-
-def definitions_from_subclasses(task: Task, predictions: Predictions) -> list[Edit]:
-    """Offer to say that a label covers a subclass, for the subclasses that are most often wrong on train."""
-    edits = []
-    for label, subclasses in task.subclasses.items():
-        for subclass, text in subclasses.items():
-            is_of = [(sample.label, sample.subclass) == (label, subclass) for sample in predictions.samples]
-            edits += _of_wrong(label, text, f"{label}: {subclass}", np.flatnonzero(is_of), predictions)
-    return sorted(edits, key=lambda edit: -edit.gain)[:_MOST_SUBCLASSES]
-
-
-def _of_wrong(label: str, text: str, topic: str, members: NDArray[np.int64], predictions: Predictions) -> list[Edit]:
-    """One of the task's own definitions, if any of its samples is ever answered wrong."""
-    wrong = predictions.share_wrong
-    ids = tuple(predictions.samples[index].id for index in members if wrong[index] > 0)
-    gain = float(wrong[members].sum() / len(wrong))
-    return [Edit("definition", label, text, Provenance("task", "accuracy", topic, ids), gain)] if ids else []

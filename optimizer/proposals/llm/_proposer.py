@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from psopt.diagnosis import distinct_slices
-from psopt.proposals._quoted_phrases import NoteTopics, with_support
+from psopt.proposals._quoted_phrases import with_support
+from psopt.proposals._topics import NoteTopics
 from psopt.proposals.llm._draft_checks import DraftChecks, DraftError, RepeatedDraftError, parsed
 from psopt.proposals.llm._messages import ask_again
 from psopt.proposals.llm._requests import (
