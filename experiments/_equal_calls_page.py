@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import stats
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 MEASURES = ("f1", "sensitivity", "consistency")
 UNOPTIMISED = "unoptimised"
-_IS_BETTER = {"f1": 1, "sensitivity": -1, "consistency": 1}
+IS_BETTER = {"f1": 1, "sensitivity": -1, "consistency": 1}
 
 _LEAST_DRAWS = 3  # fewer show nothing of how draws differ
 
@@ -48,7 +51,7 @@ def page(result: dict[str, Any]) -> str:
 def is_surely_worse(row: dict[str, Any], measure: str) -> bool:
     """Whether the interval of a difference lies completely on the wrong side of 0."""
     _, low, high = row["against"][measure]
-    return bool(high < 0 if _IS_BETTER[measure] > 0 else low > 0)
+    return bool(high < 0 if IS_BETTER[measure] > 0 else low > 0)
 
 
 def _budgets(runs: dict[str, Rows]) -> list[int]:
@@ -105,11 +108,17 @@ def _leads(runs: dict[str, Rows], calls: int) -> list[str]:
     for other in others:
         cells = []
         for measure in MEASURES:
-            leads = np.array([100 * (rows[first][measure] - rows[other][measure]) for rows in runs.values()])
+            leads = 100 * lead(runs, first, other, measure)
             half = stats.t.ppf(0.975, len(leads) - 1) * leads.std(ddof=1) / np.sqrt(len(leads))
             cells.append(f"{leads.mean():+.1f} ({leads.mean() - half:+.1f} to {leads.mean() + half:+.1f})")
         lines.append(f"| {other.partition(' / ')[0]} | {' | '.join(cells)} |")
     return lines
+
+
+def lead(runs: dict[str, Rows], first: str, other: str, measure: str) -> NDArray[np.floating]:
+    """Differences in a measure on each draw that both have, of the first less the other."""
+    differences = [rows[first][measure] - rows[other][measure] for rows in runs.values() if {first, other} <= set(rows)]
+    return np.array(differences)
 
 
 def _on_fewer_draws(runs: dict[str, Rows], calls: int) -> list[str]:

@@ -45,7 +45,7 @@ def lm_promise(results: Results) -> str:
     for model, original in dict.fromkeys((run["model"], run["original"]) for run in results["runs"]):
         runs = [run for run in results["runs"] if (run["model"], run["original"]) == (model, original)]
         better = [run for run in runs if run["verdict"] == "better"]
-        worse, knees = (sum(_is_worse(run, name) for run in runs) for name in ("recommended", "knee"))
+        worse, knees = (sum(is_worse(run, name) for run in runs) for name in ("recommended", "knee"))
         truth = {name: np.mean([run["truth"][name] for run in runs], axis=0) for name in ("original", "recommended")}
         change = " -> ".join(f"{100 * f1:.1f}, {100 * s:.1f}" for f1, s in truth.values())
         most = f"{clopper_pearson(worse, len(runs)):.1%}"
@@ -53,7 +53,7 @@ def lm_promise(results: Results) -> str:
     return table(head, rows)
 
 
-def _is_worse(run: Results, name: str) -> bool:
+def is_worse(run: Results, name: str) -> bool:
     """Whether a prompt is truly worse than the original one: in F1, or in S where the gate compares it."""
     (f1, s), (before_f1, before_s) = run["truth"][name], run["truth"]["original"]
     return bool(f1 < before_f1 - GATE_MARGIN or (not run["f1_alone"] and s > before_s + MARGIN_OF_S))

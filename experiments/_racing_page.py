@@ -151,22 +151,29 @@ def _next_tenth(arm: str, rows: Rows) -> str:
 
 def lm_racing(results: dict[str, Any]) -> str:
     """Answers and hypervolume of each arm, as shares of the plain search's with the same seed: means over seeds."""
-    runs = {(run["model"], run["dataset"], run["seed"], run["arm"]): run for run in results["runs"]}
     rows = []
-    for model, dataset, arm in dict.fromkeys((model, dataset, arm) for model, dataset, _, arm in runs):
-        seeds = [seed for of, on, seed, as_ in runs if (of, on, as_) == (model, dataset, arm)]
-        own = [runs[model, dataset, seed, arm] for seed in seeds]
-        plain = [runs[model, dataset, seed, PLAIN] for seed in seeds]
-        pairs = list(zip(own, plain, strict=True))
-        answers, volumes = (
-            [ours[name] / theirs[name] for ours, theirs in pairs] for name in ("answers", "hypervolume")
-        )
+    runs = results["runs"]
+    for model, dataset, arm in dict.fromkeys((run["model"], run["dataset"], run["arm"]) for run in runs):
+        pairs = [
+            (own, plain) for own, plain in beside_plain(runs, arm) if (own["model"], own["dataset"]) == (model, dataset)
+        ]
+        answers, volumes = ([own[name] / plain[name] for own, plain in pairs] for name in ("answers", "hypervolume"))
         gains = [
-            (ours["hypervolume"] - theirs["of_original"]) / (theirs["hypervolume"] - theirs["of_original"])
-            for ours, theirs in pairs
+            (own["hypervolume"] - plain["of_original"]) / (plain["hypervolume"] - plain["of_original"])
+            for own, plain in pairs
         ]
         parts = ((answers, max), (volumes, min), (gains, min))
         shares = [f"{np.mean(values):.1%} ({worst(values):.1%})" for values, worst in parts]
-        stopped = sum(run["stopped"] for run in own)
-        rows.append((model, dataset, arm, len(seeds), *shares, stopped))
+        stopped = sum(own["stopped"] for own, _ in pairs)
+        rows.append((model, dataset, arm, len(pairs), *shares, stopped))
     return table(("model", "set", "arm", "seeds", "answers on val", "hypervolume", "gain", "stopped"), rows)
+
+
+def beside_plain(runs: Rows, arm: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """The runs of an arm, each with the plain search's of the same model, set and seed, where that is measured."""
+    plain = {_draw(run): run for run in runs if run["arm"] == PLAIN}
+    return [(run, plain[_draw(run)]) for run in runs if run["arm"] == arm and _draw(run) in plain]
+
+
+def _draw(run: dict[str, Any]) -> tuple[str, str, int]:
+    return run["model"], run["dataset"], run["seed"]

@@ -33,14 +33,7 @@ def shipping(results: Results) -> str:
 
 
 def _row(model: str, dataset: str, edits_by: str, runs: list[Results]) -> tuple[str, ...]:
-    changes = [{name: run["recommended"][name] - run["original"][name] for name in _MEASURES} for run in runs]
-    # S of a prompt that always gives the same answer means nothing: there F1 alone is compared, as in the gate.
-    compared = ["say nothing" not in run["reason"] for run in runs]
-    is_worse = [
-        change["f1"] < -0.01 or (counts and change["sensitivity"] > 0.01)
-        for change, counts in zip(changes, compared, strict=True)
-    ]
-    people = [_under_other_wordings(run) for run in runs if run["other_wordings"]]
+    people = [under_other_wordings(run) for run in runs if run["other_wordings"]]
     before, after = ([pair[index] for pair in people] for index in (0, 1))
     return (
         model,
@@ -54,14 +47,24 @@ def _row(model: str, dataset: str, edits_by: str, runs: list[Results]) -> tuple[
         _on_probes(runs),
         _by_planted(runs),
         f"{sum(run['verdict'] == 'better' for run in runs)} of {len(runs)}",
-        f"{sum(is_worse)} of {len(runs)}",
+        f"{sum(is_worse(run) for run in runs)} of {len(runs)}",
         " ".join(str(len(run["edits"])) for run in runs),
         f"{sum(run['calibrated'] for run in runs)} of {len(runs)}",
         f"{np.mean([run['answers'] for run in runs]):,.0f}",
     )
 
 
-def _under_other_wordings(run: Results) -> tuple[Results, Results]:
+def is_worse(run: Results) -> bool:
+    """Whether what a run recommends is lower in F1 on test by more than a point, or higher in S where that counts.
+
+    S of a prompt that always gives the same answer means nothing: there F1 alone is compared, as in the gate.
+    """
+    change = {name: run["recommended"][name] - run["original"][name] for name in _MEASURES}
+    counts = "say nothing" not in run["reason"]
+    return bool(change["f1"] < -0.01 or (counts and change["sensitivity"] > 0.01))
+
+
+def under_other_wordings(run: Results) -> tuple[Results, Results]:
     """The original's scores and those of the recommended prompt: the same where the original is kept."""
     measured = run["other_wordings"]
     if run["verdict"] != "better":

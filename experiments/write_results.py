@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _aims import verdicts
 from _claims import CLAIMS
 from _lm_edits_page import lm_edits
 from _promise_page import lm_promise, promise
@@ -38,13 +39,19 @@ sections that name whose wordings they use.
 def page(folder: Path) -> str:
     """The whole page."""
     results = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))}
-    parts = [HEAD.format(folder=folder.name), "## The papers' claims\n", claims(results)]
+    parts = [HEAD.format(folder=folder.name), "## What psopt set out to reach\n", aims(results)]
+    parts += ["## The papers' claims\n", claims(results)]
     for name, (title, body) in SECTIONS.items():
         if name in results:
             figure = f"![{title}]({folder.name}/{name}.svg)\n" if (folder / f"{name}.svg").exists() else ""
             parts += [f"## {title}\n", about(results[name]), body(results[name]), figure]
     pages = [f"[{path.stem}]({folder.name}/{path.name})" for path in sorted(folder.glob("*.md"))]
     return "\n".join([*parts, *([f"More: {', '.join(pages)}.\n"] if pages else [])]).rstrip() + "\n"
+
+
+def aims(results: Results) -> str:
+    """Every aim on a language model: what was asked, and what was measured."""
+    return table(("what", "to reach", "measured", "verdict", "results"), verdicts(results))
 
 
 def claims(results: Results) -> str:

@@ -152,6 +152,39 @@ def test_a_claim_is_seen_only_beyond_chance_and_the_placebo() -> None:
     assert _claims.improves("by a writer")([fix(29, 3)])[0].startswith("not testable")
 
 
+def test_an_aim_is_reached_by_what_was_measured_and_only_so_far_by_less_than_was_asked_for() -> None:
+    from _aims import AIMS, verdicts
+
+    def word(name: str, **parts: Any) -> str:
+        empty = {"runs": [], "cells": []}
+        rows = {row[4]: row[3] for row in verdicts({name: empty | parts})}
+        return rows[f"`{name}`"]
+
+    def searches(racing: int) -> list[dict[str, Any]]:
+        arms = {"plain": 1000, "racing": racing}
+        return [
+            {"model": "smollm2", "dataset": "trec", "seed": 0, "arm": arm, "answers": n, "hypervolume": 0.5}
+            for arm, n in arms.items()
+        ]
+
+    def promised(n_runs: int, *, n_worse: int) -> list[dict[str, Any]]:
+        truth = {"original": [0.5, 0.1], "recommended": [0.6, 0.1]}
+        worse = {"original": [0.5, 0.1], "recommended": [0.4, 0.1]}
+        return [
+            {"model": "smollm2", "f1_alone": False, "truth": worse if run < n_worse else truth} for run in range(n_runs)
+        ]
+
+    nothing = {aim.experiment: {"runs": {} if "calls" in aim.experiment else [], "cells": []} for aim in AIMS}
+    nothing["real_grids"]["cells"] = {}
+    for results in ({}, nothing):
+        assert {row[3] for row in verdicts(results)} == {"**not measured**"}
+    assert word("lm_racing", runs=searches(150)) == "reached so far"
+    assert word("lm_racing", runs=searches(250)) == "**not reached**"
+    assert word("lm_promise", runs=promised(200, n_worse=10)) == "reached"
+    assert word("lm_promise", runs=promised(100, n_worse=5)) == "reached so far"
+    assert word("lm_promise", runs=promised(200, n_worse=11)) == "**not reached**"
+
+
 def test_a_ranking_settles_where_it_stays_settled() -> None:
     from how_many_rephrasings import settles, tau
 
