@@ -156,7 +156,7 @@ def test_an_aim_is_reached_by_what_was_measured_and_only_so_far_by_less_than_was
     from _aims import AIMS, verdicts
 
     def word(name: str, **parts: Any) -> str:
-        empty = {"runs": [], "cells": []}
+        empty: dict[str, Any] = {"runs": [], "cells": []}
         rows = {row[4]: row[3] for row in verdicts({name: empty | parts})}
         return rows[f"`{name}`"]
 
@@ -174,7 +174,9 @@ def test_an_aim_is_reached_by_what_was_measured_and_only_so_far_by_less_than_was
             {"model": "smollm2", "f1_alone": False, "truth": worse if run < n_worse else truth} for run in range(n_runs)
         ]
 
-    nothing = {aim.experiment: {"runs": {} if "calls" in aim.experiment else [], "cells": []} for aim in AIMS}
+    nothing: dict[str, dict[str, Any]] = {
+        aim.experiment: {"runs": {} if "calls" in aim.experiment else [], "cells": []} for aim in AIMS
+    }
     nothing["real_grids"]["cells"] = {}
     for results in ({}, nothing):
         assert {row[3] for row in verdicts(results)} == {"**not measured**"}
