@@ -53,6 +53,15 @@ def test_public_names_exist(package: Any) -> None:
         assert getattr(module, name) is not None
 
 
+def test_no_public_function_takes_more_than_12_parameters() -> None:
+    """Options that go together are a group: in `psopt.settings`, or `psopt.tasks.ReadingOptions`."""
+    for _, file in SOURCES:
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
+                arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+                assert len(arguments) <= 12, f"{file}: {node.name}"
+
+
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'optimise'"):
         psopt.optimise  # noqa: B018

@@ -17,7 +17,7 @@ from psopt.models.chat import LMConfig, asks_in_chat
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
 from psopt.runs import TaskPrompt, read_source
 from psopt.search_spaces import Prompt
-from psopt.settings import DataOptions
+from psopt.settings import AnsweringOptions, DataOptions, built, check_keywords
 from psopt.tasks import LABEL, AnswerSpec, DatasetInfo, InputColumns, Row, Sample, Task, fields_of, texts_of_records
 
 if TYPE_CHECKING:
@@ -53,17 +53,14 @@ def classify(
     texts: Sequence[str | Mapping[str, Any]],
     prompt: Prompt | PromptSource | str | Path,
     *,
-    inputs: str | Sequence[str] = (),
-    labels: Sequence[str] = (),
     prompt_options: PromptOptions | None = None,
     model: Any = None,
     vote: bool = False,
     rephrasings: int = 10,
-    seed: int = 42,
     lm: LMConfig | None = None,
-    cache_dir: str | Path | None = None,
     on_progress: OnProgress | None = None,
     progress: bool | None = None,
+    **settings: Any,
 ) -> list[Classified]:
     """Classify texts or rows with a prompt, under its own description alone or by a vote of its rephrasings.
 
@@ -76,19 +73,19 @@ def classify(
     prompt : Prompt or path
         A prompt, its file, or a run directory, which stands for its recommended prompt; a run's prompt is used with the
         run's model, data and rephrasings.
-    inputs : str or sequence of str, optional
-        The columns that a row's text is made of; by default those of the run, or that the prompt names.
-    labels : sequence of str, optional
-        For a prompt that does not know them: a user's own text or messages.
     prompt_options : PromptOptions, optional
-        How such a prompt is read.
+        How a user's own text or messages are read.
     model : str, callable, dspy.LM or Model, optional
         By default the one that the file says it is for, asked as the file says unless `lm` is given.
     vote : bool
-    rephrasings, seed : int
-        For the vote: how many, and the seed of those that rules write.
-    lm, cache_dir, on_progress, progress : optional
+    rephrasings : int
+        For the vote: how many.
+    lm, on_progress, progress : optional
         See `measure`.
+    **settings
+        Of `AnsweringOptions` by name: ``inputs``, the columns that a row's text is made of, by default those of the run
+        or that the prompt names; ``labels``, for a prompt that does not know them; ``seed``, of the rephrasings that
+        rules write for a vote; and ``cache_dir``.
 
     Raises
     ------
@@ -97,23 +94,23 @@ def classify(
     """
     if isinstance(texts, str):
         raise InputError("texts is a single text, and its letters would be classified: give a list, [text]")
+    check_keywords(settings, AnsweringOptions)
+    options = built(AnsweringOptions, settings)
     source = read_source(prompt, prompt_options)
     named = dict.fromkeys(name for text in texts if isinstance(text, Mapping) for name in text)
-    columns = input_columns(source, inputs, tuple(named))
+    columns = input_columns(source, options.inputs, tuple(named))
     rows = texts_of_records(texts, columns)
     if not rows:
         return []
-    if not vote:
-        rephrasings = 1
     classifier = Classifier(
         source,
         columns,
-        labels=labels,
+        labels=options.labels,
         model=model,
-        n_wordings=rephrasings,
-        seed=seed,
+        n_wordings=rephrasings if vote else options.wordings,
+        seed=options.seed,
         lm=lm,
-        cache_dir=cache_dir,
+        cache_dir=options.cache_dir,
         sample_texts=rows,
     )
     with reading(on_progress, progress) as on_reading:

@@ -38,6 +38,7 @@ from psopt.tasks._row import (
 )
 from psopt.tasks._strata import subset
 from psopt.tasks._task import Task, as_task, load_task, read_samples
+from psopt.tasks._taskfile import ReadingOptions
 from psopt.tasks._texts import InputColumns, is_data_file, texts_of_file, texts_of_lines, texts_of_records
 
 __all__ = [
@@ -61,6 +62,7 @@ __all__ = [
     "HubName",
     "InputColumns",
     "Instrument",
+    "ReadingOptions",
     "RemoteFile",
     "Row",
     "Sample",

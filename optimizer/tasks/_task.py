@@ -6,7 +6,7 @@ import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from psopt.errors import DataError, InputError
 from psopt.notebooks import card, folded, line, table
@@ -22,7 +22,7 @@ from psopt.tasks._read import described_data, read_builtin, read_data, refuse, s
 from psopt.tasks._row import Row
 from psopt.tasks._samples import make_samples
 from psopt.tasks._strata import class_sizes, subset
-from psopt.tasks._taskfile import TaskFile
+from psopt.tasks._taskfile import ReadingOptions, TaskFile, given
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -161,14 +161,8 @@ class Task:
         noun: str = "text",
         labels: Sequence[str] = (),
         definitions: Mapping[str, str] | None = None,
-        inputs: str | Sequence[str] = (),
-        text_column: str | None = None,
-        label_column: str | None = None,
-        answers: str | None = None,
-        order: Sequence[str] = (),
         seed: int = 42,
-        skip_empty: bool = False,
-        pinned_column: str | None = None,
+        **reading: Unpack[ReadingOptions],
     ) -> Task:
         """Build a task from records in memory: mappings with a text and a label, or (text, label) pairs.
 
@@ -176,8 +170,8 @@ class Task:
         ``DatasetDict``, or of a dict of tables, name the splits (train, validation, test). Numbers of classes in a
         dataset become their names.
 
-        Columns and splits are as in a file (see `load_task`), and so are `answers`, `order`, `skip_empty` and
-        `pinned_column`. Without `labels`, those found are taken in alphabetical order.
+        Columns and splits are as in a file (see `load_task`), and so is all that `ReadingOptions` holds. Without
+        `labels`, those found are taken in alphabetical order.
 
         Raises
         ------
@@ -198,14 +192,7 @@ class Task:
             noun=noun,
             labels=tuple(labels),
             definitions=dict(definitions or {}),
-            inputs=as_names(inputs),
-            text_column=text_column,
-            label_column=label_column,
-            answers=answers,
-            order=tuple(order),
-            skip_empty=skip_empty,
-            pinned_column=pinned_column,
-        )
+        ).overruled(reading)
         rows = rows_of_frame(name, records)
         if rows is None:
             rows = [_row(name, number, record) for number, record in enumerate(records, start=1)]
@@ -245,19 +232,13 @@ def as_task(task: Task | str | Path) -> Task:
 def load_task(
     dataset: str | Path,
     *,
-    inputs: str | Sequence[str] = (),
-    text_column: str | None = None,
-    label_column: str | None = None,
     task_file: str | Path | None = None,
     test_file: str | Path | None = None,
-    answers: str | None = None,
-    order: Sequence[str] = (),
     seed: int = 42,
     strict_data: bool = False,
     require_labels: bool = True,
-    skip_empty: bool = False,
-    pinned_column: str | None = None,
     skip_unread: bool = False,
+    **reading: Unpack[ReadingOptions],
 ) -> Task:
     """Load a classification task.
 
@@ -268,21 +249,10 @@ def load_task(
         promptfoo configuration with its tests, a .toml task file that names its data, or
         ``hf:ORG/NAME[:CONFIG][@REV]``: a data set on the Hugging Face hub (the extra ``hub``), of which the splits
         called train, validation and test are used.
-    inputs : str or sequence of str, optional
-        The columns that a prompt is shown. With several, a sample's text is ``name: value``, one per line; a cell may
-        be empty if another is not. Every other column except those of label, split and subclass is also a field of the
-        sample (see `Row`).
-    text_column, label_column : str, optional
-        Which columns hold the texts (short for one input) and the labels; by default, customary names are tried.
-        Columns called ``id``, ``split`` (train, val, test) and ``subclass`` are used if they exist.
     task_file : path, optional
         TOML: the task's name and description, its labels and their definitions.
     test_file : path, optional
         Test samples in a file of their own, with the same columns.
-    answers : str, optional
-        ``label`` (default) or ``ordinal``: ordered labels, so that near answers count as near.
-    order : sequence of str, optional
-        The labels from the least to the most; labels that are numbers need no order.
     seed : int
         Seeds the splits: 60 : 20 : 20, or a fifth of the rest for val where test is given.
     strict_data : bool
@@ -290,13 +260,11 @@ def load_task(
     require_labels : bool
         If False, data without labels are accepted too: all samples are then in `val`, their labels None, and the
         task file must name the labels.
-    skip_empty : bool
-        Leave out rows without a text or a label, instead of refusing them; `info.note` says how many.
-    pinned_column : str, optional
-        Which column says (true, 1, yes) that a sample must stay right; by default ``pinned``, if it exists. The gate of
-        a run and `psopt.check` check these samples.
     skip_unread : bool
         Leave out those assertions of a promptfoo configuration that name no answer, instead of refusing them.
+    **reading
+        Of `ReadingOptions` by name: ``inputs``, ``text_column``, ``label_column``, ``answers``, ``order``,
+        ``skip_empty``, ``pinned_column``.
 
     Raises
     ------
@@ -307,21 +275,12 @@ def load_task(
     if seed < 0:
         raise InputError(f"seed must be 0 or more, not {seed}")
     if name in BUILTINS:
-        refuse(name, text_column=text_column, label_column=label_column, task_file=task_file, test_file=test_file)
-        refuse(name, answers=answers, order=order or None, skip_empty=skip_empty or None, pinned_column=pinned_column)
-        check_fields(BUILTINS[name], as_names(inputs))
+        options = given(reading)
+        check_fields(BUILTINS[name], as_names(options.pop("inputs", ())))
+        refuse(name, task_file=task_file, test_file=test_file, **options)
         return Task(**read_builtin(BUILTINS[name], seed=seed, strict=strict_data))
     place, described = described_data(name, task_file)
-    described = described.overruled(
-        inputs=inputs and as_names(inputs),
-        text_column=text_column,
-        label_column=label_column,
-        answers=answers,
-        order=tuple(order),
-        skip_empty=skip_empty,
-        pinned_column=pinned_column,
-        test=test_file and Path(test_file),
-    )
+    described = described.overruled(reading, test_file)
     return Task(**read_data(place, described, seed=seed, require_labels=require_labels, skip_unread=skip_unread))
 
 

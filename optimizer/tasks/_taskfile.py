@@ -3,17 +3,58 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
 
-from psopt.errors import DataError, nearest
+from psopt.errors import DataError, InputError, nearest
 from psopt.tasks._answer_spec import AnswerSpec, check_answers
-from psopt.tasks._columns import ColumnChoice
+from psopt.tasks._columns import ColumnChoice, as_names
 from psopt.tasks._hub import HubName, is_hub_name
 from psopt.tasks._labels import check_classes
 from psopt.text import read_toml
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Sequence
+
+
+class ReadingOptions(TypedDict, total=False):
+    """How rows are read, in files and in memory; what is left out is as in the task file, or by default.
+
+    Attributes
+    ----------
+    inputs : str or sequence of str
+        The columns that a prompt is shown. With several, a sample's text is ``name: value``, one per line; a cell may
+        be empty if another is not. Every other column except those of label, split and subclass is also a field of the
+        sample (see `Row`).
+    text_column, label_column : str
+        Which columns hold the texts (short for one input) and the labels; by default, customary names are tried.
+        Columns called ``id``, ``split`` (train, val, test) and ``subclass`` are used if they exist.
+    answers : str
+        ``label`` (default) or ``ordinal``: ordered labels, so that near answers count as near.
+    order : sequence of str
+        The labels from the least to the most; labels that are numbers need no order.
+    skip_empty : bool
+        Leave out rows without a text or a label, instead of refusing them; `info.note` says how many.
+    pinned_column : str
+        Which column says (true, 1, yes) that a sample must stay right; by default ``pinned``, if it exists. The gate of
+        a run and `psopt.check` check these samples.
+    """
+
+    inputs: str | Sequence[str]
+    text_column: str | None
+    label_column: str | None
+    answers: str | None
+    order: Sequence[str]
+    skip_empty: bool
+    pinned_column: str | None
+
+
+def given(options: ReadingOptions) -> dict[str, Any]:
+    """The options that are not left empty; raises InputError for a name that is none."""
+    for name in options:
+        if name not in ReadingOptions.__annotations__:
+            raise InputError(f"there is no option {name!r}{nearest(name, ReadingOptions.__annotations__)}")
+    return {name: value for name, value in options.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +92,16 @@ class TaskFile:
         """The columns that are named."""
         return ColumnChoice(self.inputs, self.label_column, self.text_column, self.pinned_column)
 
-    def overruled(self, **by_caller: Any) -> TaskFile:
+    def overruled(self, options: ReadingOptions, test_file: str | Path | None = None) -> TaskFile:
         """The same with the caller's values, which take precedence; those that are empty or None were not given."""
-        changes = {name: value for name, value in by_caller.items() if value}
+        changes = given(options)
         if not changes.keys().isdisjoint(("inputs", "text_column")):
             changes = {"inputs": (), "text_column": None, **changes}
+        for name, read in (("inputs", as_names), ("order", tuple)):
+            if name in changes:
+                changes[name] = read(changes[name])
+        if test_file:
+            changes["test"] = Path(test_file)
         return replace(self, **changes)
 
 

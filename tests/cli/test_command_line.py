@@ -5,7 +5,6 @@ What it says of words that make no sense is in test_bad_input.py.
 
 from __future__ import annotations
 
-import ast
 import itertools
 import subprocess
 import sys
@@ -81,12 +80,3 @@ def test_the_pages_of_commands_are_those_that_are_generated(tmp_path: Path) -> N
         for folder in (ROOT / "docs" / "commands", tmp_path)
     )
     assert kept == made, "make docs-commands"
-
-
-def test_no_function_of_the_command_line_takes_more_than_12_parameters() -> None:
-    """Options that go together are a group in `psopt.settings`."""
-    for path in (ROOT / "optimizer" / "cli").glob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.FunctionDef):
-                arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-                assert len(arguments) <= 12, f"{path.name}: {node.name}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from psopt.errors import DataError
+from psopt.errors import DataError, InputError
 from psopt.tasks import Sample, Task
 
 from tests.tasks.loading import samples_of
@@ -61,6 +61,8 @@ def test_words_given_reach_the_task() -> None:
     assert task.info.name == "mood"
     with pytest.raises(DataError, match="'bad' is none of the labels"):
         Task.from_records(PAIRS, labels=["good", "ugly"])
+    with pytest.raises(InputError, match="there is no option 'pined_column'; did you mean 'pinned_column'"):
+        Task.from_records(PAIRS, pined_column="sure")  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(
