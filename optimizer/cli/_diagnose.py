@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from psopt.cli._options import DryRun, OutputOptions, Prompt, PromptModel, Strategy
 from psopt.cli._typer import UsageError
@@ -14,7 +14,7 @@ from psopt.settings import DataOptions, MeasureOptions, PromptOptions
 
 if TYPE_CHECKING:
     from psopt.cli._model_choice import ModelChoice
-    from psopt.diagnosis import PromptReport
+    from psopt.diagnosis import PromptReport, ToLabel
 
 _ON_TRAIN = MeasureOptions(split="train")  # nothing learnt from a diagnosis may come from val or test
 Html = Annotated[
@@ -63,10 +63,9 @@ def diagnose(
     """
     from psopt.api import diagnose as run_diagnosis
     from psopt.api import estimate_measuring
-    from psopt.cli._diagnosis_tables import show_diagnosis, show_suspects, to_label_table
     from psopt.cli._plan_lines import show_estimate
     from psopt.cli._remaining import reading_bar
-    from psopt.cli._tables import is_wrapped, print_sentences, print_table, result_console
+    from psopt.cli._tables import print_sentences, result_console
     from psopt.cli._task_and_prompts import read_measuring
     from psopt.diagnosis import samples_to_label
 
@@ -93,22 +92,34 @@ def diagnose(
     if to_label is not None:
         ranked = samples_to_label(report.predictions, to_label)
     if output.as_json:
-        result = {**choice.to_dict(), **report.to_dict()}
-        if ranked is not None:
-            result["to_label"] = list(map(asdict, ranked))
-        print_json(result)
+        print_json(_as_data(report, choice, ranked))
     elif not output.quiet:
-        console = result_console()
-        show_diagnosis(console, report)
-        if suspects:
-            show_suspects(console, report)
-        elif report.suspects.samples:
-            print_sentences(console, [f"{report.suspects.line} (--suspects lists them)."])
-        if ranked:
-            print_table(console, to_label_table(ranked, is_whole=not is_wrapped(console)))
+        _show(report, ranked or [], lists_suspects=suspects)
         next_step = _next_step(report, choice)
-        print_sentences(console, [f"Page: {html}. {next_step}" if html else next_step])
+        print_sentences(result_console(), [f"Page: {html}. {next_step}" if html else next_step])
     return 0
+
+
+def _as_data(report: PromptReport, choice: ModelChoice, ranked: list[ToLabel] | None) -> dict[str, Any]:
+    result = {**choice.to_dict(), **report.to_dict()}
+    if ranked is not None:
+        result["to_label"] = list(map(asdict, ranked))
+    return result
+
+
+def _show(report: PromptReport, ranked: list[ToLabel], *, lists_suspects: bool) -> None:
+    """Print the diagnosis, the samples whose labels may be wrong, and those to label first."""
+    from psopt.cli._diagnosis_tables import show_diagnosis, show_suspects, to_label_table
+    from psopt.cli._tables import is_wrapped, print_sentences, print_table, result_console
+
+    console = result_console()
+    show_diagnosis(console, report)
+    if lists_suspects:
+        show_suspects(console, report)
+    elif report.suspects.samples:
+        print_sentences(console, [f"{report.suspects.line} (--suspects lists them)."])
+    if ranked:
+        print_table(console, to_label_table(ranked, is_whole=not is_wrapped(console)))
 
 
 def _next_step(report: PromptReport, choice: ModelChoice) -> str:

@@ -19,7 +19,7 @@ from psopt.settings import DataOptions, LMConfig, PromptOptions, RephrasingOptio
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from psopt.rephrasings import Segment, Verdict
+    from psopt.rephrasings import RephrasingSet, Segment, Verdict
     from psopt.runs import PromptSource, TaskPrompt
     from psopt.tasks import Task
     from rich.console import Console
@@ -72,7 +72,6 @@ def rephrase(
     from psopt.api import estimate_rephrasing
     from psopt.api import rephrase as run_rephrasing
     from psopt.cli._plan_lines import show_estimate
-    from psopt.rephrasings import diversity_of, tame_note, to_file
     from psopt.runs import load_data
 
     if show and prompt is None:
@@ -102,6 +101,14 @@ def rephrase(
         cache_dir=cache_dir,
         on_text=_say,
     )
+    _hand_over(frozen, task, out, as_json=as_json)
+    return 0
+
+
+def _hand_over(frozen: RephrasingSet, task: Task, out: Path | None, *, as_json: bool) -> None:
+    """Write the rephrasings to their file, or else to the screen, and say where they differ little."""
+    from psopt.rephrasings import diversity_of, tame_note, to_file
+
     content = to_file(frozen)
     if out is not None:
         write_file("--out", out, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
@@ -115,7 +122,6 @@ def rephrase(
     for kind, value in diversity_of(frozen, task.labels).items():
         if note := tame_note(value):
             typer.echo(f"{kind}: {note}", err=True)
-    return 0
 
 
 def _say(verdict: Verdict) -> None:

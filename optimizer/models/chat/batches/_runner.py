@@ -18,10 +18,9 @@ from psopt.models.chat._client import (
     NotThereError,
     ServerGoneError,
     TransientError,
-    UnsupportedError,
 )
-from psopt.models.chat._completion import read_json
 from psopt.models.chat._wait_notices import WaitNotices
+from psopt.models.chat.batches._results import read_results
 from psopt.models.chat.batches._service import BatchService, BatchState, Patience
 from psopt.models.chat.batches._under_way import Grid, OpenBatch, OpenBatches
 
@@ -296,44 +295,22 @@ class BatchRunner:
         return True
 
     async def _take_in_lines(self, lines: Iterable[bytes], batch: OpenBatch, state: BatchState, grid: Grid) -> None:
-        """Read the lines of the output and the error file, each as if it had come alone."""
-        answers: dict[bytes, Answer] = {}
-        empty: dict[bytes, Answer] = {}
-        failed: list[bytes] = []
-        unsupported: set[str] = set()
-        refusal: PsoptError | None = None
-        batch_keys = set(batch.answer_keys)
-        for line in lines:
-            key, status, body = _read(line)
-            if not status or key not in batch_keys:
-                continue
-            query = grid.query(key)
-            try:
-                request = self._client.request(query) if query else {}
-                answers[key] = await self._client.read_response(status, body, request)
-            except TransientError as failure:
-                if failure.empty is None:
-                    failed.append(key)
-                else:
-                    empty[key] = failure.empty
-            except UnsupportedError as error:
-                unsupported.add(error.feature)
-            except PsoptError as error:
-                refusal = refusal or error
-        self._engine.keep_batched(answers, empty.values(), len(failed), grid.query)
+        """Keep what the lines of the output and the error file say, each as if it had come alone."""
+        results = await read_results(lines, set(batch.answer_keys), self._client, grid)
+        self._engine.keep_batched(results.answers, results.empty.values(), len(results.failed), grid.query)
         await self._forget(batch, state)
-        for key, answer in answers.items():
+        for key, answer in results.answers.items():
             grid.answered(key, answer)
-        grid.alone |= empty.keys() & grid.waiting.keys()  # asked alone, an empty answer gets a second try
-        grid.failures.update(failed)
+        grid.alone |= results.empty.keys() & grid.waiting.keys()  # asked alone, an empty answer gets a second try
+        grid.failures.update(results.failed)
         grid.alone |= {key for key, times in grid.failures.items() if times >= _TRIES}
-        for feature in unsupported:
+        for feature in results.unsupported:
             self._engine.negotiation.refused(feature)
             grid.write_keys()
-        if refusal:
-            raise refusal
+        if results.refusal:
+            raise results.refusal
         self._n_fruitless += 1
-        if answers:
+        if results.answers:
             self._n_fruitless = 0
         self._is_crowded = False
         if self._n_fruitless == _MOST_FRUITLESS:
@@ -375,13 +352,3 @@ class BatchRunner:
             if batch.id and batch.tag in self._sent:
                 with contextlib.suppress(TransientError, PsoptError):  # it has ended, or can't be reached: no harm
                     await self._service.cancel(batch.id)
-
-
-def _read(line: bytes) -> tuple[bytes, int, object]:
-    """The key, the HTTP status and the body of a result; status 0 if it is not a result, or was not sent."""
-    try:
-        result = read_json(line)
-        response = result.get("response") or {}
-        return bytes.fromhex(result["custom_id"]), int(response.get("status_code") or 0), response.get("body")
-    except (ValueError, LookupError, TypeError, AttributeError):
-        return b"", 0, None
