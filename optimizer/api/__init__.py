@@ -12,6 +12,7 @@ from psopt.api._finishing import check_other_wordings
 from psopt.api._measure import measure
 from psopt.api._migrate import (
     Migration,
+    MigrationStart,
     Moved,
     estimate_migration,
     measured_migration,
@@ -40,6 +41,7 @@ __all__ = [
     "Exported",
     "FailingSample",
     "Migration",
+    "MigrationStart",
     "Moved",
     "OtherAnswer",
     "SearchBar",

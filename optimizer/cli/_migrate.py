@@ -16,7 +16,7 @@ from psopt.settings import MODELS, LMConfig
 from psopt.text import shell_line
 
 if TYPE_CHECKING:
-    from psopt.api import Migration, Moved
+    from psopt.api import Migration, MigrationStart, Moved
     from rich.console import Console
 
 NewModel = Annotated[str, flag("Model", "--model", f"The new model: {MODELS}.", "M")]
@@ -55,11 +55,10 @@ def migrate(
     The old model is not asked: its answers on test are read from the run. The new one is asked about the same samples
     under the same wordings, and tested to be no worse.
     """
-    from psopt.api import estimate_migration, measured_migration, migration_of, start_migration
+    from psopt.api import estimate_migration, measured_migration, start_migration
     from psopt.cli._model_choice import choose_model
     from psopt.cli._plan_lines import show_estimate
     from psopt.cli._remaining import reading_bar
-    from psopt.cli._run import run as start_search
     from psopt.runs import free_folder, picked_prompt, read_source
 
     if not search and (trials or out or go_on):
@@ -78,11 +77,29 @@ def migrate(
             _show(measured_migration(start, cache_dir, on_progress), output)
         return 0
     folder = out or free_folder(Path("runs"), f"{start.task.name}-{model}")
+    code = _search(start, folder, cache_dir, output, resume=go_on, verbose=verbose)
+    if code == INTERRUPTED:
+        again: list[object] = ["psopt", *sys.argv[1:]]
+        if not out:
+            again += ["--out", folder]
+        if not go_on:
+            again.append("--resume")
+        tell(f"For the verdict against the old model as well: {shell_line(again)}")
+    return code
+
+
+def _search(
+    start: MigrationStart, folder: Path, cache_dir: Path | None, output: OutputOptions, *, resume: bool, verbose: bool
+) -> int:
+    """Search from the run's prompt, and show how what is found compares with the old model; also at a limit."""
+    from psopt.api import migration_of
+    from psopt.cli._run import run as start_search
+
     hushed = replace(output, as_json=False, quiet=output.silent)
     limit: BudgetReachedError | None = None
     try:
         code = start_search(
-            start.settings, folder, cache_dir, hushed, resume=go_on, force=False, task=start.task, verbose=verbose
+            start.settings, folder, cache_dir, hushed, resume=resume, force=False, task=start.task, verbose=verbose
         )
     except BudgetReachedError as error:
         if error.run is None:
@@ -90,13 +107,6 @@ def migrate(
         code, limit = 0, error
     if not code:
         _show(migration_of(start, folder), output)
-    elif code == INTERRUPTED:
-        again: list[object] = ["psopt", *sys.argv[1:]]
-        if not out:
-            again += ["--out", folder]
-        if not go_on:
-            again.append("--resume")
-        tell(f"For the verdict against the old model as well: {shell_line(again)}")
     if limit:
         raise limit
     return code
