@@ -72,9 +72,11 @@ def on_trec(model: str, edits_by: str, least_f1: float, most_s: float) -> Callab
         if not runs:
             return None
         f1, s = (np.mean([run["recommended"][name] for run in runs]) for name in MEASURES[:2])
+        told = f"F1 {f1:.3f}, S {s:.3f}; seeds: {len(runs)}"
         people = [under_other_wordings(run)[1] for run in runs if run["other_wordings"]]
-        f1_people, s_people = (np.mean([scores[name] for scores in people]) for name in MEASURES[:2])
-        told = f"F1 {f1:.3f}, S {s:.3f}; under people's wordings {f1_people:.3f}, {s_people:.3f}; seeds: {len(runs)}"
+        if people:
+            f1_people, s_people = (np.mean([scores[name] for scores in people]) for name in MEASURES[:2])
+            told += f"; under people's wordings F1 {f1_people:.3f}, S {s_people:.3f}"
         return _verdict(f1 >= least_f1 and s <= most_s, len(runs), _SEEDS), told
 
     return judge
@@ -116,9 +118,12 @@ def by_planted(results: Results) -> Judged | None:
 
 
 def few_edits(results: Results) -> Judged | None:
-    """The number of edits on TREC."""
-    numbers = [len(run["edits"]) for run in _runs(results, "smollm2", "rules") if run["dataset"] == "trec"]
-    return (_verdict(max(numbers) <= 12), ", ".join(map(str, numbers))) if numbers else None
+    """The number of edits on TREC; examples are told apart, since they are most of them."""
+    of_runs = [run["edits"] for run in _runs(results, "smollm2", "rules") if run["dataset"] == "trec"]
+    if not of_runs:
+        return None
+    told = ", ".join(f"{len(edits)} ({edits.count('example')})" for edits in of_runs)
+    return _verdict(max(map(len, of_runs)) <= 12), f"{told}; in brackets the examples"
 
 
 def usable_drafts(results: Results) -> Judged | None:
