@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from _equal_calls_page import IS_BETTER, MEASURES, lead
 from _promise_page import is_worse as is_truly_worse
+from _racing_page import MEASURES as NAMES
 from _racing_page import beside_plain
 from _shipping_page import is_worse, under_other_wordings
+from lm_table1 import SETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,12 +21,10 @@ if TYPE_CHECKING:
 
 REACHED, NOT_REACHED, NOT_MEASURED = "reached", "**not reached**", "**not measured**"
 SO_FAR = "reached so far"  # on less than was asked for
-_FIVE_SETS = ("trec", "cb", "rte", "dbpedia", "wos")
 _PSOPT = "psopt.optimize, without DSPy / 1500"
 _POINT = 0.01
 _SEEDS = 3
 _RUNS = 200
-NAMES = {"f1": "F1", "sensitivity": "S", "consistency": "C"}
 
 
 @dataclass(frozen=True)
@@ -84,18 +84,18 @@ def on_trec(model: str, edits_by: str, least_f1: float, most_s: float) -> Callab
 
 def on_five_sets(results: Results) -> Judged | None:
     """How many sets have a better prompt in F1, and how many a worse one."""
-    runs = [run for run in _runs(results, "smollm2", "rules") if run["dataset"] in _FIVE_SETS]
+    runs = [run for run in _runs(results, "smollm2", "rules") if run["dataset"] in SETS]
     if not runs:
         return None
-    measured = [dataset for dataset in _FIVE_SETS if any(run["dataset"] == dataset for run in runs)]
+    measured = [dataset for dataset in SETS if any(run["dataset"] == dataset for run in runs)]
     gains = {dataset: np.mean([_gain(run, "f1") for run in runs if run["dataset"] == dataset]) for dataset in measured}
     n_worse = sum(is_worse(run) for run in runs)
     n_better = sum(gain > _POINT for gain in gains.values())
     told = ", ".join(f"{dataset} {100 * gain:+.1f}" for dataset, gain in gains.items())
-    missing = sorted(set(_FIVE_SETS) - set(measured))
+    missing = sorted(set(SETS) - set(measured))
     if missing:
         told += f"; not measured: {', '.join(missing)}"
-    return _verdict(not n_worse and n_better >= len(_FIVE_SETS) - 1), f"F1 {told}; worse in {n_worse} runs"
+    return _verdict(not n_worse and n_better >= len(SETS) - 1), f"F1 {told}; worse in {n_worse} runs"
 
 
 def on_probes(results: Results) -> Judged | None:

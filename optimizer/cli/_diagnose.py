@@ -65,7 +65,6 @@ def diagnose(
     from psopt.api import estimate_measuring
     from psopt.cli._plan_lines import show_estimate
     from psopt.cli._remaining import reading_bar
-    from psopt.cli._tables import print_sentences, result_console
     from psopt.cli._task_and_prompts import read_measuring
     from psopt.diagnosis import samples_to_label
 
@@ -94,9 +93,9 @@ def diagnose(
     if output.as_json:
         print_json(_as_data(report, choice, ranked))
     elif not output.quiet:
-        _show(report, ranked or [], lists_suspects=suspects)
         next_step = _next_step(report, choice)
-        print_sentences(result_console(), [f"Page: {html}. {next_step}" if html else next_step])
+        last_line = f"Page: {html}. {next_step}" if html else next_step
+        _show(report, ranked or [], last_line, lists_suspects=suspects)
     return 0
 
 
@@ -107,8 +106,8 @@ def _as_data(report: PromptReport, choice: ModelChoice, ranked: list[ToLabel] | 
     return result
 
 
-def _show(report: PromptReport, ranked: list[ToLabel], *, lists_suspects: bool) -> None:
-    """Print the diagnosis, the samples whose labels may be wrong, and those to label first."""
+def _show(report: PromptReport, ranked: list[ToLabel], last_line: str, *, lists_suspects: bool) -> None:
+    """Print the diagnosis, the samples whose labels may be wrong, those to label first, and a last line."""
     from psopt.cli._diagnosis_tables import show_diagnosis, show_suspects, to_label_table
     from psopt.cli._tables import is_wrapped, print_sentences, print_table, result_console
 
@@ -120,6 +119,7 @@ def _show(report: PromptReport, ranked: list[ToLabel], *, lists_suspects: bool) 
         print_sentences(console, [f"{report.suspects.line} (--suspects lists them)."])
     if ranked:
         print_table(console, to_label_table(ranked, is_whole=not is_wrapped(console)))
+    print_sentences(console, [last_line])
 
 
 def _next_step(report: PromptReport, choice: ModelChoice) -> str:

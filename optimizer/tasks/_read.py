@@ -75,7 +75,7 @@ def split_rows(
 
 def refuse(name: str, **options: object) -> None:
     for option, value in options.items():
-        if value is not None:
+        if value or value == "":  # an empty name was given as well
             raise InputError(f"--{option.replace('_', '-')} is for data files, and {name} is built in; leave it out")
 
 

@@ -22,7 +22,7 @@ from psopt.tasks._read import described_data, read_builtin, read_data, refuse, s
 from psopt.tasks._row import Row
 from psopt.tasks._samples import make_samples
 from psopt.tasks._strata import class_sizes, subset
-from psopt.tasks._taskfile import ReadingOptions, TaskFile, given
+from psopt.tasks._taskfile import ReadingOptions, TaskFile, as_in_a_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -192,7 +192,8 @@ class Task:
             noun=noun,
             labels=tuple(labels),
             definitions=dict(definitions or {}),
-        ).overruled(reading)
+            **as_in_a_file(reading),
+        )
         rows = rows_of_frame(name, records)
         if rows is None:
             rows = [_row(name, number, record) for number, record in enumerate(records, start=1)]
@@ -275,9 +276,10 @@ def load_task(
     if seed < 0:
         raise InputError(f"seed must be 0 or more, not {seed}")
     if name in BUILTINS:
-        options = given(reading)
-        check_fields(BUILTINS[name], as_names(options.pop("inputs", ())))
+        options = as_in_a_file(reading)
+        inputs = options.pop("inputs", None) or ()
         refuse(name, task_file=task_file, test_file=test_file, **options)
+        check_fields(BUILTINS[name], inputs)
         return Task(**read_builtin(BUILTINS[name], seed=seed, strict=strict_data))
     place, described = described_data(name, task_file)
     described = described.overruled(reading, test_file)

@@ -49,12 +49,16 @@ class ReadingOptions(TypedDict, total=False):
     pinned_column: str | None
 
 
-def given(options: ReadingOptions) -> dict[str, Any]:
-    """The options that are not left empty; raises InputError for a name that is none."""
+def as_in_a_file(options: ReadingOptions) -> dict[str, Any]:
+    """The options as fields of a `TaskFile`; raises InputError for a name that is none of them."""
     for name in options:
         if name not in ReadingOptions.__annotations__:
             raise InputError(f"there is no option {name!r}{nearest(name, ReadingOptions.__annotations__)}")
-    return {name: value for name, value in options.items() if value}
+    values: dict[str, Any] = dict(options)
+    for name, read in (("inputs", as_names), ("order", tuple)):
+        if values.get(name) is not None:
+            values[name] = read(values[name])
+    return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +98,9 @@ class TaskFile:
 
     def overruled(self, options: ReadingOptions, test_file: str | Path | None = None) -> TaskFile:
         """The same with the caller's values, which take precedence; those that are empty or None were not given."""
-        changes = given(options)
+        changes = {name: value for name, value in as_in_a_file(options).items() if options.get(name)}
         if not changes.keys().isdisjoint(("inputs", "text_column")):
             changes = {"inputs": (), "text_column": None, **changes}
-        for name, read in (("inputs", as_names), ("order", tuple)):
-            if name in changes:
-                changes[name] = read(changes[name])
         if test_file:
             changes["test"] = Path(test_file)
         return replace(self, **changes)
