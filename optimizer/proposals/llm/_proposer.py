@@ -23,7 +23,7 @@ from psopt.templates import template_marks
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from psopt.diagnosis import Diagnosis
+    from psopt.diagnosis import Diagnosis, FailureSlice
     from psopt.evaluation import Predictions
     from psopt.models import OnProgress
     from psopt.models.chat import Writer
@@ -107,10 +107,7 @@ class LLMProposer:
             topics = distinct_slices(diagnosis.slices)[: max(0, self.most_slices - N_WITHOUT_TOPIC)]
             return open_note_requests(author, prompt, predictions, rephrasings, topics)
         requests = definition_requests(author, prompt, predictions, self.most_slices)
-        of_labels = [failing for failing in distinct_slices(diagnosis.slices) if failing.label is not None]
-        return requests + [
-            note_request(author, prompt, failing, predictions) for failing in of_labels[: self.most_slices]
-        ]
+        return requests + [note_request(author, prompt, failing, predictions) for failing in self._slices(diagnosis)]
 
     def refuse(self, objections: Mapping[Edit, str]) -> None:
         """Record why edits that it drafted are not used after all; edits by others are ignored."""
@@ -178,6 +175,12 @@ class LLMProposer:
                 raise RepeatedDraftError("is about what another note is about")
             topics.take(text)
         return [replace(request.edit, text=text)]
+
+    def _slices(self, diagnosis: Diagnosis) -> list[FailureSlice]:
+        """One per label and topic, as the first view shows it; `distinct_slices` takes the most severe view."""
+        named = [failing for failing in diagnosis.slices if failing.label is not None]
+        unique = {(failing.label, failing.topic): failing for failing in reversed(named)}
+        return sorted(unique.values(), key=lambda failing: -failing.severity)[: self.most_slices]
 
 
 def _of_all_labels(request: DraftRequest, draft: str, checks: DraftChecks, taken: Sequence[str]) -> list[Edit]:
