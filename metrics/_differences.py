@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ._influences import difference_statistic, joint_statistic, mean_statistic, of_groups, read_answers
-from ._inputs import SCORES, SHAPE, as_array, read_groups, read_scores, read_tail, read_weights
+from ._inputs import SCORES, SHAPE, as_array, read_groups, read_scores, read_tail, read_weights, weighted_samples
 from ._intervals import SAMPLES_COUNT, joint_scatter
 from ._scatter import floor_high, floor_low, floor_p_value, quantile, scatter, upper_tail
 
@@ -29,7 +29,7 @@ class PairedDifference:
     low: float
     high: float
     p_value: float  # two-sided, in (0, 1]: how often chance alone moves the difference this far from 0
-    # 0 if nothing varies; None if it cannot be estimated: from one sample, or for S from one wording
+    # 0 if nothing varies; None if it cannot be estimated: from one sample, or for S from one or two wordings
     standard_error: float | None = None
     df: float | None = None  # degrees of freedom of the t distribution; None if they cannot be estimated
     # The number of samples behind the rule of three, if too few samples differ to estimate a variance
@@ -146,11 +146,19 @@ def mean_difference(
     after = read_scores(second_scores, "second_scores")
     if before.shape != after.shape:
         raise ValueError(f"second_scores has shape {after.shape}, and first_scores {before.shape}; both must be equal")
-    statistic = difference_statistic(
-        mean_statistic(before, read_weights(first_weights, before, "first_weights")),
-        mean_statistic(after, read_weights(second_weights, after, "second_weights")),
+    weights = (
+        read_weights(first_weights, before, "first_weights"),
+        read_weights(second_weights, after, "second_weights"),
     )
-    return _difference(scatter(statistic, before.shape[1], wordings), 0, 1.0, read_tail(confidence))
+    counts = weighted_samples(before, weights[0]) | weighted_samples(after, weights[1])
+    if not counts.any():
+        return PairedDifference(0.0, -1.0, 1.0, 1.0)
+    sides = (
+        mean_statistic(scores[counts], None if weight is None else weight[counts])
+        for scores, weight in zip((before, after), weights, strict=True)
+    )
+    spread = scatter(difference_statistic(*sides), before.shape[1], wordings)
+    return _difference(spread, 0, 1.0, read_tail(confidence))
 
 
 def _difference(spread: Scatter, place: int, counts: float, tail: float) -> PairedDifference:

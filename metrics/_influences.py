@@ -150,11 +150,10 @@ def of_groups(statistic: Statistic, groups: NDArray[np.int64] | None) -> Statist
     """The same with influences summed over rows that belong together: each group is one draw."""
     if groups is None:
         return statistic
-    n_groups = int(groups.max()) + 1
 
     def at(without: int | None) -> Linearised:
         estimates, influences = statistic(without)
-        summed = [np.bincount(groups, weights=of_score, minlength=n_groups) for of_score in influences]
+        summed = [np.bincount(groups, weights=of_score) for of_score in influences]
         return estimates, np.array(summed)
 
     return at

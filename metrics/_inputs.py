@@ -6,6 +6,7 @@ argument, what is wrong with it and what is allowed.
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,7 +52,9 @@ def read_counts(counts: ArrayLike) -> tuple[NDArray[Any], int | None]:
         raise ValueError(f"counts must hold integers or probabilities, not {array.dtype}")
     if array.min() < 0:
         raise ValueError(f"counts holds {array.min()}; a count is 0 or more")
-    totals = np.einsum("ij->i", array, dtype=np.int64)  # several times faster than sum(axis=1) on short rows
+    totals = np.einsum(
+        "ij->i", array, dtype=np.int64, casting="unsafe"
+    )  # several times faster than sum(axis=1) on short rows
     if totals.min() != totals.max():
         raise ValueError(
             f"counts has rows that sum to {totals.min()} and to {totals.max()}; every sample needs the same "
@@ -102,7 +105,10 @@ def read_weights(weights: ArrayLike | None, scores: NDArray[Any], name: str) -> 
     """How much each score counts: finite, 0 or more, in the scores' shape."""
     if weights is None:
         return None
-    array = as_array(weights, name, (2,), "(n_samples, n_rephrasings)").astype(np.float64)
+    array = as_array(weights, name, (2,), "(n_samples, n_rephrasings)")
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must hold numbers, not {array.dtype}")
+    array = array.astype(np.float64)
     if array.shape != scores.shape:
         raise ValueError(f"{name} has shape {array.shape}, and the scores {scores.shape}; both must be equal")
     if not np.isfinite(array).all() or array.min() < 0:
@@ -110,14 +116,21 @@ def read_weights(weights: ArrayLike | None, scores: NDArray[Any], name: str) -> 
     return array
 
 
+def weighted_samples(scores: NDArray[Any], weights: NDArray[np.float64] | None) -> NDArray[np.bool_]:
+    """Which samples count at all: those of which an answer has a weight."""
+    if weights is None:
+        return np.ones(len(scores), dtype=np.bool_)
+    return np.asarray(weights.any(axis=1))
+
+
 def read_groups(groups: ArrayLike | None, n_samples: int) -> NDArray[np.int64] | None:
-    """Which rows belong together: one integer per row, from 0 on."""
+    """Which rows belong together: one integer per row, renumbered without gaps."""
     if groups is None:
         return None
     array = as_array(groups, "groups", (1,), "(n_samples,)")
     if array.dtype.kind not in "iu" or len(array) != n_samples or array.min() < 0:
         raise ValueError(f"groups must hold {n_samples} integers of 0 or more, one a sample")
-    return array.astype(np.int64)
+    return np.unique(array, return_inverse=True)[1].astype(np.int64)
 
 
 def read_log_probabilities(log_probabilities: ArrayLike, lengths: ArrayLike) -> tuple[Floats, NDArray[Any]]:
@@ -140,10 +153,14 @@ def read_log_probabilities(log_probabilities: ArrayLike, lengths: ArrayLike) -> 
 
 
 def as_array(values: ArrayLike, name: str, ndims: tuple[int, ...], shape: str) -> NDArray[Any]:
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} is masked; drop or fix the masked entries first")
     try:
         array = np.asarray(values)
     except ValueError as error:
         raise ValueError(f"{name} is ragged; it must be an array of shape {shape}") from error
+    except (TypeError, RuntimeError) as error:  # such as PyTorch's tensors with gradients, or of bfloat16
+        raise ValueError(f"{name} can't be read as an array: {error}") from error
     if array.ndim not in ndims:
         raise ValueError(f"{name} has shape {array.shape}; it must be {shape}")
     if array.size == 0:
@@ -203,7 +220,7 @@ def read_choice(value: str | None, name: str, choices: Sequence[str | None]) -> 
 
 def read_tail(confidence: float) -> float:
     """The share of each tail, for a confidence strictly between zero and one."""
-    if not 0 < confidence < 1:
+    if not isinstance(confidence, Real) or not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence!r}; it must lie between 0 and 1")
     return (1 - float(confidence)) / 2
 

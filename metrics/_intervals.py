@@ -17,8 +17,10 @@ from ._inputs import (
     read_scores,
     read_tail,
     read_weights,
+    weighted_samples,
 )
 from ._scatter import floor_high, floor_low, logit_ends, scatter
+from ._similarity import read_similarity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +46,7 @@ class Interval(NamedTuple):
 
 SAMPLES_COUNT = np.array([1.0, 1.0, 0.5])  # for F1, S, C: C counts pairs, which hold a sample twice (`_scatter`)
 FEWEST_OF_CLASS = 2  # samples: one sample shows no scatter, as in `scatter`
+_FEWEST_WORDINGS = np.array([1, 2, 1])  # for F1, S, C: to be defined
 _S = SCORES.index("sensitivity")
 
 
@@ -92,8 +95,8 @@ def score_intervals(
     -------
     dict of str to Interval
         Keys ``f1``, ``sensitivity``, ``consistency``: for S and C_y at this number of wordings, cut to [0, 1]. One
-        sample gives only [0, 1], and so does one wording for S. With one wording, the intervals of F1 and C_y are over
-        samples alone.
+        sample gives only [0, 1]; so does one wording for S, and two random ones, which are a single pair. With one
+        wording, the intervals of F1 and C_y are over samples alone.
 
     References
     ----------
@@ -126,7 +129,8 @@ def mean_interval(
         One number per answer, in [0, 1].
     weights : (n_samples, n_rephrasings) float, optional
         How much each number counts; by default all the same. The mean is then a ratio of sums: micro-F1 over several
-        labels averages each answer's F1, weighted by the number of labels given plus the number that are right.
+        labels averages each answer's F1, weighted by the number of labels given plus the number that are right. Samples
+        without any weight say nothing about the mean, and are left out.
     wordings, confidence
         As in `score_intervals`.
 
@@ -144,7 +148,11 @@ def mean_interval(
     """
     array = read_scores(scores)
     tail = read_tail(confidence)
-    statistic = mean_statistic(array, read_weights(weights, array, "weights"))
+    weight = read_weights(weights, array, "weights")
+    counts = weighted_samples(array, weight)
+    if not counts.any():
+        return Interval(0.0, 0.0, 1.0)
+    statistic = mean_statistic(array[counts], None if weight is None else weight[counts])
     spread = scatter(statistic, array.shape[1], wordings)
     return _intervals(spread, np.ones(1), tail)[0]
 
@@ -183,8 +191,9 @@ def class_intervals(
     predicted, _ = read_either(predictions, n_classes)
     truth = read_labels(y, len(predicted), n_classes)
     tail = read_tail(confidence)
-    wanted = np.arange(n_classes) if labels is None else np.asarray(labels)
+    wanted = np.arange(n_classes) if labels is None else read_label_list(labels)
     array = np.asarray(predictions)
+    kernel = read_similarity(similarity, len(predicted), n_classes)
     n_samples = np.maximum(_concerned(predicted, truth, wanted), 1)
     of_f1 = scatter(class_f1_statistic(predicted, truth, wanted), predicted.shape[1], wordings, n_samples)
     intervals = []
@@ -193,16 +202,27 @@ def class_intervals(
         own = truth == label
         if own.any():
             of_own = score_intervals(
-                array[own], truth[own], n_classes, wordings=wordings, confidence=confidence, similarity=similarity
+                array[own],
+                truth[own],
+                n_classes,
+                wordings=wordings,
+                confidence=confidence,
+                similarity=kernel[own] if kernel is not None and kernel.ndim > 2 else kernel,
             )
             of_class |= {name: of_own[name] for name in ("sensitivity", "consistency")}
         intervals.append(of_class)
     return intervals
 
 
-def _concerned(predicted: NDArray[Any], truth: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int64]:
-    """How many samples are behind each label's F1: those that have the label or are given it."""
-    return np.array([((predicted == label).any(axis=1) | (truth == label)).sum() for label in labels])
+def _concerned(
+    predicted: NDArray[Any], truth: NDArray[Any], labels: NDArray[Any], draws: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
+    """How many draws are behind each label's F1: those that have the label or are given it."""
+    return np.array([_n_drawn((predicted == label).any(axis=1) | (truth == label), draws) for label in labels])
+
+
+def _n_drawn(rows: NDArray[np.bool_], draws: NDArray[np.int64] | None) -> int:
+    return int(rows.sum()) if draws is None else len(np.unique(draws[rows]))
 
 
 def macro_f1_interval(
@@ -250,8 +270,8 @@ def macro_f1_interval(
     estimate = macro_f1(predicted, truth, wanted.tolist())
     if np.isnan(estimate):
         return Interval(np.nan, np.nan, np.nan)
-    concerned = _concerned(predicted, truth, wanted)
-    true = np.array([(truth == label).sum() for label in wanted])
+    concerned = _concerned(predicted, truth, wanted, draws)
+    true = np.array([_n_drawn(truth == label, draws) for label in wanted])
     is_known = true >= FEWEST_OF_CLASS
     share_known = is_known.sum() / (concerned > 0).sum()
     if not is_known.any():
@@ -263,8 +283,11 @@ def macro_f1_interval(
 
 
 def joint_scatter(statistic: Statistic, n_rephrasings: int, wordings: str) -> Scatter:
-    """The scatter of the joint scores; unknown for S from one wording, under which nothing can change."""
-    spread = scatter(statistic, n_rephrasings, wordings)
+    """The scatter of the joint scores; unknown for S from one wording, under which nothing can change.
+
+    It is unknown for S from two random wordings, too: their only pair shows no scatter.
+    """
+    spread = scatter(statistic, n_rephrasings, wordings, fewest_wordings=_FEWEST_WORDINGS)
     if n_rephrasings == 1:
         spread.variances[_S] = np.inf
     return spread

@@ -185,7 +185,11 @@ def rephrasing_curve(
 def _read_sizes(sizes: Sequence[int] | None, n_rephrasings: int) -> list[int]:
     if n_rephrasings < 2:
         raise ValueError("predictions has one rephrasing; a curve needs 2 or more")
-    tried = sorted({read_size(size, "sizes", least=2) for size in sizes or range(2, n_rephrasings + 1)})
+    if sizes is None:
+        sizes = range(2, n_rephrasings + 1)
+    elif np.ndim(sizes) != 1 or len(sizes) == 0:
+        raise ValueError(f"sizes is {sizes!r}; it must list integers of 2 or more")
+    tried = sorted({read_size(size, "sizes", least=2) for size in sizes})
     if tried[-1] > n_rephrasings:
         raise ValueError(f"sizes holds {tried[-1]}, but predictions has {n_rephrasings} rephrasings")
     return tried

@@ -55,10 +55,18 @@ class Scatter:
     n_samples: Floats  # how many samples count
 
 
-def scatter(statistic: Statistic, n_rephrasings: int, wordings: str, n_samples: ArrayLike | None = None) -> Scatter:
+def scatter(
+    statistic: Statistic,
+    n_rephrasings: int,
+    wordings: str,
+    n_samples: ArrayLike | None = None,
+    fewest_wordings: ArrayLike = 1,
+) -> Scatter:
     """Variances of scores over samples, and over wordings if they are random and more than one.
 
-    `n_samples` (k,) is how many samples count for each score; by default all.
+    `n_samples` (k,) is how many samples count for each score; by default all. `fewest_wordings` (k,) is how many
+    wordings a score takes to be defined: S takes two. So many show no scatter, and each one more adds a degree of
+    freedom.
     """
     read_choice(wordings, "wordings", ("random", "fixed"))
     estimates, influences = statistic(None)
@@ -77,10 +85,12 @@ def scatter(statistic: Statistic, n_rephrasings: int, wordings: str, n_samples: 
         return Scatter(estimates, of_samples, sample_df, plain_df, is_thin, sizes)
     of_wordings, of_both = _over_wordings(statistic, n_rephrasings, influences.shape)
     of_both *= correction
+    wordings_df = n_rephrasings - np.broadcast_to(np.asarray(fewest_wordings, dtype=np.float64), sizes.shape)
     variances = np.maximum(of_samples + of_wordings - of_both, np.maximum(of_samples, of_wordings))
+    variances[wordings_df < 1] = np.inf
+    parts_of_wordings = (of_wordings, np.maximum(wordings_df, 1.0))
     df, plain_df = (
-        _satterthwaite(variances, [(of_samples, of_df), (of_wordings, np.full(sizes.shape, n_rephrasings - 1.0))])
-        for of_df in (sample_df, plain_df)
+        _satterthwaite(variances, [(of_samples, of_df), parts_of_wordings]) for of_df in (sample_df, plain_df)
     )
     return Scatter(estimates, variances, df, plain_df, is_thin, sizes)
 

@@ -1,4 +1,4 @@
-"""Whether a label in a text is the answer, and not just a word that a sentence happens to contain."""
+"""Whether a label in a text is the answer, and not just a word that a sentence happens to contain or strikes out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from psopt.answers._label_names import Standing
+    from psopt.answers._label_names import LabelNames, Standing
 
 _WINDOW = 200  # characters that are examined on either side of a label: as many as a long sentence has
 _WRAPPING = r"\"'`*_~“”„‘’‚«»‹›「」『』"
@@ -51,25 +51,83 @@ _DENIAL = re.compile(
     |n['’]t\b|\bkhông\b|[不没沒非无無]|ない|ません|아니|않""",
     re.IGNORECASE | re.VERBOSE,
 )
+_NOS = r"(?:no|not|none|false|nein|kein\w*|nicht|non|pas|absent|low|否|いいえ|아니요)"
+_IMPROBABLE = r"(?:(?:(?:very|highly|quite|rather|most|extremely)\s+)?unlikely|0(?![.,]\d)|0[.,][0-4]\d*|[0-4]?\d\s?%)"
+# In "**spam**: no links", emphasis makes the label a heading: there, only a "no" that ends its line denies it.
 _NO = re.compile(
-    r"\s*(?:[:：=?–—→-]\W*(?:no|not|none|false|nein|kein\w*|nicht|non|pas|unlikely|absent|low"
-    r"|否|いいえ|아니요|0(?![.,]\d)|0[.,][0-4]\d*|[0-4]?\d\s?%)(?!\w)"
-    r"|\(\s*(?:no|not|false|nein|unlikely|[0-4]?\d\s?%)\s*\)|\s*\?.*?\w"
-    r"|[,\s|]\W*(?:no|nein|non|false)\W*\Z)",
-    re.IGNORECASE | re.DOTALL,
+    rf"""\s*(?:[:：=?–—→-]\W*(?:{_NOS}|{_IMPROBABLE})(?!\w)
+    | \(\s*(?:{_NOS}|{_IMPROBABLE})\s*\) | \s*\?.*?\w | [,\s|]\W*(?:no|nein|non|false)\W*\Z)
+    | [{_WRAPPING}]+\s*(?:[:：=]\W*(?:{_IMPROBABLE}(?!\w)|{_NOS}[^\w\n]*(?:\n|\Z))|\(\s*{_IMPROBABLE}\s*\))""",
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
+_FAULT = re.compile(r"(?:nein|fail\w*|invalid|unsupported|unsafe)(?!\w)|否|いいえ|아니요", re.IGNORECASE)
+# What has been weighed and is not the answer: as a heading, or as the name of a member in JSON.
+REJECTED = re.compile(
+    r"(?:\b|_)(?:no[tn](?=\b|_|(?-i:[A-Z]))|reject|exclu|alternativ|candidat|consider|runner|second|least|unlikely|options)",
+    re.IGNORECASE,
 )
 # A clause about what might be, or about what somebody says, asserts nothing itself.
 _HEDGE = re.compile(
-    r"\b(?:whether|might|may|could|asks|says|said|previously|hesitat\w*"
-    r"|claims|pretends|wonders|mentions|words?|terms?|phrases?)\b",
+    rf"""\b(?:whether|might|may|could|perhaps|maybe|possibly|asks|says|said|previously|hesitat\w*
+    |claims|pretends|wonders|mentions|words?|terms?|phrases?
+    |(?:thinks|believes|suspects|insists|argues|alleges|assumes|wrote|writes|report(?:s|ed)|complain(?:s|ed)
+      |state[sd]|told\s+\w+)\s+(?:that|it|this|they)
+    |(?:they|users|customers|people|many|some)\s+(?:think|believe|say|claim))\b
+    |\bcan\s+(?:also\s+)?be\s+(?:(?:a|an|the)\s+)?[{_WRAPPING}]*\Z""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# Not "according to the definitions": what follows is then the model's own word.
+_ATTRIBUTED = re.compile(
+    r"\baccording\s+to\s+(?:(?:the|his|her|its|their)\s+)?(?:sender|user|customer|author|writer|client|reporter"
+    r"|recipient|person|speaker|caller|him|her|them)s?\b,?[^,;:]*\Z",
     re.IGNORECASE,
+)
+_CONDITION = re.compile(
+    r"[\W_]*(?:(?:only\s+)?if(?!\s+(?:I|we)\b)|unless|only\s+(?:when|with|where|after))\b", re.IGNORECASE
 )
 _CLAUSE = re.compile(r"[,;:—]|\b(?:but|so|hence|thus|therefore)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]")
 _MARKUP = re.compile(r"</?\w+>?|\\(?:boxed|text\w*|math\w*)\b")
 _BEFORE_ALONE = re.compile(r"[\W_]*(?:\d{1,3}[.)\-:][\W_]*)?(?:(?:the|a|an|option|choice)\b)?[\W_]*", re.IGNORECASE)
 _HEADED = re.compile(r"\W*[^\W\d]\w*(?:[ \t]+\w+){0,2}\W*[:：]\W*")  # "Team: ", a heading of up to three words
+_HEADING_ABOVE = re.compile(r"[:：][*_ \t]*\n[\W\d_]*\Z")
 _CONCLUDES = re.compile(r"\b(?:but|so|hence|thus|therefore)\b\W*\Z", re.IGNORECASE)
+
+
+_CROSS = re.compile(r"~~|\[ \]|[❌✗✘☐]")
+_STRUCK = re.compile(r"~~[^~\n]+~~")
+_CROSSED_LINE = re.compile(r"^.*(?:[❌✗✘☐]|\[ \]).*$", re.MULTILINE)
+_EMPTY_BOX = re.compile(r"☐|\[ \]")
+_TICKED = re.compile(r"[✅✓✔☑]|\[[xX]\]")
+_TICKED_BOX = re.compile(r"\[[xX]\]")
+
+
+def without_crossed(text: str, names: LabelNames) -> tuple[str, bool]:
+    """Return an answer without what it has struck out, and whether what is left may be asserted without "Answer:".
+
+    Crosses and empty boxes strike lines out in a checklist: another line is ticked, or several are crossed. A cross
+    next to a denial only repeats it ("❌ No"). A single crossed line that begins the answer or names a label denies
+    something, and asserts no other label. Where a label itself contains such a sign, nothing is struck out.
+    """
+    if _CROSS.search(text) is None or any(map(_CROSS.search, names.labels)):
+        return text, True
+    text = _STRUCK.sub("", text)
+    lines = _CROSSED_LINE.findall(text)
+    is_clear = True
+    if not _TICKED.search(text):
+        crossed = {names.labels[standing.label] for line in lines for standing in names.standing(line)}
+        has_boxes = any(map(_EMPTY_BOX.search, lines))
+        if crossed and all(map(_is_denial, crossed)) and not has_boxes:
+            return re.sub("[❌✗✘]", "", text), True
+        is_first = bool(lines) and not has_boxes and text.lstrip().startswith(lines[0].lstrip())
+        is_clear = len(lines) != 1 or not (crossed or is_first)
+    return _TICKED_BOX.sub("", _CROSSED_LINE.sub("", text)), is_clear
+
+
+def _is_denial(label: str) -> bool:
+    """Whether a label is itself a denial: no, false, not spam, fail."""
+    words = label.replace("_", " ")
+    return _DENIAL.match(words) is not None or _FAULT.match(words) is not None
 
 
 def is_asserted(text: str, standing: Standing) -> bool:
@@ -77,29 +135,52 @@ def is_asserted(text: str, standing: Standing) -> bool:
 
     It is if it has a line or a sentence of its own, begins the text and is set off from what follows, is quoted or
     emphasised, or if words say so: "the answer is X", "it's X", "belongs to X", "Team: X". A sentence that denies
-    anything before the label asserts nothing, nor does one that asks, guesses or reports what somebody says.
+    anything before the label asserts nothing, nor does one that asks, guesses, sets a condition or reports what
+    somebody says, nor a heading such as "Ruled out:".
     """
     before = text[max(0, standing.start - _WINDOW) : standing.start]
     after = text[standing.end : standing.end + _WINDOW]
     begins = standing.start <= _WINDOW and _BEFORE_ALONE.fullmatch(_MARKUP.sub("", before)) is not None
     sentence_before = before[_last_end(before) :]
     sentence_after = _SENTENCE.split(after, maxsplit=1)[0]
-    if _NO.match(after):
+    if _NO.match(after) or _is_listed_as_rejected(before):
         return False
     if _is_alone(sentence_before, sentence_after):
         return True
     has_end = _END.match(after) is not None
     if begins and has_end:
         return True
-    if _DENIAL.search(sentence_before) or _HEDGE.search(_CLAUSE.split(sentence_before)[-1]):
+    if _is_denied_or_guessed(sentence_before) or _CONDITION.match(sentence_after):
+        return False
+    is_headed = _HEADED.fullmatch(sentence_before) is not None
+    if is_headed and REJECTED.search(sentence_before):
         return False
     if _OPENS.search(before) and _CLOSES.match(after):
         return _DENIAL.search(sentence_after) is None
-    if _HEADED.fullmatch(sentence_before) and not _WORD.search(sentence_after):
+    if is_headed and not _WORD.search(sentence_after):
         return True
     if has_end and _LEAD.search(sentence_before):
         return True
     return has_end and not _WORD.search(sentence_after) and _CONCLUDES.search(sentence_before) is not None
+
+
+def _is_denied_or_guessed(before: str) -> bool:
+    """Whether a sentence denies, guesses or attributes the label that comes next in it."""
+    if _DENIAL.search(before) or _ATTRIBUTED.search(before):
+        return True
+    return _HEDGE.search(_CLAUSE.split(before)[-1]) is not None
+
+
+def _is_listed_as_rejected(before: str) -> bool:
+    """Whether the line above a label is a heading for what is not the answer."""
+    end = _HEADING_ABOVE.search(before)
+    return end is not None and is_rejection(before[: end.start()].rpartition("\n")[2])
+
+
+def is_rejection(heading: str) -> bool:
+    """Whether what stands under a heading is not the answer."""
+    clause = _CLAUSE.split(heading)[-1]
+    return _DENIAL.search(clause) is not None or REJECTED.search(clause) is not None
 
 
 def is_parted(text: str, end: int) -> bool:

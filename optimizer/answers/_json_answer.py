@@ -43,29 +43,38 @@ class JSONField:
         return extract
 
     def _taken_from(self, text: str) -> Extract:
-        value: Any = _MISSING
+        values: list[Any] = []
+        listed: list[Any] = []
         kind = NO_JSON
-        for decoded in itertools.chain(self._begun_in_the_prompt(text), _objects(text)):
+        for decoded, is_listed in itertools.chain(self._begun_in_the_prompt(text), _objects(text)):
             kind = NO_FIELD
+            if not is_listed:
+                listed = []
             member = _member(decoded, self._path)
             if member is not _MISSING:
-                value = member
-        return Extract(None, kind) if value is _MISSING else _text_of(value)
+                listed.append(member)
+                values = listed
+        if not values:
+            return Extract(None, kind)
+        is_one = all(value == values[0] for value in values)
+        return _text_of(values[0] if is_one else values)
 
-    def _begun_in_the_prompt(self, text: str) -> Iterator[Mapping[str, Any]]:
+    def _begun_in_the_prompt(self, text: str) -> Iterator[tuple[Mapping[str, Any], bool]]:
         for opening in self._openings:
             with contextlib.suppress(ValueError, RecursionError):
-                yield _DECODER.raw_decode(opening + text)[0]
+                yield _DECODER.raw_decode(opening + text)[0], False
 
 
-def _objects(text: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the complete objects in a text that are not inside another object."""
+def _objects(text: str) -> Iterator[tuple[Mapping[str, Any], bool]]:
+    """Yield the complete objects in a text that are not inside another, and whether each is listed after another."""
     place = 0
+    end = len(text)
     n_broken = 0
     while n_broken < _MOST_BROKEN and (opening := _OBJECT.search(text, place)):
         try:
             decoded, place = _DECODER.raw_decode(text, opening.start())
-            yield decoded
+            yield decoded, text[end : opening.start()].strip() == ","
+            end = place
         except json.JSONDecodeError as error:
             n_broken += 1
             # What stands before the error belongs to the broken object: an inner one is no answer of its own.

@@ -14,19 +14,24 @@ if TYPE_CHECKING:
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _LETTER = rf"[^\W_{_UNSPACED}]"  # a letter or a digit of the other scripts
 _JOINT = "[-_/&\u2010\u2011]"  # between letters it joins two words into one: non-fiction, yes/no, number_of
-_SEPARATORS = re.compile(r"(?!\A-\d)[\s_\-\u2010\u2011]+")  # in "-1" it is a sign
+_SEPARATOR = r"[\s_\-\u2010\u2011]+"
+# Between digits a dash is part of the name (1-5), and at an edge it is a sign (-1, A-).
+_BETWEEN_DIGITS = re.compile(r"(?<=\d)[\s_\-\u2010-\u2013\u2212]+(?=\d)")
+_SEPARATORS = re.compile(rf"(?<=[^\W_])(?!(?<=\d)-\d){_SEPARATOR}(?=[^\W_])|\A[_\-]+\s+|\s+[_\-]+\Z|\s+")
 _AND = dict.fromkeys(("and", "&"), "(?:and|&)")
 _GAP = r"(?:[^\S\n]|[\"'*_`(“”‘’])"  # denials don't reach beyond a clause
 _DENIED_BEFORE = re.compile(
     rf"""(?:(?:\b(?:not|never|neither|nor|cannot|non|rather\s+than|instead\s+of|other\s+than)|n['’]t)\b
          (?:{_GAP}++(?!(?:but|so|hence|thus|therefore|because|since)\b)[\w'’]++){{0,5}}
-         | \bno | 不是 | 不 | 非){_GAP}*+\Z""",
+         | \bno | (?:\bnot|\bnever|n['’]t)[^\S\n]*\n | 不是 | 不 | 非){_GAP}*+\Z""",
     re.IGNORECASE | re.VERBOSE,
 )
 _DENIED_AFTER = re.compile(
     r"[\"'*_`)”’]*\s*(?:(?:is|was|does|can|could|would|should)\s*(?:not|n['’]t)|cannot|is\s+(?:wrong|incorrect))\b",
     re.IGNORECASE,
 )
+# "<5", "≥ 5" and "> 5" are no 5; "<5>" is one that fills in a place, and one may stand after a tag or an arrow.
+_NOT_COMPARED = r"(?<![≤≥])(?<![≤≥<]\s)(?<!<(?!\d+>))(?<![\s\"'*(]>)(?<![\s\"'*(]>\s)(?<!^>)(?<!^>\s)"
 # How many characters a denial may span: about six words before a label (`{0,5}` above), "is incorrect" after it.
 _BEFORE = 80
 _SPACING = 3  # characters read next to a label per letter of the longest label: room for separators
@@ -56,7 +61,7 @@ class LabelNames:
     """
 
     def __init__(self, labels: Sequence[str]) -> None:
-        self._labels = labels = [label.strip() for label in labels]
+        self.labels = labels = [label.strip() for label in labels]
         folded = Counter(map(str.casefold, labels))
         joined = Counter(map(joined_key, labels))
         longest_first = sorted((len(label), index) for index, label in enumerate(labels))[::-1]
@@ -110,15 +115,19 @@ class LabelNames:
         if standing.end < len(text) and text[standing.end] > "\u02ff":
             mark = unicodedata.category(text[standing.end])[0] == "M"
             return mark and text[standing.end - 1].isalnum()
-        if self._labels[standing.label] not in {"A", "I"} or not re.match(r"[ \t]+[a-z]", text[standing.end :][:9]):
+        if self.labels[standing.label] not in {"A", "I"} or not re.match(r"[ \t]+[a-z]", text[standing.end :][:9]):
             return False
         before = text[max(0, standing.start - 9) : standing.start].rstrip(" \t\"'*_`(“‘")
         return not before or before[-1] in ".!?\n"
 
 
 def joined_key(label: str) -> str:
-    """Return a label without case and separators, and with "and" for "&"."""
-    return _SEPARATORS.sub("", label.casefold().replace("&", "and"))
+    """Return a label without case and separators, and with "and" for "&"; between digits any dash is a hyphen.
+
+    >>> [joined_key(label) for label in ("Human_being", "11 – 50", "AB-")]
+    ['humanbeing', '11-50', 'ab-']
+    """
+    return _SEPARATORS.sub("", _BETWEEN_DIGITS.sub("-", label.casefold().replace("&", "and")))
 
 
 def _letters(text: str) -> str:
@@ -134,10 +143,8 @@ def _longer(key: str, keys: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 def _pattern(label: str, case_tells: bool, separators_tell: bool) -> str:
     """The pattern of one label, as a group of its own, with what may not stand next to it."""
-    separators, gap = _SEPARATORS.pattern, r"[\s_\-\u2010\u2011]+"
-    if separators_tell:
-        separators = gap = r"\s+"
-    name = gap.join(_AND.get(part.casefold(), re.escape(part)) for part in re.split(separators, label) if part)
+    gap = r"\s+" if separators_tell else _SEPARATOR
+    name = gap.join(_AND.get(part.casefold(), re.escape(part)) for part in re.split(gap, label) if part)
     if not re.search(r"\w", label) or re.search(r"\A[\s_\-]|[\s_\-]\Z", label):
         name = re.escape(label)
     is_short = re.fullmatch(r"\w|[A-Z]{2}", label) is not None and label != "NO"
@@ -146,13 +153,15 @@ def _pattern(label: str, case_tells: bool, separators_tell: bool) -> str:
 
 
 def _not_before(first: str, is_short: bool) -> str:
+    if first == ">":
+        return r"(?<![\w/-])"  # the end of a tag, or an arrow
     if not re.match(_LETTER, first):
         return ""
     pattern = rf"(?<!{_LETTER})(?<!(?!\d){_LETTER}{_JOINT})"
     if is_short:
         pattern += rf"(?<!{_LETTER}[.'’])"
     if first.isdigit():
-        pattern += r"(?<!\d[.,:/\-])(?<![\-−$€£¥])"
+        pattern += rf"(?<!\d[.,:/\-])(?<![\-−$€£¥]){_NOT_COMPARED}"
     return pattern
 
 

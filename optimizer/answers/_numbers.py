@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _ROUNDING = 1e-9  # relative to the larger number: binary rounding must not make two numbers differ
+_EMPHASISED = re.compile(r"(?<=[\w:=,] )\*\*([^*\n]+)\*\*")
 _LONGEST = 100_000  # characters that are read; the rest of an answer is ignored
 
 
@@ -67,17 +69,39 @@ def read_number(answer: str) -> tuple[str | None, str]:
     r"""Return the number that an answer gives, and no kind; or None, and why.
 
     In this order: the whole answer, if it is a number, perhaps with a unit; JSON, or a field of it; what follows
-    "Answer:" on the last line; the only number in the answer or, failing that, in its last line.
+    "Answer:" on the last line; the only number in the answer or, failing that, in its last line, unless the answer
+    emphasises another one. Of JSON, only the members that may be the answer are read.
 
     >>> read_number("12.50 EUR"), read_number("From 3 and 4 it follows:\nAnswer: 12"), read_number("3 or 4")[0]
     (('12.5', ''), ('12', ''), None)
     """
     text = answer[:_LONGEST]
-    for part in (text, json_part(text), declared_part(text)):
+    if (value := whole_number(text)) is not None:
+        return written_number(value), ""
+    if (in_json := json_part(text)) is not None:
+        text = " ".join(in_json.split())  # its members are no lines of an answer
+    for part in (text, declared_part(text)):
         if part is not None and (value := whole_number(part)) is not None:
             return written_number(value), ""
-    for part in (declared_part(text), text, *text.strip().splitlines()[-1:]):
-        values = set(numbers_in(part or ""))
-        if len(values) == 1:
+    for part in (declared_part(text) or "", text):
+        values = set(numbers_in(part))
+        if _is_one(values):
             return written_number(values.pop()), ""
+    values = _in_last_line(text)
+    if _is_one(values):
+        return written_number(values.pop()), ""
     return None, SEVERAL_NUMBERS if numbers_in(text) else NO_NUMBER
+
+
+def _in_last_line(text: str) -> set[float]:
+    """The numbers in the last line and, if they have no emphasis, the only number elsewhere that has."""
+    line = text.strip().rpartition("\n")[2]
+    values = set(numbers_in(line))
+    emphasised = {whole_number(span) for span in _EMPHASISED.findall(text)} - {None}
+    if values and len(emphasised) == 1 and not _EMPHASISED.search(line):
+        values |= {value for value in emphasised if value is not None}
+    return values
+
+
+def _is_one(values: set[float]) -> bool:
+    return len(values) == 1 and not any(map(math.isnan, values))

@@ -11,34 +11,38 @@ import unicodedata
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from psopt.answers._assertions import is_asserted, is_parted
+from psopt.answers._assertions import REJECTED, is_asserted, is_parted, without_crossed
 from psopt.answers._extract import spoken_part
 from psopt.answers._label_names import LabelNames, joined_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from psopt.answers._label_names import Standing
 
 # Invisible characters: zero-width ones, direction marks, soft hyphens, the selector that colours an emoji.
 _UNSEEN = dict.fromkeys(
     map(ord, "\u00ad\u200b\u200c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufe0f\ufeff")
 )
+# Signs that models write for "-" and "+", and en dashes that are hyphens or minus signs.
+_COMPOSED = _UNSEEN | str.maketrans("\u2010\u2011\u2012\u2212\uff0d\uff0b", "-----+")
+_EN_DASH = re.compile(r"(?<=\w)–(?!\w)|(?<!\w)–(?=\d)|(?<=\d)–(?=\d)")
 _QUOTES = " \t\r\n\v\f\u00a0\ufeff\u200b\"'`*_~“”„‘’‚«»‹›「」『』"
 _EDGES = _QUOTES + "()[]{}<>#|\\•·"
 _STOPS = _EDGES + ".,;:!?…。！？，、/"
 _MARGIN = 64  # characters that an answer may have besides its label and still be just that label: quotes, stops
 _DEEPEST = 4  # levels of JSON within JSON: a bound on recursion, more than any answer needs
 _FIELDS = frozenset({"label", "answer", "class", "category", "classification", "prediction", "output", "result"})
-# JSON members that do not hold the answer.
-_REJECTED = re.compile(
-    r"(?:\b|_)(?:not|non|reject|exclu|alternativ|candidat|consider|runner|least|unlikely|options)", re.IGNORECASE
+# JSON members that stand next to the answer; they hold it only if there are no others.
+_BESIDE = re.compile(
+    "reasons?|reasoning|why|explanation|rationale|justification|evidence|comment|notes?|confidence|page", re.IGNORECASE
 )
 _LOOKED_AT = 20  # places of a label that are checked from either end of an answer: a bound on the time
 _ENTITY = re.compile(r"&#?\w{1,31};")
 _ESCAPED = re.compile(r"\\([_*#\[\]()`~>+\-.!|&/])")
-# What an answer has struck out: ~~text~~, and lines with a cross or an empty box.
-_CROSS = re.compile(r"~~|\[ \]|[❌✗✘☐]")
-_CROSSED = re.compile(r"~~[^~\n]+~~|^.*(?:[❌✗✘☐]|\[ \]).*$", re.MULTILINE)
-_CHOSEN = re.compile(r"\[[xX]\]")
+_EMPHASIS = re.compile(r"([*_]{1,3})(\S.*)\1", re.DOTALL)
+_COMPARED = re.compile(r"[<>≤≥]=?\s*\Z")
+_LANGUAGE = re.compile(r"\A[ \t]*(?:json\b|[\w+#.-]+[ \t]*\n(?=\s*\S))", re.IGNORECASE)  # after the ticks of a fence
 # What may stand between "Answer:" and the label.
 _BEGINS = re.compile(
     r"(?:[\W_]|(?:it|this|that)(?:\s+is|['’]s)\b|(?:the|a|an|is|most|likely|probably|clearly|definitely)\b"
@@ -78,8 +82,9 @@ def read_answer(answer: str | None, labels: Sequence[str]) -> int:
        (`is_asserted`): "It is X", a line or a sentence of its own, quoted. A label that is only mentioned is N/A, since
        it is unknown what the sentence says about it.
 
-    Escapes of Markdown and HTML are undone first. Two different labels are N/A, and so is a label that is denied ("not
-    X"), whatever else is named. So are refusals, empty answers and None. Nothing is guessed from part of a label.
+    Escapes of Markdown and HTML are undone first, and what is struck out is left out (`without_crossed`). Two different
+    labels are N/A, and so is a label that is denied ("not X"), whatever else is named. So are refusals, empty answers
+    and None. Nothing is guessed from part of a label.
 
     Takes 0.2 µs if the answer is exactly the label, and otherwise time linear in the answer's length.
 
@@ -126,8 +131,18 @@ def is_finished_label(answer: str, labels: Sequence[str]) -> bool:
 
 def n_named(answer: str, labels: Sequence[str]) -> int:
     """How many labels an answer names, apart from its reasoning."""
-    standing = _reader(tuple(labels)).names.standing(unescaped(spoken_part(answer) or ""))
-    return len({place.label for place in standing})
+    return len({place.label for place in labels_in(unescaped(spoken_part(answer) or ""), labels)})
+
+
+def labels_in(text: str, labels: Sequence[str]) -> list[Standing]:
+    """Where a text names labels, in order."""
+    return list(_reader(tuple(labels)).names.standing(text))
+
+
+def uncrossed(text: str, labels: Sequence[str]) -> str | None:
+    """Return an answer without what it has struck out; None if that leaves it unclear what is meant."""
+    left, is_clear = without_crossed(text, _reader(tuple(labels)).names)
+    return left if is_clear else None
 
 
 class _Reader:
@@ -140,12 +155,15 @@ class _Reader:
         self._folded = _unambiguous([label.casefold() for label in labels])
         self._joined = _unambiguous([joined_key(label) for label in labels])
         self._longest = max(map(len, labels), default=0) + _MARGIN
-        self._labels = labels
         self.names = LabelNames(labels)
+        # Signs with which a label begins or ends, as in "A*" and "<5", are its own: other margins are cut off first.
+        own = dict.fromkeys(map(ord, {edge for label in labels for edge in (label[:1], label[-1:]) if edge}))
+        margins = [("", ""), (_QUOTES, _QUOTES), (_EDGES, _STOPS)]
+        without_own = [(left.translate(own), right.translate(own)) for left, right in margins]
+        self._margins = list(dict.fromkeys([*without_own, *margins]))
 
     def read(self, answer: str, depth: int = 0) -> int | None:
         """Read an answer that is not exactly a label."""
-        answer = without_crossed(answer, self._labels)
         whole = self.whole(answer)
         if whole is not None:
             return whole
@@ -154,10 +172,11 @@ class _Reader:
             return None
         if depth < _DEEPEST and (value := json_part(spoken)) is not None:
             return self.read(value, depth + 1)
-        text = unescaped(spoken).strip()
+        left, is_clear = without_crossed(unescaped(spoken), self.names)
+        text = left.strip()
         declared = _last_declaration(text)
         if declared is None:
-            return self._label_named(text)
+            return self._label_named(text) if is_clear else None
         return self._declared(text, *declared)
 
     def _label_named(self, text: str) -> int | None:
@@ -187,7 +206,10 @@ class _Reader:
         return None
 
     def whole(self, text: str) -> int | None:
-        """The label that a text is, apart from its edges, as written or without escapes."""
+        """The label that a text is, apart from its edges and what it has struck out, as written or without escapes."""
+        text, is_clear = without_crossed(text, self.names)
+        if not is_clear:
+            return None
         label = self._whole(_composed(text))
         if label is None and ("\\" in text or "&" in text):
             return self._whole(unescaped(text))
@@ -195,17 +217,24 @@ class _Reader:
 
     def _whole(self, text: str) -> int | None:
         text = text.strip()
-        bare = text.strip(_QUOTES)
-        if len(bare) > self._longest:
+        if len(text.strip(_QUOTES)) > self._longest:
             return None
-        for candidate in (text, bare, text.lstrip(_EDGES).rstrip(_STOPS)):
-            if candidate in self._written:
-                return self._written[candidate]
-            if candidate.casefold() in self._folded:
-                return self._folded[candidate.casefold()]
-            if (key := joined_key(candidate)) in self._joined:
-                return self._joined[key]
+        unwrapped = _EMPHASIS.fullmatch(text)
+        for left, right in self._margins:
+            for whole in (text, text if unwrapped is None else unwrapped[2]):
+                candidate = whole.lstrip(left).rstrip(right)
+                place = self._called(candidate)
+                if place is not None:
+                    return None if _is_changed(whole, candidate) else place
         return None
+
+    def _called(self, name: str) -> int | None:
+        """The label of a name, by exact case or, if only one label fits, without case or separators."""
+        if name in self._written:
+            return self._written[name]
+        if name.casefold() in self._folded:
+            return self._folded[name.casefold()]
+        return self._joined.get(joined_key(name))
 
     def _declared(self, text: str, start: int, label_start: int) -> int | None:
         """The label that the last line declares, if no other line declares another."""
@@ -219,6 +248,14 @@ class _Reader:
 
 
 _reader = functools.lru_cache(maxsize=256)(_Reader)
+
+
+def _is_changed(text: str, label: str) -> bool:
+    """Whether a sign next to a short label makes it another: "<5" is no 5, and C# is no C."""
+    before, _, after = text.partition(label)
+    if label[:1].isdigit():
+        return ">" not in after and _COMPARED.search(before) is not None
+    return len(label) == 1 and after.startswith("#") and "#" not in before
 
 
 def _unambiguous(keys: Sequence[str]) -> dict[str, int]:
@@ -253,14 +290,7 @@ def unescaped(text: str) -> str:
 def _composed(text: str) -> str:
     if text.isascii():
         return text
-    return unicodedata.normalize("NFC", text).translate(_UNSEEN)
-
-
-def without_crossed(text: str, labels: Sequence[str]) -> str:
-    """Return an answer without what it has struck out; unchanged if a label contains such a sign."""
-    if _CROSS.search(text) is None or any(map(_CROSS.search, labels)):
-        return text
-    return _CHOSEN.sub("", _CROSSED.sub("", text))
+    return _EN_DASH.sub("-", unicodedata.normalize("NFC", text).translate(_COMPOSED))
 
 
 def fenced_part(text: str) -> str:
@@ -269,7 +299,7 @@ def fenced_part(text: str) -> str:
 
 
 def _fenced(text: str) -> list[str]:
-    return [part.strip().removeprefix("json") for part in text.split("```")[1::2]]
+    return [_LANGUAGE.sub("", part).strip() for part in text.split("```")[1::2]]
 
 
 def declared_part(text: str) -> str | None:
@@ -284,13 +314,22 @@ def declared_part(text: str) -> str | None:
 def _text_in(value: Any, depth: int = 0) -> str:
     """The text in a JSON value that may be the answer; in an object, that of its answer fields, if it has any."""
     if isinstance(value, dict):
-        answering = [field for name, field in value.items() if name.casefold() in _FIELDS]
-        value = answering or [field for name, field in value.items() if not _REJECTED.search(name)]
+        value = answering(value)
     if value is None or (isinstance(value, list) and depth == _DEEPEST):
         return ""
     if isinstance(value, list):
         return "\n".join(filter(None, (_text_in(element, depth + 1) for element in value)))
     return value if isinstance(value, str) else json.dumps(value)
+
+
+def answering(members: Mapping[str, Any]) -> list[Any]:
+    """The members of a JSON object that may be the answer: its answer fields or, if it has none, all that may be."""
+    named = [member for name, member in members.items() if name.casefold() in _FIELDS]
+    if named:
+        return named
+    possible = {name: member for name, member in members.items() if not REJECTED.search(name)}
+    own = [member for name, member in possible.items() if not _BESIDE.fullmatch(name)]
+    return own or [*possible.values()]
 
 
 def _last_declaration(text: str) -> tuple[int, int] | None:

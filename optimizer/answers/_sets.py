@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from psopt.answers._label_names import LabelNames
+from psopt.answers._assertions import is_rejection
 from psopt.answers._no_label import UNKNOWN
 from psopt.answers._open_answers import OpenAnswers
-from psopt.answers._reading import declared_part, fenced_part, unescaped, whole_label, without_crossed
+from psopt.answers._reading import answering, declared_part, fenced_part, labels_in, uncrossed, unescaped, whole_label
 from psopt.tasks import set_written, written_set
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
 _PARTS = re.compile(r"\s*(?:[,;|\n/]|\band\b|(?:^|\n)\s*[-*•]\s)\s*", re.IGNORECASE)
-_NOTHING = frozenset({"", "none", "[]", "{}", "no label", "no labels", "none of them", "none of these", "n/a", "null"})
+# "None", "no labels apply", "none of the above"
+_NOTHING = re.compile(
+    r"(?:none|null|n/a|\[\]|\{\}|no\s+(?:label|categor|class|tag|topic)\w*)"
+    r"(?:\s+of\s+(?:the\s+|these\s*|those\s*|them\s*)(?:above|labels?|categories|classes|tags|topics)?)?"
+    r"(?:\s+(?:appl(?:y|ies)|fits?|match(?:es)?))?",
+    re.IGNORECASE,
+)
+_FIELDS = frozenset({"labels", "answers", "classes", "categories", "classifications", "predictions"})
+_DEEPEST = 4  # levels of JSON within JSON: a bound on recursion, more than any answer needs
 _HEADING = re.compile(r"\A\W*[^\W\d]\w*(?:[ \t]+\w+){0,2}\W*:")  # "Labels: "
 _BETWEEN = re.compile(r"(?:[\W_]|\b(?:\d{1,3}(?=[.):])|and|und|et|y|e)\b)*", re.IGNORECASE)
-_names = functools.lru_cache(maxsize=64)(LabelNames)
 _EDGES = " \t\r\n.\"'`*_-•[](){}"
 
 
@@ -81,58 +87,89 @@ def read_set(answer: str, labels: tuple[str, ...]) -> tuple[str | None, str]:
     >>> read_set("billing, maybe refunds", ("billing", "sales"))
     (None, 'unknown label')
     """
-    text = without_crossed(fenced_part(answer) or answer, labels).strip()
-    for part in (text, declared_part(text)):
-        if part is None:
-            continue
-        places = [whole_label(member, labels) for member in _members(part, labels) if member.strip(_EDGES)]
-        if all(place < len(labels) for place in places):
-            return written_set([labels[place] for place in places], labels), ""
-        if named := _nothing_but_labels(part, labels):
+    block = (fenced_part(answer) or answer).strip()
+    text = uncrossed(block, labels) if _listed(block, labels) is None else block
+    if text is None:
+        return None, UNKNOWN
+    for part in (text.strip(), declared_part(text)):
+        named = None if part is None else _named(part, labels)
+        if named is not None:
             return written_set(named, labels), ""
     return None, UNKNOWN
 
 
-def _members(text: str, labels: tuple[str, ...]) -> Sequence[str]:
-    """The parts of a text that should be labels."""
-    if (listed := _listed(text)) is not None:
-        return listed
+def _named(text: str, labels: tuple[str, ...]) -> list[str] | None:
+    """The labels that a text gives, which may be none; None if it says anything else."""
+    members = _listed(text, labels)
+    if members is None:
+        members = _written(text, labels)
+    if members is None:
+        return None
+    places = [whole_label(member, labels) for member in members]
+    if all(place < len(labels) for place in places):
+        return [labels[place] for place in places]
+    return [] if all(map(_is_nothing, members)) else None
+
+
+def _written(text: str, labels: tuple[str, ...]) -> list[str] | None:
+    """The parts of a text that should be labels, none if it says so or all are struck out; None if there are none."""
     if whole_label(text, labels) < len(labels):
         return [text]
-    bare = text.strip(_EDGES)
-    if _NOTHING.isdisjoint((text.strip().casefold(), bare.casefold())):
-        return _PARTS.split(bare)
-    return []
+    if named := _nothing_but_labels(text, labels):
+        return named
+    if not text or _is_nothing(text):
+        return []
+    return [part for part in _PARTS.split(text.strip(_EDGES)) if part.strip(_EDGES)] or None
+
+
+def _is_nothing(text: str) -> bool:
+    """Whether a text says that there are no labels."""
+    return any(_NOTHING.fullmatch(bare) for bare in (text.strip(), text.strip(_EDGES)))
 
 
 def _nothing_but_labels(text: str, labels: tuple[str, ...]) -> list[str]:
     """The labels that a text names, if it has no other words: a label may itself contain a comma or "and"."""
     plain = unescaped(text)
-    standing = list(_names(labels).standing(plain))
+    standing = labels_in(plain, labels)
     ends = [0, *(place.end for place in standing)]
     starts = [*(place.start for place in standing), len(plain)]
     between = [plain[end:start] for end, start in zip(ends, starts, strict=True)]
+    heading = _HEADING.match(between[0])
+    if heading is not None and is_rejection(heading[0].rstrip(":")):
+        return []
     between[0] = _HEADING.sub("", between[0])
     if not all(_BETWEEN.fullmatch(part) for part in between):
         return []
     return [labels[place.label] for place in standing]
 
 
-def _listed(text: str) -> list[str] | None:
-    """The texts of a JSON list or of an object's only list, or the true keys of an object of truth values (or 0, 1)."""
+def _listed(text: str, labels: tuple[str, ...]) -> list[str] | None:
+    """The texts in JSON that should be labels; None if it is no JSON, or unclear."""
     try:
-        value = json.loads(text)
+        return _texts(json.loads(text), labels)
     except (ValueError, RecursionError):
         return None
-    if isinstance(value, dict) and value and all(is_said in (0, 1) for is_said in value.values()):
-        return [label for label, is_said in value.items() if is_said]
-    if isinstance(value, dict):
-        lists = [member for member in value.values() if isinstance(member, list)]
-        if len(lists) != 1:
-            return None
-        value = lists[0]
+
+
+def _texts(value: Any, labels: tuple[str, ...], depth: int = 0) -> list[str] | None:
+    """The texts of a list, of an object's answer or its only list, or the true keys of truth values (or 0, 1)."""
+    if isinstance(value, dict) and value and depth < _DEEPEST:
+        if _are_truths(value, labels):
+            return [label for label, is_said in value.items() if is_said]
+        named = [member for name, member in value.items() if name.casefold() in _FIELDS]
+        possible = named or answering(value)
+        if len(possible) > 1:
+            possible = [member for member in possible if isinstance(member, list)]
+        return _texts(possible[0], labels, depth + 1) if len(possible) == 1 else None
     if isinstance(value, str):
-        return [value]
-    if not isinstance(value, list):
-        return None
-    return [str(member) for member in value]
+        return _written(value, labels)
+    if isinstance(value, list):
+        return [str(member) for member in value if member not in (None, "")]
+    return [] if value in (None, {}) else None
+
+
+def _are_truths(members: Mapping[str, Any], labels: tuple[str, ...]) -> bool:
+    """Whether an object says of labels whether they apply."""
+    return all(said in (0, 1) for said in members.values()) and any(
+        whole_label(name, labels) < len(labels) for name in members
+    )

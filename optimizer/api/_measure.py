@@ -11,7 +11,7 @@ from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for
 from psopt.errors import InputError
 from psopt.evaluation import N_PROBED, compare_reruns, evaluate, flipped, no_reruns, numbered, rephrased_prompts
-from psopt.models import ChangedTextsModel, ModelProvider
+from psopt.models import ChangedTextsModel, ModelProvider, evenly_spread
 from psopt.models.chat import Budget
 from psopt.rephrasings import change_texts, freeze_rephrasings
 from psopt.settings import MeasureOptions, built, check_keywords
@@ -155,7 +155,7 @@ def predict_again(
 
 def probed(samples: Sequence[Sample]) -> Sequence[Sample]:
     """The samples that are asked twice before all are asked again, spread over all."""
-    return samples[:: max(1, len(samples) // N_PROBED)][:N_PROBED]
+    return evenly_spread(samples, N_PROBED)
 
 
 def _how(task: Task, options: MeasureOptions) -> dict[str, Any]:

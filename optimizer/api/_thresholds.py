@@ -23,6 +23,7 @@ End = Literal["estimate", "bad", "good"]
 ClassBounds = float | Mapping[str, float]
 """The least F1 of every class, or of those that are named."""
 
+_ROUNDING = 1e-9  # a mean of fractions may miss a bound that it meets exactly
 _OF_CLASSES = {"min_consistency": "C", "min_macro_f1": "macro-F1", "min_class_f1": "F1 of a class"}
 _NEED_ANSWERS = frozenset({"max_sensitivity", "min_consistency"})
 
@@ -244,7 +245,8 @@ class Threshold:
         """Whether the value meets the bound."""
         if self.option == DRIFT:
             return self.value > self.bound
-        return self.value <= self.bound if self._is_most else self.value >= self.bound
+        lead = self.bound - self.value if self._is_most else self.value - self.bound
+        return lead >= -_ROUNDING
 
     @property
     def _is_most(self) -> bool:
@@ -288,7 +290,7 @@ class Threshold:
         bound = 100 * self.bound
         for decimals in (1, 2, 3):
             text = f"{100 * share:.{decimals}f}"
-            if float(text) != bound or share == self.bound:
+            if float(text) != bound or abs(share - self.bound) <= _ROUNDING:
                 break
         return text
 

@@ -133,4 +133,6 @@ def _next_step(report: PromptReport, choice: ModelChoice) -> str:
             "Next: --calibration batch takes out the model's preference for some labels; measure again with it. "
             "psopt optimize tries it first, then edits."
         )
+    if not report.predictions.is_labelled:
+        return "Next: add labels, which psopt optimize needs; --to-label N lists the samples to label first."
     return "Next: psopt optimize, with these options, looks for edits."

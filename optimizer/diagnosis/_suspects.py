@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.tasks import FREE, shown_words, subset
-from psopt.text import without_markup
+from psopt.text import percent, without_markup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,14 +80,14 @@ def suspects_line(suspects: dict[str, Any]) -> str:
 
     >>> one = {"by_words": None, "is_rather_the_model": False}
     >>> suspects_line({"n_samples": 50, "samples": [one]})
-    '1 of 50 samples (2 %) is always given the same answer, never the label'
+    '1 of 50 samples (2.0 %) is always given the same answer, never the label'
     """
     samples = suspects["samples"]
     if not samples:
         return ""
-    share = f"{100 * len(samples) / suspects['n_samples']:.2g} %"
+    share = percent(len(samples) / suspects["n_samples"])
     verb = "is" if len(samples) == 1 else "are"
-    of = f"{len(samples)} of {suspects['n_samples']} samples ({share})"
+    of = f"{len(samples)} of {suspects['n_samples']} samples ({share} %)"
     line = f"{of} {verb} always given the same answer, never the label"
     if n_by_words := sum(bool(sample["by_words"]) for sample in samples):
         line += f"; for {n_by_words} a word classifier also disagrees"
@@ -131,9 +131,9 @@ def find_suspects(predictions: Predictions, *, labelled: Sequence[Sample] = ()) 
 
 
 def without_suspects(predictions: Predictions, *, labelled: Sequence[Sample] = ()) -> Predictions:
-    """Return the predictions without the samples whose label nothing supports."""
+    """Return the predictions without the samples whose label nothing supports; all of them if none would be left."""
     kept_out = find_suspects(predictions, labelled=labelled).kept_out
-    if not kept_out:
+    if not 0 < len(kept_out) < len(predictions.samples):
         return predictions
     return predictions.of_samples(np.array([sample.id not in kept_out for sample in predictions.samples]))
 

@@ -143,9 +143,8 @@ def label_f1_intervals(predictions: Predictions) -> dict[str, tuple[float, float
     """95 % intervals of `label_f1` for labels that have an F1: each over the samples that have or are given it."""
     intervals = {}
     for label, right, weights in _class_answers(predictions):
-        concerned = weights.any(axis=1)
-        if concerned.any():
-            intervals[label] = mean_interval(right[concerned], weights=weights[concerned]).bounds
+        if weights.any():
+            intervals[label] = mean_interval(right, weights=weights).bounds
     return intervals
 
 
@@ -209,18 +208,11 @@ def compare_classes(first: Predictions, second: Predictions) -> list[ClassDiffer
     differences = []
     sides = zip(_class_answers(first), _class_answers(second), strict=True)
     for (label, right, weights), (_, second_right, second_weights) in sides:
-        # a sample that neither has nor is given the label does not affect its F1
-        concerned = weights.any(axis=1) | second_weights.any(axis=1)
         n = len(first.members(label))
-        if not n or not concerned.any():
+        if not n or not (weights.any() or second_weights.any()):
             continue
         before, after = weighted_mean(right, weights) or 0.0, weighted_mean(second_right, second_weights) or 0.0
-        paired = mean_difference(
-            right[concerned],
-            second_right[concerned],
-            first_weights=weights[concerned],
-            second_weights=second_weights[concerned],
-        )
+        paired = mean_difference(right, second_right, first_weights=weights, second_weights=second_weights)
         differences.append(ClassDifference(label, n, before, after, paired))
     return differences
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
     Cells = NDArray[np.bool_]
+    T = TypeVar("T")
 
 OnProgress = Callable[[int, int], None]
 """Called with (done, total) during a long call."""
@@ -201,9 +202,14 @@ def n_unkept(model: Model, prompts: Sequence[Prompt], texts: Sequence[str], cell
     return n_wanted
 
 
-def evenly_spread(texts: Sequence[str], most: int) -> Sequence[str]:
-    """Return at most `most` of the texts, spread evenly over all of them."""
-    return texts[:: max(1, len(texts) // most)][:most]
+def evenly_spread(items: Sequence[T], most: int) -> Sequence[T]:
+    """Return at most `most` of the items, spread evenly over all of them: data are often sorted by class.
+
+    >>> evenly_spread("aaabbbccc", 6)
+    ['a', 'a', 'b', 'b', 'c', 'c']
+    """
+    n = min(most, len(items))
+    return [items[place * len(items) // n] for place in range(n)]
 
 
 NOT_ASKED = -1

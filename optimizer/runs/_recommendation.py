@@ -115,14 +115,15 @@ def _sentence(data: Mapping[str, Any], tests: list[Mapping[str, Any]], quality: 
     if best["lost"]:
         return f"Keep yours. The best found is wrong on what is pinned: {', '.join(best['lost'])}."
     differences = differences_line(best, quality)
-    if best.get("is_harmful") and _looks_better(best):
+    looks_better = _looks_better(best, data["margin"])
+    if best.get("is_harmful") and looks_better:
         return f"Keep yours. The best found looks better on the whole, but is worse for single classes: {differences}."
     if data["mode"] == "likely":
         return f"Keep yours. The best found is not likely better: {differences} on test, and no better {_BY_ESTIMATE}."
     if data["samples_needed"]:
         needed = f"about {data['samples_needed']:,} test samples would settle it"
         return f"Keep yours. The best found may be better, {differences}: {needed}."
-    if _looks_better(best):
+    if looks_better:
         return (
             f"Keep yours. The best found may be better, {differences}: more test samples alone would not settle it, "
             "more held-out wordings might."
@@ -197,9 +198,11 @@ def nearest_to_pass(tests: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     return min(tests, key=lambda test: (bool(test["lost"] or test.get("is_harmful")), test["p_value"]))
 
 
-def _looks_better(test: Mapping[str, Any]) -> bool:
+def _looks_better(test: Mapping[str, Any], margin: float) -> bool:
+    """Whether F1 is higher on test, or S lower where it counts and F1 is not lower by the margin."""
+    gain = test["f1"]["difference"]
     is_steadier = tuple(test.get("decisive", ())) != F1_ALONE and test["sensitivity"]["difference"] < 0
-    return bool(test["f1"]["difference"] > 0 or is_steadier)
+    return bool(gain > 0 or (is_steadier and gain > -margin))
 
 
 def unasked_lines(manifest: Mapping[str, Any]) -> list[str]:

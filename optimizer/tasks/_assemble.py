@@ -14,11 +14,12 @@ from psopt.errors import DataError
 from psopt.tasks._answer_spec import LABEL, LABELS, ORDINAL
 from psopt.tasks._labels import check_among, check_classes, in_order, scale_hint, several_hint, typo_hint
 from psopt.tasks._references import labels_in, set_written, written_set
-from psopt.tasks._splits import pinned_note, rare_note
+from psopt.tasks._samples import Placed
+from psopt.tasks._splits import normalised, pinned_note, rare_note, relabelled
 from psopt.text import shown_signs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from psopt.tasks._answer_spec import AnswerSpec
     from psopt.tasks._data import DatasetInfo
@@ -46,9 +47,8 @@ def assemble(described: TaskFile, splits: Splits, info: DatasetInfo, label_colum
     noun = described.noun or "text"
     notes = [pinned_note(splits)]
     spec = described.spec
-    if spec.has_labels:
-        splits, merged_note = _merge_alike(splits, described.labels, spec)
-        notes.append(merged_note)
+    if spec.kind == LABELS:
+        notes.append(_separator_hint(splits, spec))
     if not spec.is_open and info.source in ("file", "hub", "memory"):
         notes.append(rare_note(splits))
         if not described.labels:
@@ -83,7 +83,7 @@ def _labels(described: TaskFile, splits: Splits) -> tuple[tuple[str, ...], Split
             raise DataError(f"{described.origin}: answers are {described.spec}, which have no labels; leave them out")
         return (), splits
     spec = described.spec
-    in_data = sorted(set(_single_labels(splits, spec)))
+    in_data = sorted(set(_single_labels(splits.labels, spec)))
     labels = described.labels or tuple(in_data)
     if not labels:
         in_file = 'the labels in a task file (--task-file): labels = ["..", ".."]'
@@ -95,9 +95,16 @@ def _labels(described: TaskFile, splits: Splits) -> tuple[tuple[str, ...], Split
     return labels, splits
 
 
-def _single_labels(splits: Splits, spec: AnswerSpec) -> Iterator[str]:
-    """The labels of all samples, those of a set one by one."""
-    return itertools.chain.from_iterable(labels_in(label, spec) for label in splits.labels)
+def _single_labels(labels: Iterable[str], spec: AnswerSpec) -> Iterator[str]:
+    """The labels of samples, those of a set one by one."""
+    return itertools.chain.from_iterable(labels_in(label, spec) for label in labels)
+
+
+def _separator_hint(splits: Splits, spec: AnswerSpec) -> str:
+    """Say that a separator parts no labels; otherwise return an empty text."""
+    if not spec.detail or not splits.labels or any(len(set_written(label)) > 1 for label in splits.labels):
+        return ""
+    return f"no sample has several labels: is {spec.detail!r} what parts them?"
 
 
 def _digest(splits: Splits) -> str:
@@ -121,17 +128,27 @@ def left_out(tables: Sequence[Table], splits: Splits) -> list[str]:
             notes.append(f"1 row without {missing_value} is left out")
         elif n_rows:
             notes.append(f"{n_rows:,} rows without {missing_value} are left out")
-    n_samples = sum(len(table.placed) for table in tables)
-    n_lost = n_samples - sum(map(len, splits))
+    samples = [sample for table in tables for sample, _ in table.placed]
+    n_lost = len(samples) - sum(map(len, splits))
     if n_lost:
-        why = "their texts stand more than once, or in another split"
-        notes.append(f"{n_lost:,} of {n_samples:,} samples are left out: {why}")
+        kept = {normalised(sample.text) for sample in itertools.chain(*splits)}
+        n_contradictory = sum(normalised(sample.text) not in kept for sample in samples)
+        reasons = {
+            "their texts stand more than once, or in another split": n_lost - n_contradictory,
+            "their texts stand more than once, with different labels": n_contradictory,
+        }
+        notes += [f"{n:,} of {len(samples):,} samples are left out: {why}" for why, n in reasons.items() if n]
     return notes
 
 
-def _merge_alike(splits: Splits, task_labels: Sequence[str], spec: AnswerSpec) -> tuple[Splits, str]:
+def merge_alike(
+    tables: Sequence[Sequence[Placed]], task_labels: Sequence[str], spec: AnswerSpec
+) -> tuple[Sequence[Sequence[Placed]], str]:
     """Give labels that look the same one spelling, the task file's or else the most frequent; and say so."""
-    sizes = Counter(_single_labels(splits, spec))
+    if not spec.has_labels:
+        return tables, ""
+    labels = [sample.label for sample, _ in itertools.chain(*tables) if sample.label is not None]
+    sizes = Counter(_single_labels(labels, spec))
     seen = shown_signs if spec.kind == ORDINAL else _as_number  # on a scale, one number written in two ways is an error
     of_form: dict[str, str] = {}
     for name in task_labels:
@@ -142,7 +159,7 @@ def _merge_alike(splits: Splits, task_labels: Sequence[str], spec: AnswerSpec) -
     changed = [name for name in spelling if spelling[name] != name]
     merges = [f"{name!a} ({sizes[name]:,}) is taken for {spelling[name]!a}" for name in changed]
     if not merges:
-        return splits, ""
+        return tables, ""
 
     def spelt(label: str) -> str:
         if spec.kind != LABELS:
@@ -151,7 +168,8 @@ def _merge_alike(splits: Splits, task_labels: Sequence[str], spec: AnswerSpec) -
         return written_set(names, sorted(names))
 
     more = f", and {len(merges) - _MOST_NAMED:,} more are merged" if len(merges) > _MOST_NAMED else ""
-    return splits.relabelled(spelt), f"label {', '.join(merges[:_MOST_NAMED])}, which looks the same{more}"
+    merged = [[Placed(relabelled(sample, spelt), split) for sample, split in table] for table in tables]
+    return merged, f"label {', '.join(merges[:_MOST_NAMED])}, which looks the same{more}"
 
 
 def _as_number(label: str) -> str:

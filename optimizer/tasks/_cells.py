@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import reprlib
+import unicodedata
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from psopt.errors import DataError
+from psopt.tasks._formats import Record
 from psopt.tasks._row import Row
 from psopt.text import shortened_list
 
@@ -18,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from psopt.tasks._columns import Columns
-    from psopt.tasks._formats import Record
 
 T = TypeVar("T")
 
@@ -40,6 +43,23 @@ class RowError(DataError):
         self.fault = fault
         self.fix = fix
         self.kind = kind or fault
+
+
+def plain_rows(rows: Sequence[Record]) -> list[Record]:
+    """Rows whose cells are `plain`."""
+    return [Record(row.where, {name: plain(value) for name, value in row.values.items()}) for row in rows]
+
+
+def plain(value: Any) -> Any:
+    """A cell as Python has it: NumPy's values and arrays, and whole numbers that are written as floats or decimals.
+
+    pandas makes floats of the whole numbers of a column in which some cells are empty.
+    """
+    if getattr(getattr(value, "dtype", None), "kind", "M") not in "mM":  # NumPy would count dates in nanoseconds
+        value = value.tolist()
+    if isinstance(value, (float, Decimal)) and math.isfinite(value) and value == int(value):
+        return int(value)
+    return value
 
 
 def of_each_row(source: str, rows: Sequence[Record], read: Callable[[int, Record], T]) -> list[T]:
@@ -119,14 +139,7 @@ def _written(value: Any) -> str | None:
         return value
     if isinstance(value, (bytes, list, tuple, dict, set)):
         return None
-    return str(whole(value))
-
-
-def whole(value: Any) -> Any:
-    """A cell; a whole number of which pandas has made a float, since other cells of the column are empty, as such."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value
+    return str(value)
 
 
 def _shown(value: Any) -> str | None:
@@ -157,8 +170,10 @@ def check_text(value: str, where: str, cell: str, most: int) -> None:
 
 
 def is_empty(value: Any) -> bool:
-    """Tell whether a cell is empty: None, NaN or blank text."""
-    if value is None or (isinstance(value, str) and not value.strip()):
+    """Tell whether a cell is empty: None, NaN, or a text of white space and zero-width signs."""
+    if isinstance(value, str):
+        return all(sign.isspace() or unicodedata.category(sign) == "Cf" for sign in value)
+    if value is None:
         return True
     try:
         # Only NaN differs from itself; `math.isnan` would refuse anything that is not a number.

@@ -32,43 +32,60 @@ class Record:
 def delimited_rows(path: Path, text: str, delimiter: str) -> Iterator[Record]:
     """Rows of .csv and .tsv text with a header; a quoted field may hold line breaks. Messages name `path`.
 
-    In a .tsv a quote is an ordinary sign, unless it opens and closes a field within one line. Only if the numbers of
-    fields then differ are quoted fields read. A .csv whose header has semicolons, tabs or bars but no comma is split at
-    these. Columns without a name are left out where they are empty.
+    A .csv whose header has semicolons, tabs or bars but no comma is split at these. Between tabs a quote is an ordinary
+    sign, unless it opens and closes a field within one line. Only if the numbers of fields then differ are quoted
+    fields read. Columns without a name are left out where they are empty, and so are blank lines.
     """
-    if delimiter == "\t" and (lines := _plain_lines(text)) is not None:
-        header, *rows = lines
-        check_names(f"{path}, line 1", filter(str.strip, header))
-        for number, fields in enumerate(rows, start=2):
-            if fields != [""]:
-                yield Record(f"line {number}", _by_name(path, number, header, fields))
-        return
-    if stated := _STATED.match(text):  # a line that Excel writes
-        text, delimiter = text[stated.end() :], stated["delimiter"]
+    first_line = 1
     first = text.lstrip().split("\n", 1)[0]
-    if delimiter == "," and "," not in first:
+    if stated := _STATED.match(text):  # a line that Excel writes
+        text, delimiter, first_line = text[stated.end() :], stated["delimiter"], 2
+    elif delimiter == "," and "," not in first:
         delimiter = max(",;\t|", key=first.count)  # the comma where none occurs
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    start = 1
-    try:
-        with wide_fields():
-            header = next(reader)
-            check_names(f"{path}, line 1", filter(str.strip, header))
-            start = reader.line_num + 1
+    header: list[str] = []
+    for line, fields in _lines(path, text, delimiter, first_line):
+        is_blank = not any(map(str.strip, fields))
+        if is_blank and len(fields) != len(header):
+            continue
+        if header:
+            yield Record(f"line {line}", _by_name(path, line, header, fields))
+        else:
+            check_names(f"{path}, line {line}", filter(str.strip, fields))
+            header = fields
+
+
+def _lines(path: Path, text: str, delimiter: str, number: int) -> Iterator[tuple[int, list[str]]]:
+    """The fields of each line, without empty lines, and the number of the line; the first one's is given."""
+    start = number
+    with wide_fields():
+        is_plain = delimiter == "\t" and _is_plain(text)
+        reader = _reader(text, delimiter, is_plain=is_plain)
+        try:
             for fields in reader:
+                if is_plain:
+                    fields = list(map(_unquoted, fields))
                 if fields:
-                    yield Record(f"line {start}", _by_name(path, start, header, fields))
-                start = reader.line_num + 1
-    except csv.Error as error:
-        raise DataError(f"{path}, line {start}: {in_words(error)}") from error
+                    yield start, fields
+                start = number + reader.line_num
+        except csv.Error as error:
+            raise DataError(f"{path}, line {start}: {in_words(error)}") from error
 
 
-def _plain_lines(text: str) -> list[list[str]] | None:
-    """The fields of lines whose quotes mean nothing; None if a line's number of fields differs from the header's."""
-    lines = [line.split("\t") for line in text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")]
-    if any(len(fields) != len(lines[0]) for fields in lines if fields != [""]):
-        return None
-    return [list(map(_unquoted, fields)) for fields in lines]
+def _is_plain(text: str) -> bool:
+    """Whether lines have the header's number of fields if quotes mean nothing; empty ones at the end don't count."""
+    lines = [fields for fields in _reader(text, "\t", is_plain=True) if any(fields)]
+    n_fields = len(lines[0]) if lines else 0
+    return all(len(fields) >= n_fields and not any(fields[n_fields:]) for fields in lines)
+
+
+def _reader(text: str, delimiter: str, *, is_plain: bool) -> Any:
+    """What splits a text; to a plain one quotes mean nothing."""
+    lines = io.StringIO(text, newline="")
+    if is_plain:
+        return csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+    # A space between a delimiter and a quote is no part of the field. Other files keep the spaces before their texts.
+    skips_space = f'{delimiter} "' in text
+    return csv.reader(lines, delimiter=delimiter, skipinitialspace=skips_space, strict=True)
 
 
 def _unquoted(field: str) -> str:
@@ -101,6 +118,8 @@ def _by_name(path: Path, line: int, header: list[str], fields: list[str]) -> dic
         fields = fields[: len(header)]
     if len(fields) != len(header):
         fix = 'put "quotes" around a text that holds the delimiter'
+        if len(fields) < len(header):
+            fix = "add those that are missing, empty ones too"
         raise DataError(f"{path}, line {line}: {len(fields)} fields where the header has {len(header)}; {fix}")
     values = {}
     for place, (name, field) in enumerate(zip(header, fields, strict=True), start=1):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError
-from psopt.tasks._cells import is_empty
+from psopt.tasks._cells import column_names, is_empty, plain
+from psopt.tasks._columns import customary
 from psopt.tasks._formats import Record, check_names
 
 if TYPE_CHECKING:
@@ -80,6 +82,7 @@ def _class_names(feature: Any) -> list[str]:
 
 
 def _named(value: Any, names: list[str]) -> Any:
+    value = plain(value)  # a dataset may be set to give NumPy's numbers
     if isinstance(value, list):
         return [_named(member, names) for member in value]
     if is_empty(value) or value == -1:  # data sets without labels use -1
@@ -89,14 +92,16 @@ def _named(value: Any, names: list[str]) -> Any:
 
 def _rows_of_splits(source: str, tables: Mapping[Any, Any]) -> list[Record]:
     of_splits = {str(name): list(_values(f"{source}, {name}", table)) for name, table in tables.items()}
+    names = column_names(list(itertools.chain.from_iterable(of_splits.values())))
+    column = customary(names, ("id",)) or ""
     ids: Counter[str] = Counter()
     for of_split in of_splits.values():
-        ids.update({str(row.get("id")) for row in of_split})
+        ids.update({str(row.get(column)) for row in of_split})
     rows = []
     for split, of_split in of_splits.items():
         for number, values in enumerate(of_split, start=1):
             own = {**values, "split": split}
-            if not is_empty(values.get("id")) and ids[str(values["id"])] > 1:
-                own["id"] = f"{split}-{values['id']}"
+            if not is_empty(values.get(column)) and ids[str(values[column])] > 1:
+                own[column] = f"{split}-{values[column]}"
             rows.append(Record(f"{split} row {number}", own))
     return rows

@@ -11,6 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError, nearest
+from psopt.tasks._cells import is_empty
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -27,6 +28,8 @@ _FEWEST_DIFFERENT = 10
 _SHORTEST_MISSPELT = 4
 _TIMES_AS_FREQUENT = 10
 _MOST_MISSPELT = 5  # in one line
+_MOST_COMPARED = 300  # labels, each of which may be compared with all: so it takes less than a second
+_NA = "N/A"  # `psopt.evaluation.NA`: what psopt calls an answer that names no class
 _PARTING = re.compile(r"(?<!\d)[\s_\-\u2010-\u2015.'\u2019]+|[\s_\-\u2010-\u2015.'\u2019]+(?!\d)")
 
 
@@ -43,14 +46,17 @@ def _check_labels(where: str, labels: Sequence[str]) -> None:
     if len(labels) < 2:
         only = f"only {labels[0]!r}" if labels else "none"
         raise DataError(f"{where}: a classification needs at least two labels, and this has {only}")
-    for label in labels:
-        if not label.strip():
+    for label, n in Counter(labels).items():
+        if is_empty(label):
             raise DataError(f"{where}: a label is empty; give it a name")
         if len(label.splitlines()) > 1:
             raise DataError(f"{where}: label {label!r} holds a line break; write it on one line")
         if any(sign != "\t" and unicodedata.category(sign) == "Cc" for sign in label):
             raise DataError(f"{where}: label {label!r} holds a control character, which terminals follow; remove it")
-        if labels.count(label) > 1:
+        if label == _NA:
+            fix = "rename it, such as to 'none'"
+            raise DataError(f"{where}: label {label!r} is what psopt calls an answer that names no label; {fix}")
+        if n > 1:
             raise DataError(f"{where}: label {label!r} stands twice; remove one")
 
 
@@ -58,8 +64,9 @@ def check_among(
     where: str, names: Iterable[str], labels: Sequence[str], *, role: str = "label", fault: str = "none of the labels"
 ) -> None:
     """Raise DataError if a name is none of the labels; messages call it by its role, and name the fault."""
+    allowed = set(labels)
     for name in names:
-        if name not in labels:
+        if name not in allowed:
             raise _none_of(where, name, labels, role, fault)
 
 
@@ -159,22 +166,32 @@ def typo_hint(sizes: Mapping[str, int]) -> str:
     ''
     """
     by_frequency = sorted(sizes, key=lambda label: (-sizes[label], label))
+    spellings = {label: "".join(label.casefold().split()) for label in by_frequency}
+    of_form: dict[str, str] = {}
     pairs = []
-    for number, label in enumerate(by_frequency):
-        alike = next((rival for rival in by_frequency[:number] if _is_misspelt(label, rival, sizes)), None)
-        if alike is not None:
+    for label in by_frequency:
+        alike = of_form.setdefault(_bare(label), label)
+        if alike == label and len(sizes) <= _MOST_COMPARED:
+            alike = _corrected(label, spellings, sizes)
+        if alike != label:
             pairs.append(f"{label!r} ({sizes[label]:,}) looks like {alike!r} ({sizes[alike]:,})")
     others = f", and {len(pairs) - _MOST_MISSPELT:,} more are alike" if len(pairs) > _MOST_MISSPELT else ""
     return f"label {', '.join(pairs[:_MOST_MISSPELT])}{others}" if pairs else ""
 
 
-def _is_misspelt(label: str, rival: str, sizes: Mapping[str, int]) -> bool:
-    if _bare(label) == _bare(rival):
-        return True
-    spelling, rival_spelling = ("".join(name.casefold().split()) for name in (label, rival))
-    if min(len(spelling), len(rival_spelling)) < _SHORTEST_MISSPELT or sizes[rival] < _TIMES_AS_FREQUENT * sizes[label]:
-        return False
-    return _is_one_edit(spelling, rival_spelling)
+def _corrected(label: str, spellings: Mapping[str, str], sizes: Mapping[str, int]) -> str:
+    """The first far more frequent label that is one edit away; the label itself if there is none.
+
+    `spellings` are in the order of frequency.
+    """
+    for rival, spelling in spellings.items():
+        if sizes[rival] < _TIMES_AS_FREQUENT * sizes[label]:
+            break
+        if min(len(spelling), len(spellings[label])) < _SHORTEST_MISSPELT:
+            continue
+        if _is_one_edit(spellings[label], spelling):
+            return rival
+    return label
 
 
 def _bare(label: str) -> str:

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
+from psopt.tasks._cells import plain
 from psopt.text import yaml_node
 
 if TYPE_CHECKING:
@@ -153,4 +154,4 @@ def _written(value: Any) -> str:
     """A value as JavaScript writes it."""
     if isinstance(value, (bool, dict, list)):
         return json.dumps(value, ensure_ascii=False, default=str)
-    return str(value)
+    return str(plain(value))

@@ -243,7 +243,8 @@ def _members(where: str, test: Any) -> dict[str, Any]:
     if not isinstance(test, dict):
         raise DataError(f"{where}: is {test!r:.40} and no test; give it vars and assert")
     if test and not test.keys() & _MEMBERS:
-        raise DataError(f"{where}: has neither vars nor assert, but {', '.join(map(str, test))[:60]}")
+        fix = "if these are columns, put the rows into a .jsonl file, one per line"
+        raise DataError(f"{where}: has neither vars nor assert, but {', '.join(map(str, test))[:60]}; {fix}")
     if not isinstance(test.get("assert") or [], list):
         raise DataError(f"{where}: assert must be a list, each with type and value")
     return test

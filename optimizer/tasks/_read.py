@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError, InputError
-from psopt.tasks._assemble import assemble, left_out
+from psopt.tasks._assemble import assemble, left_out, merge_alike
 from psopt.tasks._builtin import BUILTINS, find_builtin
 from psopt.tasks._cells import column_names, is_empty
 from psopt.tasks._columns import find_columns
@@ -67,9 +67,10 @@ def split_rows(
     if path := described.test:
         of_test = read_rows(path)
         tables.append(make_samples(str(path), of_test, choice, require_labels=True, spec=spec, skip_empty=skips))
-    placed = [table.placed for table in tables]
+    # Before texts are compared: one text under two spellings of a label is no contradiction.
+    placed, merged_note = merge_alike([table.placed for table in tables], described.labels, spec)
     splits = make_splits(source, *placed, seed=seed, by_label=not spec.is_open)
-    info = replace(info.noted(*left_out(tables, splits)), test_is_drawn=draws_test(*placed))
+    info = replace(info.noted(*left_out(tables, splits), merged_note), test_is_drawn=draws_test(*placed))
     return assemble(described, splits, info, tables[0].label_column)
 
 

@@ -6,11 +6,12 @@ import ast
 import functools
 import json
 import math
+import re
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from psopt.errors import DataError
 from psopt.tasks._answer_spec import JSON, LABELS, NUMBER
-from psopt.tasks._cells import RowError, check_text, is_empty, of_each_row, whole
+from psopt.tasks._cells import RowError, check_text, is_empty, of_each_row, plain
 from psopt.text import whole_number
 
 if TYPE_CHECKING:
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
     from psopt.tasks._answer_spec import AnswerSpec
     from psopt.tasks._formats import Record
 
+_TEXTS = (str, int, float, Decimal)  # what is a text as it stands
 LONGEST_REFERENCE = 20_000  # characters, as a guard against a wrong column; chosen, not measured
 _WANTED = {NUMBER: "a number", JSON: "JSON"}
+_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.DOTALL)
+_NO_COMMA = re.compile(r"\[[',\s]*''\s*''[',\s]*\]")
 
 
 def read_references(source: str, rows: Sequence[Record], column: str, spec: AnswerSpec) -> list[str | None]:
@@ -31,10 +35,6 @@ def read_references(source: str, rows: Sequence[Record], column: str, spec: Answ
     cells = [row.values.get(column) for row in rows]
     if all(is_empty(cell) for cell in cells):
         return [None] * len(rows)
-    separator = spec.detail if spec.kind == LABELS else ""
-    if separator and not any(separator in str(cell) for cell in cells):
-        fault = f"the separator {separator!r} of --answers {LABELS}:{separator} never occurs in column {column!r}"
-        raise DataError(f"{source}: {fault}: name another, or leave it out where the column holds lists")
 
     def read(index: int, row: Record) -> str:
         return _reference(cells[index], f"{source}, {row.where}", column, spec)
@@ -45,6 +45,9 @@ def read_references(source: str, rows: Sequence[Record], column: str, spec: Answ
 def _reference(cell: Any, where: str, column: str, spec: AnswerSpec) -> str:
     """The right answer in one cell."""
     name = f"the answer (column {column!r})"
+    if isinstance(cell, str) and _NO_COMMA.fullmatch(_QUOTED.sub("''", cell.strip())):  # as NumPy writes an array
+        kind = f"{name} is a list without commas"
+        raise RowError(where, f"{kind}: {cell[:60]!r}", 'write it with commas, such as ["a", "b"]', kind)
     if spec.kind == LABELS:
         reference = _set(cell, spec.detail)
         kind = f"{name} is no list"
@@ -81,6 +84,7 @@ def as_reference(value: Any, spec: AnswerSpec, labels: Sequence[str] = ()) -> st
     >>> as_reference(["b", "a"], AnswerSpec("labels"), ("a", "b")), as_reference("many", AnswerSpec("number"))
     ('["a", "b"]', None)
     """
+    value = plain(value)
     if spec.kind == LABELS:
         members = _as_list(value)
         if members is None and isinstance(value, str) and value.strip() in labels:
@@ -145,13 +149,16 @@ def references_of(text: str) -> tuple[str, ...]:
     >>> references_of("Paris"), references_of('["NYC", "New York"]')
     (('Paris',), ('NYC', 'New York'))
     """
-    return tuple(_list_of_texts(text) or (text,))
+    texts = _list_written(text)
+    if not texts or not all(isinstance(member, str) for member in texts):
+        return (text,)
+    return tuple(map(str.strip, texts))
 
 
 def _number(cell: Any) -> str | None:
     if isinstance(cell, str):
         cell = whole_number(cell)
-    if isinstance(cell, bool) or not isinstance(cell, (int, float)) or not math.isfinite(cell):
+    if isinstance(cell, bool) or not isinstance(cell, (int, float, Decimal)) or not math.isfinite(cell):
         return None
     return written_number(float(cell))
 
@@ -159,7 +166,7 @@ def _number(cell: Any) -> str | None:
 def _json(cell: Any) -> str | None:
     if not isinstance(cell, str):
         try:
-            return json.dumps(cell, ensure_ascii=False, sort_keys=True)
+            return json.dumps(cell, ensure_ascii=False, sort_keys=True, default=float)
         except (TypeError, ValueError):
             return None
     try:
@@ -171,19 +178,19 @@ def _json(cell: Any) -> str | None:
 
 def _text(cell: Any) -> str | None:
     if isinstance(cell, (list, tuple)):
-        texts = [str(text).strip() for text in cell if isinstance(text, (str, int, float)) and str(text).strip()]
+        texts = [str(text).strip() for text in map(plain, cell) if isinstance(text, _TEXTS) and str(text).strip()]
         if len(texts) < len(cell) or not texts:
             return None
         if len(texts) > 1:
             return json.dumps(texts, ensure_ascii=False)
         return texts[0]
-    if not isinstance(cell, (str, int, float)):
+    if not isinstance(cell, _TEXTS):
         return None
-    return str(whole(cell)).strip()
+    return str(cell).strip()
 
 
-def _list_of_texts(text: str) -> list[str] | None:
-    """A list of texts, as JSON or Python writes it."""
+def _list_written(text: str) -> list[Any] | None:
+    """The list that a text is, as JSON or Python writes it."""
     if not (text.startswith("[") and text.endswith("]")):
         return None
     for read in (json.loads, ast.literal_eval):
@@ -191,16 +198,17 @@ def _list_of_texts(text: str) -> list[str] | None:
             value = read(text)
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             continue
-        if isinstance(value, list) and all(isinstance(element, str) for element in value):
-            return [element.strip() for element in value]
+        if isinstance(value, list):
+            return value
     return None
 
 
 def _as_list(cell: Any) -> list[str] | None:
     if isinstance(cell, str):
-        return _list_of_texts(cell.strip())
+        cell = _list_written(cell.strip())
     if not isinstance(cell, (list, tuple, set, frozenset)):
         return None
-    if not all(isinstance(member, (str, int)) for member in cell):
+    members = list(map(plain, cell))
+    if not all(isinstance(member, (str, int)) for member in members):
         return None
-    return [str(member).strip() for member in cell]
+    return [str(member).strip() for member in members]

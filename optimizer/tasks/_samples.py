@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
 import reprlib
 from dataclasses import replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.errors import DataError
-from psopt.tasks._answer_spec import LABELS, AnswerSpec
-from psopt.tasks._cells import OR_SKIP, RowError, check_text, column_names, is_empty, of_each_row, text_of, whole
+from psopt.tasks._answer_spec import LABELS, ORDINAL, AnswerSpec
+from psopt.tasks._cells import OR_SKIP, RowError, check_text, column_names, is_empty, of_each_row, plain_rows, text_of
 from psopt.tasks._columns import ColumnChoice, find_columns, listed, missing_column
 from psopt.tasks._data import Sample
 from psopt.tasks._files import read_rows
@@ -68,6 +70,7 @@ def make_samples(
     `skip_empty`, rows without a text or a label are left out (but a set of labels may be empty); the numbers of the
     others stay.
     """
+    rows = plain_rows(rows)
     names = column_names([row.values for row in rows])
     columns = find_columns(source, names, choice)
     label_column = columns.label or ""
@@ -99,10 +102,13 @@ def _filled(numbered: Sequence[tuple[int, Record]], columns: Sequence[str]) -> l
 
 
 def _names_beside(rows: Sequence[Record], columns: Columns) -> str | None:
-    """The column with the names of codes: called like the label column, with one name for each whole number."""
+    """The column with the names of codes: called like the label column, with one name for each whole number.
+
+    Rows without a code are not looked at.
+    """
     coded = columns.label or ""
-    pairs = [(row.values.get(coded), row.values) for row in rows]
-    if not all(_WHOLE_NUMBER.fullmatch(str(code)) for code, _ in pairs):
+    pairs = [(row.values[coded], row.values) for row in rows if not is_empty(row.values.get(coded))]
+    if not pairs or not all(_WHOLE_NUMBER.fullmatch(str(code)) for code, _ in pairs):
         return None
     for name in columns.others:
         if re.fullmatch(rf"{re.escape(coded)}[ _-]?(?:text|name|title|str|string)s?", name, re.IGNORECASE):
@@ -135,7 +141,7 @@ def _all_placed(
         if references:
             label = references[index]
         elif columns.label:
-            label = _label(values.get(columns.label), where, columns.label)
+            label = _label(values.get(columns.label), where, columns.label, spec)
         if sample_id in places:
             fault = f"id {sample_id!r} is that of {places[sample_id]} too"
             raise RowError(where, fault, "ids must differ", "the id is that of another row too")
@@ -163,13 +169,13 @@ def read_train_test(folder: Path) -> TrainTest:
     return samples_of(train, read_rows(train), "train"), samples_of(test, read_rows(test), "test")
 
 
-def _label(value: Any, where: str, column: str) -> str:
-    """A label as text; whole numbers and truth values are converted."""
+def _label(value: Any, where: str, column: str, spec: AnswerSpec) -> str:
+    """A label as text; whole numbers and truth values are converted, and on a scale all numbers."""
     cell = f"the label (column {column!r})"
     if is_empty(value):
         raise RowError(where, f"{cell} is empty", f"fill it in or remove the row{OR_SKIP}")
-    value = whole(value)
-    if not isinstance(value, (str, int)):
+    is_on_scale = spec.kind == ORDINAL and isinstance(value, (float, Decimal)) and math.isfinite(value)
+    if not is_on_scale and not isinstance(value, (str, int)):
         fault = f"{cell} is {reprlib.repr(value)}, not the name of a class"
         raise RowError(where, fault, "name another column", f"{cell} is not the name of a class")
     label = str(value).strip()

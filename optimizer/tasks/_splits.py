@@ -38,14 +38,15 @@ class Splits(NamedTuple):
         return [sample.label for sample in itertools.chain(*self) if sample.label is not None]
 
     def relabelled(self, new: Callable[[str], str]) -> Splits:
-        """The same samples with new labels; those without a label stay unchanged."""
+        """The same samples with new labels; see `relabelled`."""
+        return Splits(*(tuple(relabelled(sample, new) for sample in split) for split in self))
 
-        def of(sample: Sample) -> Sample:
-            if sample.label is None:
-                return sample
-            return replace(sample, label=new(sample.label))
 
-        return Splits(*(tuple(map(of, split)) for split in self))
+def relabelled(sample: Sample, new: Callable[[str], str]) -> Sample:
+    """The same sample with a new label, made from its own; a sample without a label stays unchanged."""
+    if sample.label is None:
+        return sample
+    return replace(sample, label=new(sample.label))
 
 
 def make_splits(

@@ -110,10 +110,12 @@ def _parted(
     samples: Sequence[Sample], strata: Sequence[str], wanted: Mapping[str, int], rng: np.random.Generator
 ) -> tuple[Samples, Samples]:
     """The samples that are not drawn, and those that are: the wanted number from each stratum."""
+    members: dict[str, list[int]] = {label: [] for label in wanted}
+    for index, stratum in enumerate(strata):
+        members[stratum].append(index)
     drawn: set[int] = set()
     for label in sorted(wanted):
-        members = [index for index, stratum in enumerate(strata) if stratum == label]
-        drawn.update(rng.permutation(members)[: wanted[label]].tolist())
+        drawn.update(rng.permutation(members[label])[: wanted[label]].tolist())
     left = tuple(sample for index, sample in enumerate(samples) if index not in drawn)
     return left, tuple(sample for index, sample in enumerate(samples) if index in drawn)
 

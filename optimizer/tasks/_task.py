@@ -190,7 +190,7 @@ class Task:
             name=name,
             description=description,
             noun=noun,
-            labels=tuple(labels),
+            labels=as_names(labels, "labels"),
             definitions=dict(definitions or {}),
             **as_in_a_file(reading),
         )

@@ -28,7 +28,7 @@ class ReadingOptions(TypedDict, total=False):
         sample (see `Row`).
     text_column, label_column : str
         Which columns hold the texts (short for one input) and the labels; by default, customary names are tried.
-        Columns called ``id``, ``split`` (train, val, test) and ``subclass`` are used if they exist.
+        Columns called ``id``, ``split`` (train, val, test) and ``subclass`` are used if they exist, in any case.
     answers : str
         ``label`` (default) or ``ordinal``: ordered labels, so that near answers count as near.
     order : sequence of str
@@ -55,9 +55,9 @@ def as_in_a_file(options: ReadingOptions) -> dict[str, Any]:
         if name not in ReadingOptions.__annotations__:
             raise InputError(f"there is no option {name!r}{nearest(name, ReadingOptions.__annotations__)}")
     values: dict[str, Any] = dict(options)
-    for name, read in (("inputs", as_names), ("order", tuple)):
+    for name in ("inputs", "order"):
         if values.get(name) is not None:
-            values[name] = read(values[name])
+            values[name] = as_names(values[name], name)
     return values
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError
 from psopt.tasks._builtin import find_builtin
-from psopt.tasks._cells import column_names, of_each_row, text_of
+from psopt.tasks._cells import column_names, of_each_row, plain_rows, text_of
 from psopt.tasks._columns import ColumnChoice, find_columns, listed
 from psopt.tasks._files import SUFFIXES, read_rows
 from psopt.tasks._formats import Record, json_rows
@@ -78,19 +78,19 @@ def texts_of_file(path: Path, columns: InputColumns) -> list[str]:
 def texts_of_lines(content: str, columns: InputColumns, *, source: str = "standard input") -> list[str]:
     """Read lines as texts; if a template has several inputs, each line is a JSON object that holds them.
 
-    Otherwise, lines are rows too if all of them are objects with a column of an input.
+    Otherwise, lines are rows too if all of them are objects with a column of an input. Only a line feed ends a line.
 
     Raises DataError if a line is no object, or a column is missing or can't be used.
     """
     if columns.needs_rows or _are_rows(content, columns.names):
         return _texts(source, list(json_rows(source, content)), columns)
-    lines = (line.strip() for line in content.splitlines())
+    lines = map(str.strip, content.split("\n"))
     return texts_of_records([line for line in lines if line], columns, source=source)
 
 
 def _are_rows(content: str, names: Sequence[str]) -> bool:
     try:
-        values = [json.loads(line) for line in content.splitlines() if line.strip()]
+        values = [json.loads(line) for line in content.split("\n") if line.strip()]
     except (ValueError, RecursionError):
         return False
     return bool(values) and all(isinstance(value, dict) and not value.keys().isdisjoint(names) for value in values)
@@ -134,6 +134,7 @@ def _alone(where: str, text: str, columns: InputColumns) -> str:
 def _texts(source: str, rows: Sequence[Record], columns: InputColumns) -> list[str]:
     if not rows:
         return []
+    rows = plain_rows(rows)
     names = column_names([row.values for row in rows])
     choice = columns.of(names)
     places = find_columns(source, names, choice, option="--input")

@@ -18,6 +18,7 @@ _MEMBER = re.compile(r"\"(?P<key>[^\"\n]+)\"\s*:(?=\s*(?P<value>\"[^\"\n]*\"|\[[
 _AS_JSON = re.compile(
     r"\bJSON\b[^.\n]{0,40}?\b(?:with|containing|having|of|keys?|fields?)\b(?P<keys>[^.\n]*)", re.IGNORECASE
 )
+_JSON_TOKEN = re.compile(rf"{_MEMBER.pattern}|\"[^\"\n]*\"|[{{}}]")
 _WORD = re.compile(r"[\"'`]?(?P<word>[^\W\d][\w-]*)[\"'`]?")
 _USUAL_KEYS = ("label", "category", "class", "classification", "answer", "topic", "intent", "sentiment", "prediction")
 _BESIDE_LABEL = re.compile(
@@ -135,13 +136,31 @@ def _up_to(keys: tuple[str, ...], match: re.Match[str]) -> tuple[str, ...]:
 
 
 def _skeleton_key(skeleton: str, labels: Sequence[str], label_column: str) -> tuple[str, tuple[str, ...]]:
-    """The member of a JSON skeleton that holds the label, found by its name or by its value."""
-    members = dict(_MEMBER.findall(skeleton))
+    """The path of a JSON skeleton's member that holds the label, found by its name or by its value; and all paths."""
+    members = _members(skeleton)
     keys = tuple(members)
-    if label_column in keys:
-        return label_column, keys
+    if named := next((key for key in keys if key.rpartition(".")[2] == label_column), ""):
+        return named, keys
     shown = next((key for key, value in members.items() if _shows_label(value, labels)), "")
     return shown or _label_key(keys, label_column), keys
+
+
+def _members(skeleton: str) -> dict[str, str]:
+    """The members of a JSON skeleton that are no objects, by their paths: ``result.team`` for a nested one."""
+    members = {}
+    path: list[str] = []
+    name = ""
+    for token in _JSON_TOKEN.finditer(skeleton):
+        if token["key"] is not None:
+            name = token["key"]
+            if not re.match(r"\[?\s*\{\s*(?:\"|\Z)", token["value"]):
+                members[".".join(filter(None, [*path, name]))] = token["value"]
+        elif token[0] == "{":
+            path.append(name)
+            name = ""
+        elif token[0] == "}" and path:
+            path.pop()
+    return members
 
 
 def _shows_label(value: str, labels: Sequence[str]) -> bool:
@@ -150,11 +169,11 @@ def _shows_label(value: str, labels: Sequence[str]) -> bool:
 
 
 def _label_key(keys: Collection[str], label_column: str) -> str:
-    by_name = {key.casefold(): key for key in keys}
+    by_name = {key.rpartition(".")[2].casefold(): key for key in keys}
     if label_column and label_column.casefold() in by_name:
         return by_name[label_column.casefold()]
     usual = [by_name[name] for name in _USUAL_KEYS if name in by_name]
-    possible = usual or [key for key in keys if not _BESIDE_LABEL.fullmatch(key)]
+    possible = usual or [key for name, key in by_name.items() if not _BESIDE_LABEL.fullmatch(name)]
     return possible[0] if usual or len(possible) == 1 else ""
 
 
@@ -167,9 +186,17 @@ def _xml(draft: Draft, labels: Sequence[str], label_column: str) -> AnswerForm |
                 shows_label = pattern is _TAG_PAIR and match["inner"].strip() in labels
                 if not (tag.casefold() in wanted or shows_label) or _is_listed(message.text, match, tag):
                     continue
-                if not _holds_field(message, *match.span()):
+                if not _is_input(draft, tag):
                     return AnswerForm.in_tag(tag, f"it says {_shortened(match.group())!r}")
     return None
+
+
+def _is_input(draft: Draft, tag: str) -> bool:
+    """Whether an element of a prompt holds its input, as ``<answer>`` does in a judge's."""
+    element = re.compile(rf"<{re.escape(tag)}>(?:(?!<{re.escape(tag)}>).)*?</{re.escape(tag)}>", re.DOTALL)
+    return any(
+        _holds_field(message, *match.span()) for message in draft.messages for match in element.finditer(message.text)
+    )
 
 
 def _is_listed(text: str, match: re.Match[str], tag: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.templates._template import Field, Message, Part, Slot, Template, last_user, split_description
@@ -124,7 +124,17 @@ def example_answer(form: ExampleForm, fields: Mapping[str, str], label: str) -> 
     if not form.keys:
         return form.output.replace("{label}", label)
     values = {**fields, form.label_key: label}
-    return json.dumps({key: values[key] for key in form.keys if key in values}, ensure_ascii=False)
+    members: dict[str, Any] = {}
+    for path in form.keys:
+        *around, name = path.split(".")
+        value = values.get(path, fields.get(name))
+        if value is None:
+            continue
+        inner = members
+        for key in around:
+            inner = inner.setdefault(key, {})
+        inner[name] = value
+    return json.dumps(members, ensure_ascii=False)
 
 
 def _text(pieces: Sequence[Piece], fields: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ import itertools
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from psopt.errors import InputError
 from psopt.text._files import parse_json
@@ -20,6 +20,15 @@ _MOST_VALUES = 100_000  # a file of 2 MB holds fewer; aliases of aliases can sta
 _STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\]}]+')
+# YAML 1.2's core schema and keys that merge, as promptfoo's js-yaml reads them; PyYAML's own is that of 1.1, to which
+# ``no`` is false, 010 is 8 and 12:30 is 750.
+_YAML_SCALARS = {
+    "null": r"~|null|Null|NULL|",
+    "bool": r"true|True|TRUE|false|False|FALSE",
+    "int": r"[-+]?(?:[0-9]+|0b[01]+|0o[0-7]+|0x[0-9a-fA-F]+)",
+    "float": r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
+    "merge": "<<",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +70,9 @@ def yaml_node(text: str, name: str, error: type[InputError] = InputError) -> Nod
     if _depth(text) > _DEEPEST:  # the parser would take minutes to find out if deep recursion is allowed
         raise error(f"{name} is no valid YAML: nested too deeply")
     try:
-        document = yaml.compose(text, Loader=yaml.SafeLoader)  # the C loader crashes on deeply nested blocks
+        document = yaml.compose(text, Loader=_yaml_loader())
         is_sound = _n_values(document, {}) <= _MOST_VALUES
-        node = _yaml_node(yaml.SafeLoader(""), document) if is_sound else None
+        node = _yaml_node(_yaml_loader()(""), document) if is_sound else None
     except yaml.MarkedYAMLError as wrong:
         mark = wrong.problem_mark or wrong.context_mark
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
@@ -77,6 +86,24 @@ def yaml_node(text: str, name: str, error: type[InputError] = InputError) -> Nod
     if node is None:
         raise error(f"{name} repeats itself by aliases: it holds over {_MOST_VALUES:,} values")
     return node
+
+
+@functools.cache
+def _yaml_loader() -> Any:
+    """PyYAML's loader with the scalars of `_YAML_SCALARS`; its loader in C crashes on deeply nested blocks."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]
+        yaml_implicit_resolvers: ClassVar[dict[str | None, Any]] = {}
+
+    def whole_number(loader: Any, node: Any) -> int:
+        digits = loader.construct_scalar(node)
+        return int(digits, 0 if re.match("[-+]?0[box]", digits) else 10)
+
+    for name, pattern in _YAML_SCALARS.items():
+        Loader.add_implicit_resolver(f"tag:yaml.org,2002:{name}", re.compile(rf"(?:{pattern})\Z"), None)
+    Loader.add_constructor("tag:yaml.org,2002:int", whole_number)
+    return Loader
 
 
 def _depth(text: str) -> int:
@@ -129,6 +156,7 @@ def _yaml_node(loader: Any, node: Any) -> Node:
         return Node(None, 0, 0, "yaml")
     start, end = node.start_mark.index, node.end_mark.index
     if isinstance(node, yaml.MappingNode):
+        loader.flatten_mapping(node)
         members = {str(loader.construct_object(key, deep=True)): _yaml_node(loader, item) for key, item in node.value}
         return Node(members, start, end, "yaml")
     if isinstance(node, yaml.SequenceNode):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import psopt
 import pytest
+from psopt.api import Threshold
 from psopt.errors import InputError
 from psopt.evaluation import Predictions, note_size, score
 from psopt.tasks import Sample, Task
@@ -157,3 +158,10 @@ def test_the_size_is_said_with_what_s_would_be_under_ever_more_wordings() -> Non
 def test_c_without_self_pairs_stands_beside_c() -> None:
     """With them, 8 of 2 * 4 * 4 pairs are of a sample with itself, and fully alike."""
     assert SCORES.consistency == pytest.approx((24 * SCORES.consistency_no_self_pairs + 8) / 32)
+
+
+def test_a_bound_that_is_met_exactly_is_met_though_a_mean_of_fractions_falls_short_by_a_rounding_error() -> None:
+    exact = Threshold("min_macro_f1", bound=0.7, value=np.mean([0.7, 0.7, 0.7]) - 2e-16)
+    assert str(exact) == "ok: macro-F1 70.0 >= 70"
+    missed = Threshold("min_macro_f1", bound=0.7, value=0.6999)
+    assert str(missed) == "missed: macro-F1 69.99 < 70"

@@ -148,3 +148,5 @@ def test_what_to_label_first_is_what_changes_most_and_no_copy(folder: Path) -> N
     assert [of["sensitivity"] for of in ranked] == sorted((of["sensitivity"] for of in ranked), reverse=True)
     assert len({of["text"] for of in ranked}) == len(ranked)
     assert sum("harbour" in of["text"] for of in ranked) == 1
+    shown = " ".join(psopt(folder, "diagnose", *given[:-3], code=0).stdout.split())
+    assert "Next: add labels, which psopt optimize needs; --to-label N lists the samples to label first." in shown

@@ -157,4 +157,6 @@ def test_rows_of_pairs_are_put_together_as_the_data_set_does() -> None:
     assert InputColumns.of_builtin("trec") == InputColumns()
     columns = InputColumns(("subject", "body"), texts_alone=True)
     assert texts_of_lines("a\n\nb {\n", columns) == ["a", "b {"]
+    inner = [f"a{sign}b" for sign in ("\u2028", "\x85", "\f", "\v", "\x1e")]
+    assert texts_of_lines("\r\n".join(inner), columns) == inner
     assert texts_of_lines('{"subject": "a", "body": "b"}\n', columns) == ["subject: a\nbody: b"]

@@ -37,6 +37,8 @@ def test_what_is_answered_alike_and_never_as_labelled_is_listed() -> None:
     assert suspect.of_class == 1 / 21
     assert not suspect.is_rather_the_model
     assert found.line.startswith("1 of 40 samples (2.5 %) is always given the same answer, never the label")
+    every = {"n_samples": 2, "samples": 2 * found.to_dict()["samples"]}
+    assert suspects_line(every).startswith("2 of 2 samples (100.0 %) are always given the same answer")
 
 
 def test_another_answer_under_one_wording_clears_a_label_and_one_wording_tells_nothing() -> None:
@@ -81,6 +83,9 @@ def test_without_suspects_the_others_stay_as_they_are() -> None:
     assert trusted.n_rephrasings == Q
     clean = Predictions(by_words(), samples(), LABELS)
     assert without_suspects(clean) is clean
+    lost = Predictions(1 - by_words(2), samples(2), LABELS)
+    assert len(find_suspects(lost).kept_out) == 2
+    assert without_suspects(lost) is lost  # something must be left to diagnose
 
 
 def test_without_labels_nothing_is_suspect() -> None:

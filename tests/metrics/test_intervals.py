@@ -289,3 +289,52 @@ def test_groups_and_weights_that_are_none_are_refused() -> None:
     for unfit in weights:
         with pytest.raises(ValueError, match="weights"):
             mean_interval([[0.5, 0.5]] * 2, weights=unfit)
+
+
+def test_two_random_wordings_are_one_pair_which_shows_no_scatter_of_s() -> None:
+    answers = np.where(RNG.random((100, 2)) < [0.95, 0.6], np.arange(100)[:, None] % 3, 3)
+    y = np.arange(100) % 3
+    of_new_wordings, of_these = (score_intervals(answers, y, 4, wordings=kind) for kind in ("random", "fixed"))
+    assert of_new_wordings["sensitivity"].bounds == (0.0, 1.0)
+    assert 0 < of_these["sensitivity"].low < of_these["sensitivity"].high < 1
+    difference = compare_scores(answers, answers[:, ::-1], y, 4)["sensitivity"]
+    assert (difference.low, difference.high, difference.p_value, difference.standard_error) == (-1.0, 1.0, 1.0, None)
+
+
+def test_samples_without_weight_say_nothing_about_a_mean() -> None:
+    right, weights = np.ones((10, 3)), np.ones((10, 3))
+    nothing = np.zeros((190, 3))
+    diluted, weights_of_all = np.vstack([right, nothing]), np.vstack([weights, nothing])
+    assert mean_interval(diluted, weights=weights_of_all) == mean_interval(right)
+    found = mean_difference(diluted, diluted, first_weights=weights_of_all, second_weights=weights_of_all)
+    assert found == mean_difference(right, right)
+    assert mean_interval(nothing, weights=nothing).bounds == (0.0, 1.0)
+    assert mean_difference(nothing, nothing, first_weights=nothing, second_weights=nothing).p_value == 1.0
+
+
+def test_how_groups_are_numbered_changes_nothing_and_one_draw_shows_nothing() -> None:
+    answers, y = np.repeat([[1, 1], [0, 0]], 20, axis=0), np.repeat([1, 0], 20)
+    groups = np.tile([0, 1], 20)
+    assert score_intervals(answers, y, 3, groups=10**12 * groups) == score_intervals(answers, y, 3, groups=groups)
+    assert macro_f1_interval(answers, y, 3, labels=[0, 1], groups=np.zeros(40, int)).bounds == (0.0, 1.0)
+
+
+def test_classes_take_a_kernel_for_each_sample_and_only_labels_that_are_class_numbers() -> None:
+    kernels = np.stack([np.eye(N_CLASSES)] * len(Y))
+    plain, with_kernels = (class_intervals(PREDICTIONS, Y, N_CLASSES, similarity=kernel) for kernel in (None, kernels))
+    assert [of["sensitivity"] for of in with_kernels[:3]] == [pytest.approx(of["sensitivity"]) for of in plain[:3]]
+    for wrong in ([-1], [0, 0], ["a"]):
+        with pytest.raises(ValueError, match="labels"):
+            class_intervals(PREDICTIONS, Y, N_CLASSES, labels=wrong)  # type: ignore[arg-type]
+
+
+def test_what_is_no_plain_array_of_numbers_is_refused_by_name() -> None:
+    masked = np.ma.masked_array([[0, 1]], mask=[[False, True]])  # type: ignore[no-untyped-call]
+    with pytest.raises(ValueError, match="predictions is masked"):
+        score_intervals(masked, [0], 3)
+    with pytest.raises(ValueError, match="weights must hold numbers"):
+        mean_interval([[0.5]], weights=[["a"]])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="similarity must hold numbers"):
+        score_intervals([[0, 1]], [0], 2, similarity=[["a", "b"]] * 2)
+    with pytest.raises(ValueError, match="confidence is '95'"):
+        mean_interval([[0.5]], confidence="95")  # type: ignore[arg-type]

@@ -70,6 +70,11 @@ READ: list[tuple[str, dict[str, list[str]]]] = [
     ("label", {"billing": ["The answer is billing."], "several labels": ["billing, sales"]}),
     ("label", {"unknown label": ["neither"], "mention": ["The writer mentions billing."]}),
     ("json:team", {"human being": ['{"team": "human\\_being"}']}),
+    # candidates, and what is struck out
+    ("json:team", {"several labels": ['[{"team": "billing", "p": 0.9}, {"team": "sales", "p": 0.1}]']}),
+    ("json:team", {"billing": ['[{"step": 1}, {"team": "billing"}]', '[{"team": "billing"}, {"team": "billing"}]']}),
+    ("json:team", {"unknown label": ['{"team": "~~billing~~"}'], "sales": ['{"team": "~~billing~~ sales"}']}),
+    ("xml:answer", {"unknown label": ["<answer>~~billing~~</answer>"]}),
 ]
 
 

@@ -33,6 +33,13 @@ GERMAN = ("Rechnung", "Konto")
 UNDERSCORED = ("spam", "not_spam", "account", "account_closed")
 HOBBIES = ("Sports", "Sports & Leisure")
 BOOLEANS = ("true", "false")
+VERDICTS = ("correct", "incorrect")
+LANGUAGES = ("C", "Python")
+GRADES = ("A*", "A", "A-", "B", "B+")
+BLOOD = ("A+", "A-", "AB+", "AB-")
+SIZES = ("1-5", "6-10", "11-50")
+AGES = ("<5", "5", ">5")
+STARS = ("1", "2", "3", "4", "5")
 NA = None
 
 ODD_ANSWERS: list[Any] = [
@@ -92,6 +99,50 @@ ODD_ANSWERS: list[Any] = [
     # struck out
     (SPAM, {NA: ["❌ spam"], "ham": ["~~spam~~ ham", "☐ spam\n☑ ham"], "spam": ["- [x] spam\n- [ ] ham"]}),
     (("✅", "❌"), {"❌": ["❌", "Label: ❌"]}),
+    (SPAM, {NA: ["❌ spam\n\nIt is **ham**.", "❌ Unclear\n\nIt is **ham**.", "❌ spam\n❌ ham", "- [ ] spam"]}),
+    (SPAM, {"ham": ["❌ spam\n✅ ham", "ham\n❌ contains links", "❌ links\n\nLabel: ham", "[ ] links\nham"]}),
+    (SPAM, {"spam": ['{"label": "spam", "reason": "❌ bad link"}', '{"label": "spam", "links": [ ]}']}),
+    # a cross next to a denial only repeats it
+    (
+        BOOLEANS,
+        {"false": ["❌ False", "False ❌", "❌ **False**, it is not."], "true": ["✅ True", "✅ true\n❌ false"]},
+    ),
+    (VERDICTS, {"incorrect": ["❌ Incorrect", "❌ **Incorrect**\n\nThe date is missing."]}),
+    (("spam", "not_spam"), {"not_spam": ["❌ Not spam"]}),
+    (YES_NO, {"no": ["❌ No.\n\n- ❌ no source"], NA: ["❌ No\n\nIt would be **yes** only with a source.", "☐ no"]}),
+    # guessed, attributed, on a condition, ruled out
+    (SPAM, {NA: ["The user thinks that it is spam.", "The user wrote that it is spam.", "They believe it is spam"]}),
+    (
+        SPAM,
+        {NA: ["According to the sender, it is spam.", "Perhaps it is spam.", "Maybe it is spam.", "It can be spam"]},
+    ),
+    (SPAM, {NA: ["It would be spam, if it had links.", "It is **spam** only if it has links."]}),
+    (SPAM, {NA: ["Alternative: spam", "Least likely: **spam**", "Second choice: spam", "Ruled out:\n- spam"]}),
+    (
+        SPAM,
+        {NA: ["Spam: very unlikely", "**spam**: 3%", "**spam** (3 %)", "**spam**: no", "This message is not\nspam."]},
+    ),
+    (
+        SPAM,
+        {
+            "spam": [
+                "According to the definitions, it is spam.",
+                "This can be classified as spam.",
+                "First choice: spam",
+            ]
+        },
+    ),
+    (
+        SPAM,
+        {
+            "spam": [
+                "The mail reports a prize, so it is **spam**.",
+                "It is spam. Perhaps it was hacked.",
+                "**spam**: 97%",
+            ]
+        },
+    ),
+    (SPAM, {"spam": ["**spam**: no doubt", "Without context, the label is:\nspam", "Notification type: spam"]}),
     # asserted
     (SPAM, {"spam": ["I would classify this as spam.", "This message belongs to spam because of its links."]}),
     (SPAM, {"spam": ["My answer would be: spam", 'It is clearly "spam".', "Team: spam", "Label: spam\nScore: 0.9"]}),
@@ -123,6 +174,8 @@ ODD_ANSWERS: list[Any] = [
     (TREC, {NA: ["[" + "9" * 5000 + "]"], "Person": ['{"label": null, "answer": "Person"}']}),
     (TREC, {"Person": ['{"rejected_label": "Number", "type": "Person"}']}),
     (DIGITS, {"1": ['{"label": 1}']}),
+    (TREC, {NA: ['{"reason": "Person", "team": "Colour"}'], "Person": ['{"reason": "Person", "confidence": 0.9}']}),
+    (TREC, {"Person": ['{"reason": "no Entity", "type": "Person"}', '```JSON\n{"label": "Person"}\n```']}),
     (BOOLEANS, {"true": ['{"entailed": true}']}),
     # reasoning
     (TREC, {"Number": ["<think>Person or Entity?</think>Number", "<think>\nPerson\n</think>\n\nLabel: Number"]}),
@@ -140,6 +193,18 @@ ODD_ANSWERS: list[Any] = [
     # labels of signs
     (CODE, {"C++": ["C++", "It is C++.", "`C++`"], "C": ["C", "It's C, clearly"], "C#": ["c#", "It's C#"]}),
     (CODE, {NA: ["C++ or C#", "It's Objective-C", "aXb"], "n/a": ["n/a", "N/A.", "It is n/a here"], "a.b": ["a.b"]}),
+    # signs that are part of a label, or make it another
+    (LANGUAGES, {"C": ["C.", "**C**", "`C`", "# C"], NA: ["C#", "C#."]}),
+    (CODE, {"C#": ["C#.", '"C#"', "(C#)", "The answer is C#."]}),
+    (GRADES, {"A*": ['"A*"', "A*.", "**A***", "Grade: A*"], "A": ["**A**", "*A*", "A.", "A – it is good"]}),
+    (GRADES, {"A-": ["A−", "Grade: A–", "The grade is A−."], "B+": ["B＋", "B+."], "B": ["- B", "B -"]}),
+    (BLOOD, {"AB-": ["AB-", "AB−", "Type: AB–"], "AB+": ["AB＋"], NA: ["AB"]}),
+    (
+        SIZES,
+        {"1-5": ["1 - 5", "1‑5", "**1–5**"], "11-50": ["11–50", "11 – 50", "The size is 11–50."], NA: ["15", "1150"]},
+    ),
+    (AGES, {"<5": ["<5.", "Age: <5"], "5": ["**5**", "<age>5</age>"], ">5": [">5.", 'The label is ">5".']}),
+    (STARS, {NA: ["<2", "> 4", "≥4", "Rating: ≥4", "Rating: <4"], "4": ["<4>", "<b>4</b>", "-> 4", "Rating: **4**"]}),
     # spaces, hyphens, underscores
     (SNAKE, {"human_being": ["Human being", "human-being", "HumanBeing"], "money": ["mon-ey"], NA: ["It's mon-ey"]}),
     (SNAKE, {NA: ["It's the placename", "moneymaker"], "place-name": ["It's a place name"]}),
@@ -154,6 +219,7 @@ ODD_ANSWERS: list[Any] = [
     (LETTERS, {NA: ["A question about a count", "N/A", "A+", "U.S.A."]}),
     (DIGITS, {"1": ["1", "1.", "Label:1"], "-1": ["-1"], "10": ["The label is 10."], NA: ["2.5", "-2", "$2", "2%"]}),
     (DIGITS, {NA: ["It scores -2 here", "It scores -1 here", "1 or 2"]}),
+    (DIGITS, {"-1": ["‑1", "−1", "Score: –1", "- -1"], "1": ["- 1", "1 – it is good"]}),
     # yes and no
     (YES_NO, {"yes": ["Yes, it is."], "no": ["No, it isn't."], NA: ["yes/no", "I know nothing"]}),
     # other scripts

@@ -47,6 +47,30 @@ def read(form: str, answer: str | None, labels: Sequence[str] = (), spec: str = 
         ("1200000", ["1.2m €"]),
         (None, ["between 3 and 4", "1,2,3", "at least 5", "5+", "12億3000万円", "€1.234"]),
         (None, ["twelve", "", None, "NaN", "9" * 400]),
+        # zeros before a comma, signs in words, dashes that are no signs
+        ("0.5", ["0,500 kg", "0.500", "$0.500"]),
+        ("-0.375", ["-0,375"]),
+        ("-12", ["minus 12", "negative 12", "moins 12", "The temperature is minus 12 °C.", "Total: -12 EUR"]),
+        ("42", ["Total – 42 EUR", "Price - $42", "**Total** – 42"]),
+        # scales in other languages, and those that may mean something else
+        ("2000000", ["2 millioner kroner", "2 mill. kr", "2 мільйони", "2 MEUR", "2 ล้านบาท"]),
+        ("2000000000", ["2 milliarder", "2 mia. kr.", "2 Md€", "2 Mds €"]),
+        ("5000", ["5 tusen", "5 duizend", "5 tisíc", "5 TEUR", "5 k€", "5K", "$5 K", "5 mil euros"]),
+        ("500000", ["5 lacs", "5 लाख"]),
+        ("50000000", ["₹5 Cr"]),
+        ("1000000000000", ["1 billón"]),
+        (
+            None,
+            ["300 K", "It is 300 K (27 °C).", "$5 mil", "5 T€", "10⁶", "42¹", "5 × 10⁶", "2²", "12/2024", "01/02/2024"],
+        ),
+        # bounds, denials, and numbers of something else
+        (None, ["5 or more", "5 and above", "greater than 5", "a maximum of 5", "not 5", "no more than 5"]),
+        (None, ["I can't find a total on page 3.", '{"total": null, "page": 3}', '{"count": 7, "items": [1, 2]}']),
+        (None, ["The total is **120**.\n\nNote: 1 item was excluded."]),
+        (
+            "12",
+            ["Page 12", '{"total": 12, "page": 3}', "I can't be sure, but 12", "**Step 1**: 3 + 9.\n\nIt is **12**."],
+        ),
     ],
 )
 def test_a_number_is_read_past_what_stands_around_it(number: str | None, answers: list[str | None]) -> None:
@@ -65,13 +89,58 @@ def test_a_number_is_read_past_what_stands_around_it(number: str | None, answers
         (["human resources"], ["human resources"]),
         (["billing"], ['{"billing": 1, "sales": 0, "human resources": 0}']),
         (["billing"], ["✅ billing\n❌ sales", "- [x] billing\n- [ ] sales"]),
-        ([], ["[]", "None."]),
+        (
+            [],
+            [
+                "[]",
+                "None.",
+                '["none"]',
+                '{"labels": ["none"]}',
+                "No labels apply.",
+                "None of the above.",
+                "- [ ] billing\n- [ ] sales",
+            ],
+        ),
+        ([], ['{"labels": null, "considered": ["sales"]}', '{"billing": 0, "sales": false}', "{}"]),
+        (
+            ["billing"],
+            ['{"label": "billing", "alternatives": ["sales"]}', '{"reasons": ["sales"], "labels": "billing"}'],
+        ),
+        (["billing", "sales"], ['{"labels": "billing, sales"}', '{"labels": {"billing": true, "sales": true}}']),
+        (["billing", "sales"], ["```text\nbilling, sales\n```", '```JSON\n["billing", "sales"]\n```']),
         (None, ["It is not billing", "billing, refunds", "I think it is about money", ""]),
+        (
+            None,
+            [
+                '{"error": 0}',
+                '{"confidence": 0}',
+                "...",
+                "-",
+                '{"considered": ["sales"]}',
+                "Rejected: sales",
+                "❌ sales",
+            ],
+        ),
     ],
 )
 def test_several_labels_are_read_as_a_set(labels: list[str] | None, answers: list[str]) -> None:
     expected = None if labels is None else json.dumps(labels)
     assert {answer: read("labels", answer, TEAMS) for answer in answers} == dict.fromkeys(answers, expected)
+
+
+def test_labels_may_be_numbers() -> None:
+    assert read("labels", "[0, 2]", ("0", "1", "2")) == '["0", "2"]'
+
+
+def test_labels_that_hold_what_separates_labels_are_read_whole() -> None:
+    topics = ("Arts", "Culture", "Arts and Culture", "Food/Drink", "Food", "Drink", "Law, Politics")
+    for said, labels in {
+        "Arts and Culture, Food": ["Arts and Culture", "Food"],
+        "Culture and Arts": ["Arts", "Culture"],
+        "Food/Drink; Law, Politics": ["Food/Drink", "Law, Politics"],
+    }.items():
+        assert read("labels", said, topics) == json.dumps(labels)
+    assert read("labels", "Food/Drink", ("Food", "Drink")) == '["Food", "Drink"]'
 
 
 @each(
@@ -81,6 +150,9 @@ def test_several_labels_are_read_as_a_set(labels: list[str] | None, answers: lis
         ("text", '"Paris"', "Paris"),
         ("text", "Answer: Paris.", "Paris."),
         ("text", "```\nParis\n```", "Paris"),
+        ("text", "```sql\nSELECT 1\n```", "SELECT 1"),
+        ("text", "```Paris```", "Paris"),
+        ("text", "```Paris\n```", "Paris"),
         ("text", "<think>Lyon?</think>\nParis", "Paris"),
         ("text", "a\0b", "ab"),
         ("text", "東京", "東京"),
@@ -142,6 +214,13 @@ def test_equal_answers_have_equal_numbers_and_others_have_others() -> None:
         ("number", "0.1", "0.10000000000000001", 1.0),
         ("text", "The Louvre", "louvre.", 1.0),
         ("text", "3.5", "35", 0.0),
+        ("text", ".5", "5", 0.0),
+        ("text", "> 5", "< 5", 0.0),
+        ("text", "C#", "C", 0.0),
+        ("text", "A*", "A", 0.0),
+        ("text", "माल", "मिल", 0.0),
+        ("text", "*Vitamin A*", "vitamin A.", 1.0),
+        ("text", "**Paris**", "# Paris", 1.0),
         ("text:token-f1", "the Old Market", "Old Market of Lund", 2 * 2 / (2 + 4)),
         ("text:token-f1", "東京", "東京都", 2 * 2 / (2 + 3)),
         ("text:token-f1", "?!", "?!", 1.0),

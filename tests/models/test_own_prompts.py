@@ -109,7 +109,8 @@ def test_an_answer_that_is_not_read_says_why(server: FakeServer) -> None:
     says(server, REASONED)
     model = model_at(server)
     model.few_may_fail = True
-    for spec, kind in {"json:group": "no field", "json:reason": "unknown label", "last-line": "several labels"}.items():
+    assert (model.predict([prompt_with(answer="last-line")], ROWS[:1]) == 0).all()  # the reason is not the answer
+    for spec, kind in {"json:group": "no field", "json:reason": "unknown label", "regex:.+": "several labels"}.items():
         prompts = [PROMPT, prompt_with(answer=spec)]
         array = model.predict(prompts, ROWS[:2])
         missed = model.no_labels(prompts, ROWS[:2], array)

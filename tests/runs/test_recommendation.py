@@ -181,3 +181,16 @@ def test_a_thousand_calls_cost_what_a_thousand_times_the_tokens_cost_where_price
     assert "USD for a thousand calls" in price_line(call, CallPrice.of(LONGER, "openai/m"))
     monkeypatch.setenv("PSOPT_PRICES", "/nowhere/prices.toml")
     assert CallPrice.of(PROMPT, "openai/gpt-4o").usd_per_thousand is None
+
+
+def test_a_lower_s_does_not_make_up_for_a_lower_f1() -> None:
+    before, after = predictions(60, 0.7, 3), predictions(60, 0.6, 3)
+    data = data_of(gate(before, {"new": after}), "old")
+    (test,) = data["tests"]
+    test |= {"is_harmful": True, "sensitivity": {**test["sensitivity"], "difference": -0.05}}
+    assert "looks better on the whole" in recommendation_lines(data | {"tests": [test | {"f1": better(test)}]})[0]
+    assert recommendation_lines(data)[0].startswith("Keep yours. The best found looks no better on test: F1 ")
+
+
+def better(test: dict[str, Any]) -> dict[str, Any]:
+    return {**test["f1"], "difference": 0.01}

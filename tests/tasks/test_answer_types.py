@@ -57,6 +57,19 @@ def test_answers_are_read_from_cells(spec: str, cells: list[Any], references: li
     assert task.labels == (("a", "b") if spec.startswith("labels") else ())
 
 
+def test_lists_of_numbers_in_a_cell_are_sets_and_signs_in_a_text_are_no_list() -> None:
+    assert task_of(["[1, 2]", [2, 1], "[2]"], "labels").labels == ("1", "2")
+    texts = ["[see 'a' 'b']", """["it's 'a' 'b'"]""", "[1, 2]"]
+    assert {sample.label for sample in samples_of(task_of(texts, "text"))} == set(texts)
+
+
+def test_a_separator_that_parts_no_labels_is_pointed_out() -> None:
+    """It is no fault: a file of rows with one label each, such as one to check, is read by the task's separator."""
+    hint = "no sample has several labels: is ';' what parts them?"
+    assert task_of(["a", "b", "", "a"], "labels:;").info.note == hint
+    assert task_of(["a", "b", "", "a;b"], "labels:;").info.note == ""
+
+
 def test_numbers_are_split_and_drawn_as_they_come() -> None:
     """A share by label of numbers that are all different would take the alphabetically first."""
     few = task_of([*range(7)], "number:1%")
@@ -86,7 +99,6 @@ def test_a_task_file_says_what_answers_are(tmp_path: Path) -> None:
         (["1", None, "2", "3"], "number", "is not a number: empty"),
         (["x"] * 25, "number", "record 10 and 15 more (the first: "),
         (["x"] * 25, "number", "is not a number in 25 rows: record 1, "),
-        (["a;b", "c", "d"], "labels:|", "the separator '|' of --answers labels:| never occurs in column 'label'"),
         (["a;b", "c", "d"], "labels", "is no list in 3 rows: record 1, record 2, record 3"),
         ([["a"], "b", ["c"]], "labels", "is no list: 'b'; write all as lists, or name what parts the labels of all, "),
         (
@@ -94,6 +106,12 @@ def test_a_task_file_says_what_answers_are(tmp_path: Path) -> None:
             "labels:;",
             "record 2: the answer (column 'label') is a list, where others are parted by",
         ),
+        (
+            ["['a' 'b']", "['c']", "[]"],
+            "labels",
+            "record 1: the answer (column 'label') is a list without commas: \"['a' ",
+        ),
+        (["['a', 'b'\n \"c's\"]", "d", "e"], "text", "is a list without commas: "),
         (["{", "1", "2"], "text:json", "record 1: the answer (column 'label') is not JSON: '{'"),
         ([["a", 1.5, None], "b", "c"], "text", "is not a text, or a list of texts: "),
         (["x" * 30_000, "b", "c"], "text", "30,000 characters; at most 20,000 are taken"),

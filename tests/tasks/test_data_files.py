@@ -27,9 +27,9 @@ def lines(rows: Sequence[tuple[str, ...]], delimiter: str, header: str) -> str:
     return "\n".join([header, *(delimiter.join(row) for row in rows)]) + "\n"
 
 
-def loaded(path: Path, content: str) -> Task:
+def loaded(path: Path, content: str, **options: Any) -> Task:
     path.write_text(content, "utf-8")
-    return load_task(path)
+    return load_task(path, **options)
 
 
 def texts_of(task: Task) -> set[str]:
@@ -81,6 +81,20 @@ def test_ids_and_subclasses_are_kept(tmp_path: Path) -> None:
     assert (by_id["q0"].subclass, by_id["q1"].subclass) == (None, "x")
 
 
+def test_columns_of_all_roles_are_found_in_any_case(tmp_path: Path) -> None:
+    ends = ("test", "val", "train", "train")
+    records = [
+        {"ID": f"q{i}", "Split": ends[i % 4], "PINNED": "no", "SubClass": "s", "Text": row["text"], "Label": i // 4 % 2}
+        for i, row in enumerate(RECORDS)
+    ]
+    task = load_task(write_records(tmp_path / "d.csv", records))
+    assert [sample.id for sample in task.test] == ["q0", "q4", "q8", "q12", "q16"]
+    assert {sample.subclass for sample in task.samples} == {"s"}
+    assert task.fields == ("ID", "Text")
+    both = [{"Split": "mine", "split": record["Split"]} | record | {"Split": "mine"} for record in records]
+    assert load_task(write_records(tmp_path / "d.csv", both)).fields == ("Split", "ID", "Text")
+
+
 @pytest.mark.parametrize("columns", [("text",), ("text", "label")])
 def test_data_without_labels_are_all_val_where_labels_are_optional(tmp_path: Path, columns: Any) -> None:
     records = [dict.fromkeys(columns, "") | {"text": record["text"]} for record in RECORDS]
@@ -95,7 +109,10 @@ def test_data_without_labels_are_all_val_where_labels_are_optional(tmp_path: Pat
 
 def test_what_is_left_out_is_said_in_one_line(tmp_path: Path) -> None:
     task = load_task(write_records(tmp_path / "d.csv", [*RECORDS, {"text": "WHO is number 1 ?", "label": "Person"}]))
-    assert task.info.note.startswith("1 of 21 samples are left out")
+    assert task.info.note == "1 of 21 samples are left out: their texts stand more than once, or in another split"
+    contradiction = [{"text": f"WHO is number {i} ?", "label": "Date"} for i in (3, 3, 5)]
+    note = load_task(write_records(tmp_path / "e.csv", [*RECORDS, *contradiction])).info.note
+    assert note == "5 of 23 samples are left out: their texts stand more than once, with different labels"
 
 
 def test_parquet_without_its_extra_is_one_line_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,8 +132,12 @@ def test_parquet_without_its_extra_is_one_line_that_names_it(tmp_path: Path, mon
         (['"first\nsecond\tthird"'], {"first\nsecond\tthird"}),
     ],
 )
-def test_a_stray_quote_in_a_tsv_swallows_no_row(fields: list[str], texts: set[str], tmp_path: Path) -> None:
-    task = loaded(tmp_path / "a.tsv", lines([*ROWS, *((field, "ham") for field in fields)], "\t", "text\tlabel"))
+@pytest.mark.parametrize("name", ["a.tsv", "a.csv"])
+def test_a_stray_quote_between_tabs_swallows_no_row(
+    fields: list[str], texts: set[str], name: str, tmp_path: Path
+) -> None:
+    rows = [*ROWS, *((field, "ham\t") for field in fields), ("\t", "")]
+    task = loaded(tmp_path / name, lines(rows, "\t", "text\tlabel"))
     assert texts_of(task) == {text for text, _ in ROWS} | texts
 
 
@@ -125,6 +146,15 @@ def test_a_csv_is_parted_by_what_its_header_is(delimiter: str, tmp_path: Path) -
     rows = [(f"{text}, and more", label) for text, label in ROWS]
     task = loaded(tmp_path / "a.csv", lines(rows, delimiter, f"text{delimiter}label"))
     assert texts_of(task) == {text for text, _ in rows}
+
+
+def test_blank_lines_and_a_space_before_a_quote_are_no_part_of_the_data(tmp_path: Path) -> None:
+    quoted = [(f'"{text}, and more"', f' "{label}"') for text, label in ROWS]
+    content = "\n \n" + lines(quoted, ",", '"text", "label"').replace("\n", "\n \n,,\n")
+    task = loaded(tmp_path / "a.csv", content)
+    assert labels_of(task) == HALVES
+    assert texts_of(task) == {f"{text}, and more" for text, _ in ROWS}
+    assert " b" in texts_of(loaded(tmp_path / "b.csv", lines([*ROWS, (" b", "ham")], ",", "text,label")))
 
 
 @pytest.mark.parametrize("header", ["text,label,", "text,label,,", "text,label"])
@@ -172,6 +202,15 @@ def test_labels_that_are_equal_to_the_eye_are_one(one: str, other: str, tmp_path
         load_task(tmp_path / "a.csv", task_file=tmp_path / "a.toml")
 
 
+def test_labels_that_look_the_same_are_one_before_samples_are_split(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("text,label\n" + "".join(f"new {i},{i % 2}.0\n" for i in range(4)))
+    coded = [(text, str(int(label == "spam"))) for text, label in ROWS]
+    loaded(tmp_path / "a.csv", lines(coded, ",", "text,label"))
+    assert load_task(tmp_path / "a.csv", test_file=tmp_path / "t.csv").labels == ("0", "1")
+    twice = [*coded, *((text, f"{label}.0") for text, label in coded)]
+    assert labels_of(loaded(tmp_path / "b.csv", lines(twice, ",", "text,label"))) == {"0": 6, "1": 6}
+
+
 @pytest.mark.parametrize(("one", "other"), [("not spam", "not_spam"), ("e-mail", "e\u2011mail")])
 def test_labels_that_look_nearly_the_same_are_pointed_out(one: str, other: str, tmp_path: Path) -> None:
     rows = [*((text, one if label == "spam" else "zero") for text, label in ROWS), ("one more", other), ("two", other)]
@@ -192,5 +231,7 @@ def test_of_codes_the_names_beside_them_are_the_labels(tmp_path: Path) -> None:
     assert "which names the codes of 'label'" in task.info.note
     assert "label" not in getattr(task.train[0].text, "fields", {})
     assert load_task(tmp_path / "a.csv", label_column="label").labels == ("0", "1")
+    lost = lines(rows, ",", "text,label,label_text") + "lost,,\n"
+    assert loaded(tmp_path / "a.csv", lost, skip_empty=True).labels == ("ham", "spam")
     uneven = [(text, code, "other" if place == 0 else name) for place, (text, code, name) in enumerate(rows)]
     assert loaded(tmp_path / "b.csv", lines(uneven, ",", "text,label,label_text")).labels == ("0", "1")

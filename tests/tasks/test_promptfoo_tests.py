@@ -94,6 +94,15 @@ tests:
     assert labels_of(tmp_path, tests) == ["A", "A", "B"]
 
 
+def test_yaml_is_read_by_the_rules_that_promptfoo_reads_it_by(tmp_path: Path) -> None:
+    """YAML 1.2's core schema, by which ``no`` is a text and 010 is ten; keys merge."""
+    read = {"yes": "yes", "off": "off", "010": "10", "12:30": "12:30", "0o17": "15", "1e3": "1000"}
+    read |= {"2024-01-02": "2024-01-02", "True": "true", "1.0": "1"}
+    values = ", ".join(f"{{vars: {{no: x}}, assert: [{{<<: *is, value: {value}}}]}}" for value in read)
+    assert labels_of(tmp_path, f"is: &is {{type: equals, value: b}}\ntests: [{values}]") == list(read.values())
+    assert list(read_tests(tmp_path / "config.yaml").rows[0].values) == ["no", EXPECTED]
+
+
 FAULTS = [
     ("", "holds no tests .*; add tests:"),
     ("scenarios: []", "scenarios are not read"),
@@ -103,6 +112,7 @@ FAULTS = [
     ("tests: ['https://docs.google.com/x']", "is read from elsewhere: save it here"),
     ("tests: [{vars: {x: a}, assert: [{type: equals, value: A}]}, {vars: {x: b}}]", "test 2.* is empty"),
     ("tests: [{vars: {x: a}, assert: {type: equals}}]", "assert must be a list"),
+    ("tests: [{text: a, label: b}]", "neither vars nor assert, but text, label; .* put the rows into a .jsonl file"),
     ("tests: [{vars: file://v.yaml}]", "vars must be names with values"),
     (f"tests: [{{vars: {{x: {['a'] * 400}, y: {['a'] * 400}}}}}]", "make over 100,000 tests"),
     ("tests: &a [*a]", "nested too deeply"),

@@ -6,13 +6,16 @@ import importlib
 import subprocess
 import sys
 from dataclasses import replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from psopt.errors import DataError, InputError
 from psopt.tasks import Sample, Task
 
+from tests.sweeps import each
 from tests.tasks.loading import samples_of
 
 if TYPE_CHECKING:
@@ -132,6 +135,57 @@ def test_whole_numbers_beside_missing_ones_stay_whole(pandas: Any) -> None:
     assert Task.from_records(frame, skip_empty=True).labels == ("1", "2")
 
 
+@each(
+    "values, options, labels",
+    [
+        ([np.int64(0), np.int64(1)], {}, ("0", "1")),
+        ([np.bool_(False), np.bool_(True)], {}, ("False", "True")),
+        ([np.float32(1), np.float32(2)], {}, ("1", "2")),
+        ([Decimal(1), Decimal("2.00")], {}, ("1", "2")),
+        ([0.5, np.float64(2), Decimal("3.5")], {"answers": "ordinal"}, ("0.5", "2", "3.5")),
+        ([np.array(["a", "b"]), np.array(["a"])], {"answers": "labels"}, ("a", "b")),
+        ([[np.int64(1), 2], [2]], {"answers": "labels"}, ("1", "2")),
+    ],
+)
+def test_values_of_numpy_and_decimals_are_those_of_python(
+    values: list[Any], options: Any, labels: tuple[str, ...], pandas: Any
+) -> None:
+    records = [{"text": text, "label": values[i % len(values)]} for i, text in enumerate(TEXTS)]
+    assert Task.from_records(records, **options).labels == labels
+    assert Task.from_pandas(pandas.DataFrame(records), **options).labels == labels
+
+
+def test_numbers_as_answers_and_inputs_are_those_of_python() -> None:
+    numbers = [np.int64(7), np.float32(0.5), Decimal("12.50"), Decimal(3)] * 5
+    records = [{"text": text, "n": n, "label": n} for text, n in zip(TEXTS, numbers, strict=True)]
+    task = Task.from_records(records, answers="number")
+    assert {sample.label for sample in task.samples} == {"7", "0.5", "12.5", "3"}
+    assert {sample.text.fields["n"] for sample in task.samples} == {"7", "0.5", "12.50", "3"}  # type: ignore[attr-defined]
+
+
+@each(
+    "columns, options, told",
+    [
+        (["text", "label"], {"labels": [0, 1]}, "labels: 0 is no text; write '0'"),
+        (["text", "label"], {"answers": "ordinal", "order": [1, 0]}, "order: 1 is no text; write '1'"),
+        (
+            ["text", "label"],
+            {"answers": "ordinal", "order": "bad,good"},
+            "label 'bad' is not in the order of labels: bad,good",
+        ),
+        (["text", "label"], {"inputs": 0}, "inputs: 0 is no text; write '0'"),
+        ([0, 1], {"text_column": 0, "label_column": 1}, "columns are named by texts, not by 0; rename the column"),
+        ([0, 1], {}, "no column has a text for its name; name two, such as 'text' and 'label'"),
+        ([("a", "text"), ("a", "label")], {}, "no column has a text for its name"),
+    ],
+)
+def test_names_that_are_no_texts_are_told(columns: list[Any], options: Any, told: str, pandas: Any) -> None:
+    frame = pandas.DataFrame(PAIRS)
+    frame.columns = pandas.Index(columns)
+    with pytest.raises(InputError, match=told):
+        Task.from_pandas(frame, **options)
+
+
 def dataset_of(texts: list[str], numbers: list[int]) -> Any:
     """A dataset of classes that are numbers: the library's own where it is installed, else of the same shape."""
     names = ["good", "bad"]
@@ -157,6 +211,8 @@ def test_classes_of_a_dataset_get_their_names_and_splits_are_taken_as_they_are(
         pytest.importorskip("datasets")
     task = Task.from_records(dataset_of(TEXTS, [0, 1] * 10))
     assert task.labels == ("bad", "good")
+    if library == "installed":
+        assert Task.from_records(dataset_of(TEXTS, [0, 1] * 10).with_format("numpy")).labels == task.labels
     assert {sample.text: sample.label for sample in samples_of(task)} == dict(zip(TEXTS, LABELS, strict=True))
     with pytest.raises(DataError, match=r"task, row 20: the label .* is empty"):
         Task.from_records(dataset_of(TEXTS, [*([0, 1] * 9), 0, -1]))
@@ -175,8 +231,8 @@ def test_classes_of_a_dataset_get_their_names_and_splits_are_taken_as_they_are(
 
 
 def test_ids_that_splits_share_begin_with_the_split_and_another_split_is_told(pandas: Any) -> None:
-    frame = pandas.DataFrame({"id": range(10), "text": TEXTS[:10], "label": LABELS[:10]})
-    other = pandas.DataFrame({"id": range(8, 14), "text": TEXTS[10:16], "label": LABELS[10:16]})
+    frame = pandas.DataFrame({"ID": range(10), "text": TEXTS[:10], "label": LABELS[:10]})
+    other = pandas.DataFrame({"ID": range(8, 14), "text": TEXTS[10:16], "label": LABELS[10:16]})
     task = Task.from_records({"train": frame, "test": other})
     assert [sample.id for sample in task.test] == ["test-8", "test-9", "10", "11", "12", "13"]
     assert not task.info.test_is_drawn

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from psopt.errors import DataError, InputError
-from psopt.tasks import Sample, Task, load_task, subset
+from psopt.tasks import Sample, Task, _labels, load_task, subset
 
 from tests.sweeps import each
 from tests.tasks.loading import samples_of, write_records
@@ -163,6 +163,18 @@ def test_labels_one_edit_apart_from_a_frequent_one_are_pointed_out(sizes: dict[s
     note = Task.from_records([(f"{n} {i}", y) for n, y in enumerate(sizes) for i in range(sizes[y])]).info.note
     assert said in note
     assert ("looks like" in note) == bool(said)
+
+
+def test_many_labels_are_compared_by_their_form_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each label with each would take minutes."""
+    compared: list[tuple[str, str]] = []
+    monkeypatch.setattr(_labels, "_is_one_edit", lambda *pair: compared.append(pair))
+    sizes = {f"name {i:04}": 1 + 99 * (i % 2) for i in range(400)} | {"not spam": 1, "not_spam": 1}
+    assert _labels.typo_hint(sizes) == "label 'not_spam' (1) looks like 'not spam' (1)"
+    _labels.typo_hint({f"name {i}": 7 for i in range(200)})
+    assert not compared
+    _labels.typo_hint({f"name {i}": 1 + 99 * (i % 2) for i in range(10)})
+    assert compared
 
 
 PINNED = {3, 8, 21}

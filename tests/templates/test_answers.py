@@ -39,6 +39,8 @@ ANSWERS = [
     ("Output strictly as JSON with keys `queue` and `why`.", "json:queue", '{"queue": "tech"}'),
     ('Return {"explanation": "..", "queue": ".."}', "json:queue", '{"queue": "tech"}'),
     ('Return {"queue": "..", "desk": ".."}', "label", "tech"),
+    ('Return {"why": "{..}", "result": {"team": ".."}}', "json:result.team", '{"result": {"team": "tech"}}'),
+    ("Is the answer inside <answer> tags right?\n<answer>{reason}</answer>", "label", "tech"),
     ("Reply in JSON with the key reason.", "label", "tech"),
 ]
 
@@ -66,6 +68,7 @@ def test_the_answer_is_read_as_the_prompt_says(tmp_path: Path, text: str, spec: 
         ("label", "tech"),
         ("json:why", '{"why": "tech", "x": "X"}'),
         ("json:other", '{"other": "tech"}'),
+        ("json:result.other", '{"result": {"other": "tech"}}'),
         ("xml:out", "<out>tech</out>"),
         ("last-line", "Answer: tech"),
         ("regex:(\\w+)$", "tech"),
