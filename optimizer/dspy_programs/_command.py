@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from psopt.dspy_programs._compilation import Compilation
@@ -9,7 +10,7 @@ from psopt.dspy_programs._compile import compile_program
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import Given
 from psopt.dspy_programs._outcome import find_outcome
-from psopt.errors import InputError, import_own
+from psopt.errors import InputError, first_line, import_own
 from psopt.models import ModelProvider
 from psopt.tasks import as_value
 from psopt.tracking import tracked
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from psopt.runs import Run, RunSettings
     from psopt.search import Observer
     from psopt.tasks import AnswerSpec, Sample, Task
+
+
+_OF_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def optimize_program(
@@ -68,16 +72,28 @@ def optimize_program(
 
 
 def _fields(program: Any, task: Task) -> tuple[str, str]:
-    """The program's only input, taken from its first step, and its outcome."""
+    """The program's only input, and its outcome."""
     outcome = find_outcome(program, [], None, None, task.spec if task.spec.is_open else None)
-    first_step = next(predictor for _, predictor in program.named_predictors())
-    inputs = list(first_step.signature.input_fields)
+    inputs = _inputs(program)
     if len(inputs) != 1:
         raise InputError(
-            f"the program's first step reads {', '.join(inputs)}, but a data file gives one text: "
+            f"the program reads {', '.join(inputs) or 'nothing'}, but a data file gives one text: "
             "optimize it in Python, with psopt.SensitivityOptimizer"
         )
     return inputs[0], outcome.field
+
+
+def _inputs(program: Any) -> list[str]:
+    """The parameters that a program needs; if it takes any, as DSPy's own modules do, the inputs of its first step."""
+    kind = type(program)  # an instance would warn
+    forward = getattr(kind, "forward", getattr(kind, "aforward", dspy.Predict.forward))
+    parameters = list(inspect.signature(forward).parameters.values())[1:]  # without self
+    named = [parameter for parameter in parameters if parameter.kind not in _OF_ANY]
+    if not named:
+        first_step = next(predictor for _, predictor in program.named_predictors())
+        return list(first_step.signature.input_fields)
+    required = [parameter for parameter in named if parameter.default is parameter.empty]
+    return [parameter.name for parameter in required or named]
 
 
 def _examples(samples: Sequence[Sample], input_field: str, label_field: str, spec: AnswerSpec) -> list[Given]:
@@ -119,7 +135,12 @@ def load_program(name: str) -> Any:
     """
     program = import_own(name, "--program")
     if not isinstance(program, dspy.Module) and callable(program):
-        program = program()
+        try:
+            program = program()
+        except Exception as error:
+            raise InputError(
+                f"--program {name}: calling it without arguments failed: {type(error).__name__}: {first_line(error)}"
+            ) from error
     if not isinstance(program, dspy.Module):
         raise InputError(f"--program {name} is no dspy.Module but a {type(program).__name__}")
     return program

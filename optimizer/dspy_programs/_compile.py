@@ -8,14 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from psopt._version import __version__
 from psopt.answers import AnswerType
 from psopt.api import check_other_wordings, search_in
 from psopt.dspy_programs._compilation import Compiled, kept_candidates
-from psopt.dspy_programs._contents import digest, unknown_parts
+from psopt.dspy_programs._contents import digest, digest_of_program, unknown_parts
 from psopt.dspy_programs._copying import copy_of
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import program_data, told_answers
-from psopt.dspy_programs._fingerprint import IDENTITY, identity, make_room
+from psopt.dspy_programs._fingerprint import IDENTITY, check_same_program, identity, make_room
 from psopt.dspy_programs._instruction_variants import rephrase_instructions
 from psopt.dspy_programs._model import ProgramModel
 from psopt.dspy_programs._outcome import find_outcome
@@ -63,7 +64,7 @@ def compile_program(student: Any, splits: Mapping[str, Sequence[Given]], compila
     compilation, data = planned(student, data, compilation)
     stay_here()
     with _dspy_settings(student, compilation):
-        return _search(copy_of(student), outcome, data, compilation)
+        return _search(student, outcome, data, compilation)
 
 
 def _what_is_optimized(outcome: Outcome, splits: Mapping[str, Sequence[Given]]) -> str:
@@ -98,12 +99,13 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
     evaluator = Evaluator(model, wordings, samples, budget=budget, answer_type=AnswerType.of(task))
     baseline = Prompt(wordings.search[0], task.labels, task.noun, asks=task.spec.form)
     check_other_wordings(baseline, compilation.settings)
-    now: dict[str, str] = {}
+    facts = _facts(task, model, evaluator, compilation)
+    now = identity(student, {**facts, "what can't be told": untold} if compilation.is_python else facts)
     if compilation.is_python:
-        facts = _facts(task, model, evaluator, compilation)
-        now = identity(student, {**facts, "what can't be told": untold})
         compilation = _named(compilation, task, model)
         _tell(make_room(folder, now), compilation)
+    elif not compilation.force:
+        check_same_program(folder, now)
     resume = (folder / MANIFEST).exists()
     with held(folder, resume=resume) as directory, spending_kept(directory, budget):
         shares = sensitivity_by_step(model, baseline, task)
@@ -122,15 +124,16 @@ def _model(
     student: Any, outcome: Outcome, data: ProgramData, compilation: Compilation, folder: Path
 ) -> tuple[ProgramModel, str]:
     """The program as a model, with its instructions reworded; and the mark of a run that can't be compared, if any."""
+    program = copy_of(student)  # before the first call
     variants = rephrase_instructions(student, outcome.step, data.task, compilation)
     if compilation.settings.storage:
-        open_storage(compilation.settings.storage)  # before the first call
+        open_storage(compilation.settings.storage)  # likewise
     untold = _untold(student, dict(next(iter(data.examples.values())).items()), compilation)
-    judged_by = "-".join([digest(student), digest(compilation.metric), *untold])
-    n_steps = len(student.named_predictors())
-    runner = ProgramRunner(outcome, data.examples, folder, compilation, n_steps=n_steps, judged_by=judged_by)
+    judged_by = "-".join([digest_of_program(student), digest(compilation.metric), *untold])
+    runner = ProgramRunner(outcome, data.examples, folder, compilation, student=student, judged_by=judged_by)
     assessor = compilation.models.assessor(data.task.spec)
-    return ProgramModel(student, runner, variants, teacher=compilation.teacher, assessor=assessor), "".join(untold)
+    model = ProgramModel(program, runner, variants, teacher=compilation.teacher, assessor=assessor)
+    return model, "".join(untold)
 
 
 def _named(compilation: Compilation, task: Task, model: ProgramModel) -> Compilation:
@@ -152,7 +155,7 @@ def _run(
         _tell(python_words(str(error)), compilation)
         run = error.run
     finally:
-        if compilation.is_python and directory.has_begun:
+        if directory.has_begun:
             directory.write_json(IDENTITY, now)
     return run
 
@@ -182,12 +185,15 @@ def _untold(student: Any, example: Any, compilation: Compilation) -> list[str]:
 
 
 def _facts(task: Task, model: ProgramModel, evaluator: Evaluator, compilation: Compilation) -> dict[str, str]:
-    """What determines a run besides the program, by name."""
+    """What determines a run besides the program, by name; on the command line `RunRecorder` compares the rest."""
+    outcome = {"the outcome": f"{model.outcome.step}.{model.outcome.field} {task.answers}"}
+    if not compilation.is_python:
+        return outcome
     rephrasings = evaluator.rephrasings
-    return {
+    return outcome | {
+        "psopt's version": __version__,
         "the examples": task.info.sha256[:16],
         "how many of them are used": "/".join(str(len(split)) for split in (task.train, task.val, task.test)),
-        "the outcome": f"{model.outcome.step}.{model.outcome.field} {task.answers}",
         "the metric": digest(compilation.metric),
         "the equivalence": digest(compilation.equivalence),
         "the teacher": digest(compilation.teacher),

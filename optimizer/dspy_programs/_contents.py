@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import copyreg
+import dataclasses
+import dis
+import enum
 import functools
 import hashlib
 import inspect
 import json
+import re
 import sysconfig
 import threading
 import types
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+import pydantic
 from psopt.dspy_programs._dspy import dspy
 from psopt.models.chat import public_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 
-_OF_RUNNING = frozenset({"callbacks", "history", "_compiled", "traces", "train", "stage", "demos", "signature", "lm"})
-"""Parts of DSPy's modules that do not affect their answers, or that `dump_state` covers."""
+_OF_RUNNING = frozenset({"callbacks", "history", "_compiled"})
+"""Parts of DSPy's modules that do not affect their answers."""
+_OF_STEPS = frozenset({"traces", "train", "stage", "demos", "signature"})
+"""Parts of a step that do not affect its answers, or that `step_state` covers."""
+_VALUES = (str, int, float, bytes, tuple, frozenset, list, dict, set)
+_WITH_VALUES = (dspy.Module, dspy.BaseLM, re.Pattern, enum.Enum, functools.partial, pydantic.BaseModel)
 _LOCKS = (type(threading.Lock()), type(threading.RLock()), threading.Event, threading.Condition, threading.Semaphore)
 _LIBRARIES = (sysconfig.get_paths()["stdlib"], "site-packages", "dist-packages")
 _OWN = ("dspy.", "psopt.")
@@ -34,20 +44,39 @@ def contents(value: Any, name: str = "value") -> tuple[str, tuple[str, ...]]:
     """Return the contents of a value as JSON, and the names of the parts that cannot be read.
 
     An object contains what pickle would store, and its class, with the source if that is the user's own. A function
-    contains its source, its defaults, its closure, and the functions and constants that it uses by a global name.
-
-    For a program the steps' instructions, fields and demonstrations are left out, since `dump_state` covers them.
+    contains its source, its defaults, its closure, and the functions, programs and values that it uses by global names.
 
     >>> contents({"b": {2, 1}, "a": 1.5})
     ('["dict", ["b", ["set", 1, 2]], ["a", 1.5]]', ())
     """
-    reader = _Reader(value)
+    reader = _Reader()
     return json.dumps(reader.read(value, name)), tuple(dict.fromkeys(reader.unknown))
 
 
-def digest(*values: Any) -> str:
-    """A short digest of the contents of values; for a program, without what its state covers."""
-    return hashlib.sha256("\0".join(contents(value)[0] for value in values).encode()).hexdigest()[:16]
+def digest(value: Any) -> str:
+    """A short digest of the contents of a value."""
+    return _digest(contents(value)[0])
+
+
+def digest_of_program(program: Any) -> str:
+    """A short digest of a program's contents without its steps' instructions, fields, demonstrations and models."""
+    steps = [step for _, step in program.named_predictors()]
+    return _digest(json.dumps(_Reader(steps).read(program, "program")))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def step_state(step: Any) -> dict[str, Any]:
+    """A step's instructions, its fields with their types, and its demonstrations, without its model.
+
+    DSPy's own `dump_state` leaves out the types, and fails for a model that can't be saved.
+    """
+    bare = copy.copy(step)
+    bare.lm = None
+    fields = getattr(getattr(step, "signature", None), "fields", {})
+    return {**bare.dump_state(), "types": {name: contents(field.annotation)[0] for name, field in fields.items()}}
 
 
 def unknown_parts(**values: Any) -> list[str]:
@@ -78,10 +107,8 @@ def configured(value: Any) -> Any:
 class _Reader:
     """Reads a value part by part, and records what it cannot read."""
 
-    def __init__(self, value: Any) -> None:
-        self._steps: set[int] = set()
-        if isinstance(value, dspy.Module):
-            self._steps = {id(step) for _, step in value.named_predictors()}
+    def __init__(self, steps: Iterable[Any] = ()) -> None:
+        self._steps = {id(step) for step in steps}  # whose state is left out
         self.unknown: list[str] = []
         self._within: dict[int, Any] = {}  # holds the objects too, so that their ids are not reused
         self._classes: set[Any] = set()
@@ -129,12 +156,17 @@ class _Reader:
         return self._object(value, name)
 
     def _module(self, value: Any, name: str) -> Any:
-        attributes = {key: part for key, part in vars(value).items() if key not in _OF_RUNNING}
-        state = None
-        if isinstance(value, dspy.Predict) and id(value) not in self._steps:
-            state = value.dump_state()
+        left_out = _OF_RUNNING
+        state: Any = None
+        if isinstance(value, dspy.Predict):
+            left_out |= _OF_STEPS
+            if id(value) in self._steps:
+                left_out |= {"lm"}
+            else:
+                state = self.read(step_state(value), name)
+        attributes = {key: part for key, part in vars(value).items() if key not in left_out}
         parts = [[key, self.read(part, f"{name}.{key}")] for key, part in attributes.items()]
-        return [self._class(type(value)), json.dumps(state, sort_keys=True, default=str), parts]
+        return [self._class(type(value)), state, parts]
 
     def _object(self, value: Any, name: str) -> Any:
         """What pickle would store: the constructor, its arguments and the contents."""
@@ -181,9 +213,9 @@ class _Reader:
         return [source_of(inner), defaults, cells, of_owner, self._globals(inner)]
 
     def _globals(self, function: types.FunctionType) -> Any:
-        """What a function uses by global names: the user's functions and classes, and constants."""
-        used = {name: function.__globals__[name] for name in _names(function.__code__) if name in function.__globals__}
-        return [[name, self.read(part, name)] for name, part in sorted(used.items()) if _is_constant(name, part)]
+        """What a function uses by global names, also in the user's own modules; not what it assigns, such as counts."""
+        names = _names(function.__code__) - _assigned(function.__code__)
+        return [[name, self.read(part, name)] for name, part in _used(names, function.__globals__)]
 
 
 @functools.lru_cache(maxsize=_SOURCES)
@@ -213,6 +245,24 @@ def _names(code: types.CodeType) -> set[str]:
     return set(code.co_names).union(*map(_names, inner))
 
 
+@functools.lru_cache(maxsize=_SOURCES)
+def _assigned(code: types.CodeType) -> set[str]:
+    """The global names that a function, or one inside it, assigns."""
+    inner = [part for part in code.co_consts if isinstance(part, types.CodeType)]
+    own = {str(step.argval) for step in dis.get_instructions(code) if step.opname == "STORE_GLOBAL"}
+    return own.union(*map(_assigned, inner))
+
+
+def _used(names: set[str], namespace: Mapping[str, Any], place: str = "") -> Iterator[tuple[str, Any]]:
+    """The named values of a namespace, and of the user's own modules in it, that affect what a function does."""
+    for name in sorted(names & namespace.keys()):
+        value = namespace[name]
+        if isinstance(value, types.ModuleType) and not _is_of_library(value):
+            yield from _used(names - {name}, vars(value), f"{place}{name}.")
+        elif _affects_functions(value):
+            yield f"{place}{name}", value
+
+
 def _methods(kind: type) -> Iterator[types.FunctionType]:
     """The functions of a class's members: methods, properties, static methods."""
     for member in vars(kind).values():
@@ -221,17 +271,18 @@ def _methods(kind: type) -> Iterator[types.FunctionType]:
             yield function
 
 
-def _is_constant(name: str, value: Any) -> bool:
-    """Whether a global affects what a function does, and is not a module or a running object: by type, or by name."""
+def _affects_functions(value: Any) -> bool:
+    """Whether a global affects what a function does, and is not a library's module or a running object, by its type."""
     if isinstance(value, (types.FunctionType, type)):
         return not _is_of_library(value)
-    return isinstance(value, (str, int, float, tuple, frozenset)) or (
-        name.isupper() and isinstance(value, (list, dict, set))
-    )
+    is_value = isinstance(value, (*_VALUES, *_WITH_VALUES)) or dataclasses.is_dataclass(value)
+    return is_value or "__wrapped__" in getattr(value, "__dict__", {})  # as made by functools.cache
 
 
 def _is_of_library(thing: Any) -> bool:
     module = getattr(thing, "__module__", None) or ""
+    if isinstance(thing, types.ModuleType):
+        module = thing.__name__ if getattr(thing, "__file__", None) else "builtins"
     if module == "builtins" or f"{module}.".startswith(_OWN):
         return True
     file = getattr(inspect.getmodule(thing), "__file__", None)

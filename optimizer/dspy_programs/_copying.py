@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from psopt.dspy_programs._contents import closed_over
 from psopt.dspy_programs._dspy import dspy
 from psopt.errors import InputError
 
@@ -13,15 +12,16 @@ from psopt.errors import InputError
 def copy_of(program: Any) -> Any:
     """Copy a program: objects that cannot be copied, such as clients or locks, are shared, but predictors never are.
 
-    DSPy's own copy shares a whole list, including steps, if one item in it cannot be copied.
+    DSPy's own copy warns about each such object, and shares a whole list, including steps, if one item in it cannot be
+    copied.
 
     Raises InputError, which names the attribute, if a predictor would still be shared.
     """
     steps = {id(predictor) for _, predictor in program.named_predictors()}
-    copied = program.deepcopy()
-    if _shared(copied, steps) is None:
-        return copied
-    copied = _parts_copied(program, {})
+    try:
+        copied = copy.deepcopy(program)
+    except Exception:  # noqa: BLE001  # a user's object: if it raises anything, it cannot be copied
+        copied = _parts_copied(program, {})
     if (name := _shared(copied, steps)) is not None:
         raise InputError(
             f"{type(program).__name__}.{name} can't be copied: the copy shares its predictor with yours, which every "
@@ -31,11 +31,8 @@ def copy_of(program: Any) -> Any:
 
 
 def _shared(copied: Any, steps: set[int]) -> str | None:
-    """The name of a step that is also the original's, of those in the closures of functions too."""
-    held = list(copied.named_predictors())
-    for name, part in vars(copied).items():
-        held += [(name, variable) for variable in closed_over(part)]
-    return next((name for name, predictor in held if id(predictor) in steps), None)
+    """The name of a step that is also the original's."""
+    return next((name for name, predictor in copied.named_predictors() if id(predictor) in steps), None)
 
 
 def _parts_copied(value: Any, copies: dict[int, Any]) -> Any:
@@ -51,8 +48,11 @@ def _parts_copied(value: Any, copies: dict[int, Any]) -> Any:
         return {key: _parts_copied(part, copies) for key, part in value.items()}
     if type(value) in {list, tuple}:
         return type(value)(_parts_copied(part, copies) for part in value)
+    memo = dict(copies)  # a failed copy leaves unfinished parts in it
     try:
-        copies[id(value)] = copy.deepcopy(value)
-    except Exception:  # noqa: BLE001  # a user's object: if it raises anything, it cannot be copied
-        copies[id(value)] = value
-    return copies[id(value)]
+        copied = copy.deepcopy(value, memo)
+    except Exception:  # noqa: BLE001  # likewise
+        copied = copies[id(value)] = value
+    else:
+        copies |= memo
+    return copied

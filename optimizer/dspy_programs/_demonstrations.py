@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from psopt.dspy_programs._copying import copy_of
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import example_key
 from psopt.dspy_programs._fingerprint import Fingerprint, as_json_data
+from psopt.dspy_programs._runner import run_in_threads
 from pydantic import TypeAdapter
 
 if TYPE_CHECKING:
@@ -59,9 +61,13 @@ class Demonstrator:
         key = Fingerprint.of(self._teacher).key(example_key(self._runner.examples[text]), kind)
         traces = self._runner.records.get_many([key])
         if key not in traces:
-            traces[key] = self._traced_steps(text)
-            self._runner.records.put(key, traces[key])
+            # as all runs: an asynchronous program can't run in a notebook's own thread
+            run_in_threads([partial(self._keep_trace, key, text)], 1, None)
+            traces = self._runner.records.get_many([key])
         return traces[key]
+
+    def _keep_trace(self, key: bytes, text: str) -> None:
+        self._runner.records.put(key, self._traced_steps(text))
 
     def _traced_steps(self, text: str) -> Record:
         program = self._runner.prepare(copy_of(self._teacher))

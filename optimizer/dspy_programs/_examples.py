@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from psopt.settings import DataOptions
 
 
-_LEAST_TO_HALVE = 4  # two examples for val and two for test
+_LEAST_TO_HALVE = 4  # two examples for each half
 # Chosen: two thirds of this many still show where a program is unstable, and a third can show large effects.
 _LEAST_TO_TAKE_A_TEST_FROM = 60
 _WHITE = re.compile(r"\\[nrt]|\s")  # also as written in JSON
@@ -109,7 +109,7 @@ def _texts(examples: Sequence[Any]) -> dict[str, str]:
 
 
 def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[Given]]:
-    """Train, val and test; without a valset, val is every other example of the trainset.
+    """Train, val and test; without a valset, val is half of the trainset, drawn at random.
 
     Test is set aside, because an example that was used for a choice cannot confirm it. It is a third of train if val is
     given and not larger than that, so that programs are still compared on all of val; otherwise half of val. Nor can a
@@ -119,9 +119,10 @@ def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[G
     """
     train = check_examples("trainset", trainset)
     if valset is None:
-        if len(train) < 4:
-            raise DataError(f"trainset holds {len(train)} examples, too few to take a valset from: give a valset")
-        train, val = train[::2], train[1::2]
+        n_distinct = len({inputs_key(entry.example) for entry in train})
+        if n_distinct < _LEAST_TO_HALVE:
+            raise DataError(f"trainset holds {n_distinct} examples, too few to take a valset from: give a valset")
+        train, val = _parted(train, 2)
     else:
         train, val = _apart(train, check_examples("valset", valset))
     if testset is not None:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pydantic
-from psopt._version import __version__
-from psopt.dspy_programs._contents import digest
+from psopt.dspy_programs._contents import digest, digest_of_program, step_state
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._lm import lm_of, place_of
 from psopt.dspy_programs._outcome import as_text
+from psopt.errors import InputError
 from psopt.models import answer_key
 from psopt.models.chat import public_settings
 from psopt.runs import MANIFEST
@@ -41,12 +41,17 @@ class Fingerprint:
         lms: list[str] = []
         for lm in {id(lm): lm for lm in (lm_of(program), *of_steps)}.values():
             lms += [lm.model, str(sorted(public_settings(lm.kwargs).items())), *place_of(lm)]
-        state = json.dumps(as_json_data(program.dump_state()), sort_keys=True)
-        return cls(state, lms, digest(dspy.settings.adapter))
+        return cls(_state(program), lms, digest(dspy.settings.adapter))
 
     def key(self, text: str, kind: str = "outcome") -> bytes:
         """The key of the program's answer to a text, or of another `kind` of record about it."""
         return answer_key(kind=kind, state=self.state, text=text, lm=self.lm, adapter=self.adapter)
+
+
+def _state(program: Any) -> str:
+    """Instructions, fields and demonstrations of every step, as JSON."""
+    state = {name: step_state(step) for name, step in program.named_parameters()}
+    return json.dumps(as_json_data(state), sort_keys=True)
 
 
 def as_json_data(value: Any) -> Any:
@@ -72,9 +77,8 @@ _ANSWERS = ("answers.db", "answers.db-wal", "answers.db-shm")  # their keys hold
 def identity(program: Any, facts: Mapping[str, Any]) -> dict[str, str]:
     """What determines a run's figures, each as a digest or in words; `facts` are those besides the program."""
     return {
-        "the program's code and attributes": digest(program),
-        "its instructions, fields and demonstrations": digest(as_json_data(program.dump_state())),
-        "psopt's version": __version__,
+        "the program's code and attributes": digest_of_program(program),
+        "its instructions, fields and demonstrations": digest(_state(program)),
         "DSPy's version": dspy.__version__,
         **{name: str(value) for name, value in facts.items()},
     }
@@ -84,11 +88,7 @@ def make_room(folder: Path, now: Mapping[str, str]) -> str:
     """Move a run of something else aside, but for valid answers; return what differs, nothing for the same run."""
     if not (folder / MANIFEST).exists():
         return ""
-    try:
-        before = json.loads((folder / IDENTITY).read_text("utf-8"))
-    except (OSError, ValueError):
-        before = {}
-    changed = [name for name, value in now.items() if before.get(name) != value]
+    before, changed = _compared(folder, now)
     if not changed:
         return ""
     asides = (folder.with_name(f"{folder.name}-earlier-{number}") for number in itertools.count(1))
@@ -102,3 +102,25 @@ def make_room(folder: Path, now: Mapping[str, str]) -> str:
         changed = ["what the program was"]
     differs = f"{folder} was of a run that differs in {', '.join(changed)}"
     return f"{differs}: it is evaluated anew, and the earlier run is in {target}"
+
+
+def check_same_program(folder: Path, now: Mapping[str, str]) -> None:
+    """Refuse to resume a run of another program; raises InputError, naming what differs.
+
+    A run of an earlier version does not say what its program was, and is resumed.
+    """
+    before, changed = _compared(folder, now)
+    if before and changed:
+        raise InputError(
+            f"{folder} cannot be resumed, since this has changed: {', '.join(changed)}; start a new run, or accept it "
+            "with --force"
+        )
+
+
+def _compared(folder: Path, now: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """What the program of a run was, and the names of what has changed; nothing and all names if it is not known."""
+    try:
+        before = json.loads((folder / IDENTITY).read_text("utf-8"))
+    except (OSError, ValueError):
+        before = {}
+    return before, [name for name, value in now.items() if before.get(name) != value]

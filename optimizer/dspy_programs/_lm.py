@@ -168,67 +168,89 @@ def _text(parts: Any) -> str:
     return "\n".join(part.text for part in parts)
 
 
-class _CallsOfARun(dspy.utils.callback.BaseCallback):  # type: ignore[misc]  # dspy has no types
-    """Counts the language model calls of one run of a program."""
+class CallsOfARun(dspy.utils.callback.BaseCallback):  # type: ignore[misc]  # dspy has no types
+    """Counts the language model calls of one run of a program, unless psopt's engine does; notes the steps called."""
 
     def __init__(self) -> None:
         self.n = 0
+        self.models: set[str] = set()  # the names of those counted here
+        self.steps: set[int] = set()  # ids
 
     def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
         """Count one more."""
-        del call_id, instance, inputs
-        self.n += 1
+        del call_id, inputs
+        if not is_counted(instance):
+            self.n += 1
+            self.models.add(instance.model)
+
+    def on_module_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
+        """Note a step; DSPy would only log an error raised here."""
+        del call_id, inputs
+        self.steps.add(id(instance))
 
 
 class RunCounter:
-    """Counts the calls of every step of a program and their tokens, unless psopt's engine does.
+    """Counts the calls of every step of a program, and of its metric, and their tokens, unless psopt's engine does.
 
     The number of calls is only known after a run. Before it, the largest number that any run has made is reserved, and
-    `n_steps` for the first runs.
+    for the first runs what `expect` was told.
     """
 
-    def __init__(self, budget: Budget, n_steps: int) -> None:
+    def __init__(self, budget: Budget) -> None:
         self._budget = budget
         self._lock = threading.Lock()
-        self._most_calls = n_steps
-        self.counts_elsewhere = False
+        self._most_calls = 0
+        self._may_hold = True
+
+    def expect(self, program: Any) -> None:
+        """Expect a run to call every step once, except those that psopt's engine counts."""
+        asked = [predictor.lm or dspy.settings.lm for _, predictor in program.named_predictors()]
+        n_counted_here = sum(not is_counted(lm) for lm in asked)
+        with self._lock:
+            self._most_calls = max(self._most_calls, n_counted_here)
+            self._may_hold = n_counted_here == len(asked)
 
     @contextlib.contextmanager
-    def one_run(self) -> Iterator[None]:
+    def one_run(self) -> Iterator[CallsOfARun]:
         """Reserve calls for a run, and settle the account after it; raises BudgetReachedError if too few are left."""
-        if self.counts_elsewhere:
-            yield
-            return
         n_reserved = self._reserve()
-        counted = _CallsOfARun()
+        calls = CallsOfARun()
         went_well = False
         try:
-            with dspy.track_usage() as usage, dspy.context(callbacks=[*dspy.settings.callbacks, counted]):
-                yield
+            with dspy.track_usage() as usage, dspy.context(callbacks=[*dspy.settings.callbacks, calls]):
+                yield calls
             went_well = True
         except dspy.AdapterParseError:  # an answer, though not a usable one
             went_well = True
             raise
         finally:
-            self._settle(usage, counted.n, n_reserved, went_well=went_well)
+            self._settle(usage, calls, n_reserved, went_well=went_well)
 
     def _reserve(self) -> int:
-        """Wait while active runs may still use up the rest of the budget, or leave some of it."""
+        """Wait while active runs may still use up the rest of the budget, or leave some of it.
+
+        If psopt's engine counts some of a run's calls, nothing stays reserved: the run would wait for its own calls.
+        Then a limit may be exceeded by the other calls of the runs under way.
+        """
         while True:
             with self._lock:
                 n_calls = self._most_calls
-                if self._budget.reserve(Need(n_calls)):
-                    return n_calls
+                if n_calls == 0 or self._budget.reserve(Need(n_calls)):
+                    break
             time.sleep(_PAUSE)
+        if self._may_hold:
+            return n_calls
+        self._budget.release(Need(n_calls))
+        return 0
 
-    def _settle(self, usage: Any, n_calls: int, n_reserved: int, *, went_well: bool) -> None:
+    def _settle(self, usage: Any, calls: CallsOfARun, n_reserved: int, *, went_well: bool) -> None:
         with self._lock:
-            # A run that failed before any call still counts as a failed attempt.
-            n_made = n_calls if went_well else max(0, n_calls - 1)
-            self._budget.count(made=n_made, failed=not went_well)
+            # A run that failed before any call still counts as a failed attempt, if any was expected.
+            n_failed = int(not went_well and max(calls.n, n_reserved) > 0)
+            self._budget.count(made=max(0, calls.n - n_failed), failed=n_failed)
             self._budget.release(Need(n_reserved))
-            self._most_calls = max(self._most_calls, n_calls)
-            for entry in chain.from_iterable(usage.usage_data.values()):
+            self._most_calls = max(self._most_calls, calls.n)
+            for entry in chain.from_iterable(usage.usage_data[model] for model in calls.models):
                 read = entry.get("prompt_tokens") or entry.get("input_tokens") or 0
                 written = entry.get("completion_tokens") or entry.get("output_tokens") or 0
                 self._budget.count(tokens_in=read, tokens_out=written)

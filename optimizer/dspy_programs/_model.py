@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -171,11 +172,12 @@ def _frame_of(program: Any) -> str:
     It includes the program's own demonstrations.
     """
     adapter = dspy.settings.adapter or dspy.ChatAdapter()
-    parts = []
+    parts: list[str] = []
     for _, predictor in program.named_predictors():
         bare = predictor.signature.with_instructions(_NO_INSTRUCTIONS)
         # a conversation has no words of its own here, and an empty text is not a conversation
         inputs = {name: "" for name, field in bare.input_fields.items() if field.annotation is not dspy.History}
-        messages = adapter.format(bare, demos=predictor.demos, inputs=inputs)
-        parts += [str(message["content"]) for message in messages]
+        with contextlib.suppress(Exception):  # a user's adapter may want inputs of their types: its words don't count
+            messages = adapter.format(bare, demos=predictor.demos, inputs=inputs)
+            parts += [str(message["content"]) for message in messages]
     return "\n".join(parts)

@@ -5,27 +5,25 @@ from __future__ import annotations
 import copy
 import tempfile
 from dataclasses import KW_ONLY, dataclass, replace
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from psopt.dspy_programs._arguments import check_modules, check_names, check_values, listed_callbacks
 from psopt.dspy_programs._compilation import Compilation
 from psopt.dspy_programs._compile import compile_program
 from psopt.dspy_programs._copying import copy_of
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import split_examples
-from psopt.dspy_programs._metric import n_extra_arguments
 from psopt.dspy_programs._progress import ProgressLine
 from psopt.dspy_programs._python_words import in_python_words
 from psopt.dspy_programs._sizing import AUTO_CALLS, Auto
-from psopt.errors import InputError, nearest
 from psopt.models import ModelProvider
 from psopt.models.chat import Budget, LMConfig
 from psopt.rephrasings import given_wordings
 from psopt.runs import RunSettings
 from psopt.search_spaces import SearchRestriction
 from psopt.settings import GATE_MARGIN, DataOptions, SearchOptions
-from psopt.tasks import ORDINAL, check_answers
+from psopt.tasks import check_answers
 from psopt.tracking import split_callbacks, tracked
 
 if TYPE_CHECKING:
@@ -44,17 +42,6 @@ _SMALL = frozenset({"light", "medium"})
 # From the simulations in `psopt.search.gate`: with 100 samples a sure gate keeps less than half of the true gain.
 _ENOUGH_TO_BE_SURE = 100
 _THREADS = 8  # dspy's own default (`dspy.settings.num_threads`)
-# Arguments of `compile`: the last has no effect
-_TAKEN = ("num_trials", "seed", "max_errors", "num_threads", "provide_traceback", "requires_permission_to_run")
-_OF_OTHER_OPTIMIZERS = {  # by patterns of their names
-    "max_*_demos": "how many demonstrations there are is searched for",
-    "minibatch*": "racing decides how much of the valset a program is asked about",
-    "*_aware_proposer": "give prompt_model=.. to let a model propose",
-    "view_data_batch_size": "give prompt_model=.. to let a model propose",
-    "eval_kwargs": "num_threads=.. and max_errors=.. are arguments of their own",
-    "restrict": "give the sets that are to be used",
-    "labeled_sample": "give the sets that are to be used",
-}
 
 
 @dataclass(repr=False, eq=False)
@@ -186,21 +173,11 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
 
     def __post_init__(self) -> None:
         """Refuse invalid arguments before anything is asked."""
-        if self.metric is not None:
-            n_extra_arguments(self.metric)  # refuses what is no metric
+        check_values(self)
         with in_python_words():
             check_answers("SensitivityOptimizer", self.answers, self.order)
             self._wordings, self._wordings_from = given_wordings(self.heldout_from)
-        if self.answers == ORDINAL and self.metric is not None:
-            raise InputError("a metric says what an answer is worth, and so does answers='ordinal': give one of them")
-        if self.auto is not None and self.auto not in AUTO_CALLS:
-            raise InputError(f"auto must be one of {', '.join(AUTO_CALLS)} or None, not {self.auto!r}")
-        if self.auto is not None and self._is_sized:
-            raise InputError("auto sets num_trials and num_rephrasings: give it, or them")
-        trials, rephrasings = self._sizes
-        if trials < 1 or rephrasings < 2:
-            raise InputError("num_trials must be 1 or more and num_rephrasings 2 or more")
-        listed, of_dspy = list(self.callbacks), dspy.utils.BaseCallback
+        listed, of_dspy = listed_callbacks(self.callbacks), dspy.utils.BaseCallback
         self._log, self._trackers = split_callbacks(tracker for tracker in listed if not isinstance(tracker, of_dspy))
         self.callbacks = [callback for callback in listed if isinstance(callback, of_dspy)]  # where DSPy looks for them
 
@@ -225,8 +202,8 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         teacher : dspy.Module, optional
             Gives the demonstrations' answers.
         valset : list of dspy.Example, optional
-            The examples on which programs are compared; by default every other example of `trainset`. No example serves
-            both purposes: if too few would remain, every other shared example serves one, and the rest the other.
+            The examples on which programs are compared; by default half of `trainset`, drawn at random. No example
+            serves both purposes: if too few would remain, every other shared example serves one, the rest the other.
         testset : list of dspy.Example, optional
             The examples on which the front is scored at the end, under held-out rephrasings, which decide whether a
             program is recommended. By default a third of the trainset if a valset is given that is not larger,
@@ -240,11 +217,10 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         PsoptError
             If an argument cannot be used (before any call), or the language model fails.
         """
-        _check_arguments(kwargs)
-        if not isinstance(student, dspy.Module):
-            raise InputError(f"the student is no dspy.Module but a {type(student).__name__}")
-        splits = split_examples(trainset, valset, testset)
+        check_names(kwargs)
+        check_modules(student, teacher)
         optimizer = self._with(kwargs)
+        splits = split_examples(trainset, valset, testset)
         line = ProgressLine()
         try:
             with in_python_words(with_traceback=bool(optimizer.provide_traceback)):
@@ -292,6 +268,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
                 setattr(optimizer, name, value)
         if arguments.get("num_trials") is not None:
             optimizer.auto = None
+        check_values(optimizer)
         return optimizer
 
     @property
@@ -363,13 +340,3 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         if self.track_stats:
             compiled.record_on(better, best, self.seed)
         return better
-
-
-def _check_arguments(arguments: Iterable[str]) -> None:
-    """Refuse arguments of `compile` that mean nothing here, by name, before anything is spent."""
-    for name in arguments:
-        for pattern, reason in _OF_OTHER_OPTIMIZERS.items():
-            if fnmatch(name, pattern):
-                raise InputError(f"compile: {name} means nothing to SensitivityOptimizer: {reason}")
-        if name not in _TAKEN:
-            raise InputError(f"compile does not know {name}{nearest(name, _TAKEN)}")

@@ -167,7 +167,8 @@ def find_outcome(
     """Find the output that is a class: of the last step that has one; otherwise one of several classes, or a number.
 
     `told` is the answer type if the user gives it; otherwise the output's type decides. With a metric any output will
-    do, and examples need not have it: if it is not a class, it is text, and equal texts are the same answer.
+    do, and examples need not have it: one that they have, else one of a class, else the last. If it is not a class, it
+    is text, and equal texts are the same answer.
 
     Raises InputError if there is none, or `label_field` is not an output.
     """
@@ -175,7 +176,7 @@ def find_outcome(
     if label_field is not None:
         output = _last_named(outputs, label_field)
     elif has_metric and not _in_examples(_of_class(outputs), examples):
-        output = (_in_examples(outputs, examples) or outputs)[-1]
+        output = (_in_examples(outputs, examples) or _of_class(outputs) or outputs)[-1]
     else:
         output = _last_of_class(outputs, examples, told)
     step, field = output.step, output.field

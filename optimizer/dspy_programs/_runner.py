@@ -13,7 +13,7 @@ import numpy as np
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import example_key, inputs_key
 from psopt.dspy_programs._fingerprint import Fingerprint
-from psopt.dspy_programs._lm import RunCounter, is_counted, lm_of, own_error
+from psopt.dspy_programs._lm import RunCounter, lm_of, own_error
 from psopt.dspy_programs._metric import PASSED, judge
 from psopt.dspy_programs._outcome import as_text
 from psopt.errors import BudgetReachedError, InputError, ModelError, NoLabelsError, first_line
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from psopt.dspy_programs._compilation import Compilation
+    from psopt.dspy_programs._lm import CallsOfARun
     from psopt.dspy_programs._metric import Metric
     from psopt.dspy_programs._outcome import Outcome
     from psopt.models import OnProgress
@@ -116,9 +117,9 @@ class Failures:
 class ProgramRunner:
     """Runs programs, each on each text once; their answers are stored in the run directory.
 
-    `examples` holds the example with which each text is run; `n_steps` is the number of the program's predictors, and
-    of calls reserved for its first runs. `judged_by` is a digest of the metric and the program's own code: answers that
-    were judged in another way are not reused.
+    `examples` holds the example with which each text is run; `student` is the user's own program, whose steps no copy
+    of it may call. `judged_by` is a digest of the metric and the program's own code: answers that were judged in
+    another way are not reused.
     """
 
     def __init__(
@@ -128,7 +129,7 @@ class ProgramRunner:
         folder: Path,
         compilation: Compilation,
         *,
-        n_steps: int,
+        student: Any,
         judged_by: str,
     ) -> None:
         self.outcome = outcome
@@ -138,7 +139,8 @@ class ProgramRunner:
         self.records = Records(folder)
         self.failures = Failures(compilation.max_errors)
         self._budget = compilation.models.budget
-        self._counter = RunCounter(self._budget, n_steps)
+        self._counter = RunCounter(self._budget)
+        self._own_steps = student.named_predictors()
         self._n_threads = compilation.n_threads
         self._as_asked = compilation.as_asked
         self._has_named_a_label = False
@@ -191,7 +193,7 @@ class ProgramRunner:
         for _, predictor in program.named_predictors():
             if predictor.lm is not None:
                 predictor.lm = self._as_asked(predictor.lm)
-        self._counter.counts_elsewhere = is_counted(lm_of(program))
+        self._counter.expect(program)
         return program
 
     def run(self, program: Any, text: str) -> Record:
@@ -204,8 +206,10 @@ class ProgramRunner:
         """
         example = self.examples[text]
         try:
-            with self._counter.one_run():
+            with self._counter.one_run() as calls:
                 prediction = _call(program, dict(example.inputs().items()))
+                self._check_steps(calls, program)
+                return self._record(example, prediction, text)
         except dspy.AdapterParseError:
             return {"outcome": None, "merit": 0.0}
         except BudgetReachedError:
@@ -215,6 +219,18 @@ class ProgramRunner:
                 raise own from None
             self.failures.add("program", text, error)
             return {"outcome": None, "merit": 0.0, "failed": True}
+
+    def _check_steps(self, calls: CallsOfARun, program: Any) -> None:
+        """Raise InputError if a run has called the user's own steps, which no edit reaches, instead of the copy's."""
+        for name, step in self._own_steps:
+            if id(step) in calls.steps:
+                raise InputError(
+                    f"{type(program).__name__} calls {name} through a function that holds your own program, so that no "
+                    "rewording or edit reaches it: call steps by self, in methods"
+                )
+
+    def _record(self, example: Any, prediction: Any, text: str) -> Record:
+        """The outcome of a prediction, and the metric's judgement."""
         record: Record = {"outcome": None, "merit": None}
         value = _value(prediction, self.outcome.field)
         is_missing = hasattr(prediction, "keys") and self.outcome.field not in [*prediction.keys()]
@@ -236,9 +252,9 @@ class ProgramRunner:
         """The metric's judgement of a prediction: a score of 0 if the metric fails."""
         try:
             score, feedback = judge(metric, example, prediction)
-        except InputError:  # it returns an invalid value, probably on all texts
-            raise
         except Exception as error:  # noqa: BLE001  # likewise
+            if (own := own_error(error)) is not None:  # such as for an invalid value, probably on all texts
+                raise own from None
             self.failures.add("metric", text, error)
             return {"merit": 0.0, "failed": True}
         if not feedback:
@@ -283,7 +299,7 @@ class ProgramRunner:
             self.records.put(key, self.run(program, text))
 
         calls = [partial(keep, key, program, text) for key, (program, text) in jobs.items()]
-        _run_in_threads(calls, self._n_threads, on_progress)
+        run_in_threads(calls, self._n_threads, on_progress)
 
 
 def _call(program: Any, inputs: dict[str, Any]) -> Any:
@@ -305,7 +321,7 @@ def name_of(program: Any) -> str:
     return f"program/{type(program).__name__} on {lm_of(program).model}"
 
 
-def _run_in_threads(jobs: Sequence[Callable[[], object]], n_threads: int, on_progress: OnProgress | None) -> None:
+def run_in_threads(jobs: Sequence[Callable[[], object]], n_threads: int, on_progress: OnProgress | None) -> None:
     """Run all jobs; each sees the caller's context variables, including DSPy's settings.
 
     The first error is raised, and jobs that have not begun are dropped. Running jobs are awaited, since they are paid

@@ -39,8 +39,19 @@ def write_program(program: Any, folder: Path, prompt_id: str) -> Path:
         plain = copy_of(program)
         for _, predictor in plain.named_predictors():
             predictor.demos = [as_json_data(dict(demo.items())) for demo in predictor.demos]
+            if not _can_be_saved(predictor.lm):
+                predictor.lm = None
         plain.save(target)
     return target
+
+
+def _can_be_saved(lm: Any) -> bool:
+    """Whether DSPy can save a step's language model: not one with an engine of the user's own that can't be loaded."""
+    try:
+        json.dumps(lm and lm.dump_state())
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def predict_state(prompt: Prompt) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -43,7 +44,7 @@ class SaysMapping(Sorter):
 class OnlyAwaited(dspy.Module):
     def __init__(self) -> None:
         super().__init__()
-        self.sort = dspy.Predict(Sort)
+        self.sort = dspy.ChainOfThought(Sort)
 
     async def aforward(self, question: str) -> Any:
         return await self.sort.acall(question=question)
@@ -134,6 +135,15 @@ def test_programs_of_any_shape_are_compiled(make: Callable[[], Any], tmp_path: P
     if make is agent:
         assert set(better.sensitivity_by_step) == {"react", "extract.predict"}
         assert "look_up" in better.react.signature.instructions
+
+
+def test_a_program_that_can_only_be_awaited_is_compiled_in_a_notebook(tmp_path: Path) -> None:
+    async def cell() -> Any:
+        return compiled(OnlyAwaited(), tmp_path)
+
+    better = asyncio.run(cell())
+    assert better.failures == {}
+    assert examples_offered(better)
 
 
 def test_sub_modules_that_are_compiled_already_stay_as_they_are(tmp_path: Path) -> None:

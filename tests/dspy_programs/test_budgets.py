@@ -10,13 +10,13 @@ import pytest
 
 dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
-from psopt import SensitivityOptimizer  # noqa: E402
+from psopt import LMConfig, SensitivityOptimizer  # noqa: E402
 from psopt.errors import BudgetReachedError  # noqa: E402
 from psopt.tracking import Ending, RunRecord, Tracker, TrialRecord  # noqa: E402
 
 from tests.dspy_programs.compiling import FEW, Listener, compiled, manifest  # noqa: E402
 from tests.dspy_programs.keyword_lm import keyword_lm, n_calls  # noqa: E402
-from tests.dspy_programs.programs_to_mend import examples, predict, two_steps  # noqa: E402
+from tests.dspy_programs.programs_to_mend import Sort, examples, predict, two_steps  # noqa: E402
 from tests.sweeps import each  # noqa: E402
 
 if TYPE_CHECKING:
@@ -129,6 +129,38 @@ def test_a_limit_that_pays_for_nothing_raises_and_keeps_what_was_paid(tmp_path: 
     compiled(two_steps(), tmp_path, again, FEW, **sizes)
     compiled(two_steps(), tmp_path / "whole", whole, FEW, **sizes)
     assert n_calls(again) <= n_calls(whole) - n_calls(lm) + 2 * 4  # a run under way when the limit came is lost
+
+
+class AsksAnother(dspy.Module):
+    """Asks a model of its own by itself."""
+
+    def __init__(self, lm: Any) -> None:
+        super().__init__()
+        self.big, self.sort = lm, dspy.Predict(Sort)
+
+    def forward(self, question: str) -> Any:
+        self.sort(question="who ?")
+        with dspy.context(lm=self.big):
+            return self.sort(question=question)
+
+
+@pytest.mark.parametrize("lm", [None, LMConfig()])
+def test_calls_of_other_models_and_of_the_metric_count_too(lm: Any, tmp_path: Path) -> None:
+    main, big, judge = keyword_lm(), keyword_lm(), keyword_lm()
+
+    def judged(example: Any, prediction: Any, trace: Any = None) -> bool:
+        with dspy.context(lm=judge):
+            dspy.Predict(Sort)(question=example.question)
+        return bool(example.label == prediction.label)
+
+    options = {"lm": lm, "cache_dir": tmp_path / "cache", "metric": judged}
+    better = compiled(AsksAnother(big), tmp_path, main, FEW, **options)
+    assert n_calls(big) == n_calls(judge) > 0
+    assert manifest(better)["calls"]["made"] == sum(map(n_calls, (main, big, judge)))
+    main, big, judge = keyword_lm(), keyword_lm(), keyword_lm()
+    with pytest.raises(BudgetReachedError, match="max_calls=70"):
+        compiled(AsksAnother(big), tmp_path / "limited", main, FEW, **options, max_calls=70)
+    assert sum(map(n_calls, (main, big, judge))) <= 70 + 2 * 3 * (lm is not None)  # those of two runs under way
 
 
 def test_results_are_had_by_the_names_of_other_optimizers(tmp_path: Path) -> None:

@@ -30,7 +30,23 @@ from typing import Literal
 KINDS = Literal["Number", "Location", "Person", "Description", "Entity", "Abbreviation"]
 FIELDS = {{"question": (str, dspy.InputField()), "kind": (KINDS, dspy.OutputField())}}
 sort = dspy.Predict(dspy.Signature(FIELDS, "Sort it."))
-graded = dspy.Predict(sort.signature.with_updated_fields("kind", type_=Literal{list(SIZES)}))
+grade = dspy.Predict(sort.signature.with_updated_fields("kind", type_=Literal{list(SIZES)}))
+
+
+class Graded(dspy.Module):
+    def __init__(self):
+        super().__init__()
+        self.step = grade
+
+    def forward(self, text, context=None):
+        return self.step(question=text)
+
+
+def made(size):
+    return sort
+
+
+graded = Graded()
 wrong = dspy.Predict("question -> kind: bool")
 two = dspy.Predict(sort.signature.prepend("context", dspy.InputField(), str))
 number = 7
@@ -76,6 +92,14 @@ def test_a_program_is_optimized_gone_on_with_and_exported(tmp_path: Path, capsys
     capsys.readouterr()
     assert exit_code("export", "run", "--format", "dspy") == 0
     program = loaded(sys.modules["mine"].sort, tmp_path, capsys.readouterr().out)
+    (tmp_path / "mine.py").write_text(MINE.replace("dspy.InputField()", "dspy.InputField(desc='what is asked')", 1))
+    sys.modules.pop("mine")
+    assert exit_code("resume", "run", "--trials", "5", "--quiet") == 2
+    said = capsys.readouterr().err
+    assert (
+        "has changed: its instructions, fields and demonstrations; start a new run, or accept it with --force" in said
+    )
+    assert exit_code("resume", "run", "--trials", "5", "--quiet", "--force") == 0
     assert program.signature.instructions.startswith("Sort it.")
     with dspy.context(lm=minilm_lm(cache=False)):
         assert program(question="How many are there ?").kind in run["baseline"]["test"]["per_class"]
@@ -102,6 +126,7 @@ def test_a_prompt_is_exported_as_a_program_and_as_messages(tmp_path: Path, capsy
         ("broken:sort", "ZeroDivisionError"),
         ("mine:nothing", "has no 'nothing'"),
         ("mine:number", "no dspy.Module"),
+        ("mine:made", "calling it without arguments failed: TypeError: made() missing"),
         ("mine:two", "reads context, question"),
         ("mine:wrong", "labels"),
     ],

@@ -59,6 +59,8 @@ def test_without_a_testset_a_half_of_the_valset_is_set_aside_or_a_third_of_many_
     }
     assert split_examples(many[:59], VAL, None)["test"][0].example in VAL  # too few to take from
     assert {given.place[:8] for given in split_examples(many, None, None)["test"]} == {"trainset"}
+    for of_split in split_examples(TRAIN, None, None).values():  # its labels take turns
+        assert {given.example.label for given in of_split} == {"Number", "Person"}
 
 
 def test_an_example_is_drawn_from_or_judged_by_and_not_both() -> None:
@@ -267,6 +269,10 @@ OF_THE_LABEL = r"valset\[20\]: label 'Persona' is none of the program's labels; 
         ({"trainset": [dspy.Example(question="who ?", label="Person")]}, "with_inputs"),
         ({"trainset": [("who ?", "Person")]}, "no dspy.Example"),
         ({"trainset": TRAIN[:1], "valset": None}, "give a valset"),
+        ({"trainset": TRAIN[:1] * 9, "valset": None}, "holds 1 examples, too few"),
+        ({"teacher": "gpt"}, "the teacher is no dspy.Module but a str"),
+        ({"num_trials": "2"}, "num_trials must be a whole number, 1 or more, not '2'"),
+        ({"num_threads": -1}, "num_threads must be a whole number"),
         ({"metrik": 1}, "metrik"),
         ({"minibatch_size": 25}, "minibatch_size means nothing to SensitivityOptimizer: racing decides"),
         ({"max_bootstrapped_demos": 4}, "how many demonstrations there are is searched for"),
@@ -288,7 +294,16 @@ def test_what_cant_be_compiled_is_told_before_any_call(arguments: dict[str, Any]
         ({"auto": "huge"}, "auto must be one of"),
         ({"num_trials": 0}, "num_trials"),
         ({"num_rephrasings": 1}, "num_rephrasings"),
+        ({"num_threads": "4"}, "num_threads must be a whole number, 1 or more, not '4'"),
+        ({"max_errors": -1}, "max_errors must be a whole number, 0 or more"),
+        ({"seed": None}, "seed must be a whole number"),
+        ({"pick": "knea"}, "did you mean 'knee'"),
+        ({"equivalence": "same"}, "equivalence must be a function of two answers, not 'same'"),
+        ({"lm": {"max_calls": 5}}, "lm must be a psopt.LMConfig"),
+        ({"lm": "openai/x"}, "name the model with task_model"),
+        ({"label_field": ["label"]}, "label_field must be the name of one output"),
         ({"label_field": "colour"}, "label_field 'colour'"),
+        ({"answers": "ordinal", "order": "Number,Person"}, "order must be a list of labels"),
         ({"answers": "ordinal"}, "say the order"),
         ({"answers": "ordinal", "order": ["Number"]}, "not in the order"),
         ({"order": ["Number", "Person"]}, "answers='ordinal'"),
@@ -309,6 +324,13 @@ def test_options_that_mean_nothing_are_refused_before_any_call(
     with pytest.raises(InputError, match=message):
         compiled(predict(), tmp_path, lm, **options)
     assert n_calls(lm) == 0
+
+
+def test_one_callback_needs_no_list() -> None:
+    assert SensitivityOptimizer(callbacks="mlflow:tickets")._settings(1).log == ("mlflow:tickets",)
+    watch = dspy.utils.BaseCallback()
+    assert SensitivityOptimizer(callbacks=watch).callbacks == [watch]
+    assert SensitivityOptimizer(callbacks=print, pick="max F1 with S <= .1").callbacks == []
 
 
 def test_without_a_language_model_nothing_is_tried(tmp_path: Path) -> None:

@@ -57,7 +57,13 @@ class WithHistory(dspy.Signature):
     label: Literal["Number", "Person"] = dspy.OutputField()
 
 
-@pytest.mark.parametrize("adapter", [None, dspy.JSONAdapter()])
+class NeedsHistory(dspy.ChatAdapter):
+    def format(self, signature: Any, demos: Any, inputs: Any) -> Any:
+        assert inputs["history"].messages
+        return super().format(signature, demos, inputs)
+
+
+@pytest.mark.parametrize("adapter", [None, dspy.JSONAdapter(), NeedsHistory()])
 def test_a_conversation_is_an_input(adapter: Any, tmp_path: Path) -> None:
     history = dspy.History(messages=[{"question": "who ?", "label": "Person"}])
 
@@ -250,6 +256,9 @@ def test_labels_of_the_type_go_before_numbers_beside_them() -> None:
     examples = [dspy.Example(text="x", team="billing", urgency=0.1 * n).with_inputs("text") for n in range(12)]
     assert find_outcome(program, examples, None, None).field == "team"
     assert find_outcome(program, examples, None, None, AnswerSpec("number")).field == "urgency"
+    unlabelled = [dspy.Example(text="x").with_inputs("text")]
+    explained = dspy.Predict(program.signature.append("why", dspy.OutputField(), str))
+    assert find_outcome(explained, unlabelled, None, None, has_metric=True).field == "team"
 
 
 def test_what_can_not_be_read_is_named(tmp_path: Path) -> None:

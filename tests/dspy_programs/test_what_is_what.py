@@ -9,14 +9,16 @@ import functools
 import pathlib
 import re
 import threading
-from typing import TYPE_CHECKING, Any
+import types
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pytest
 
 dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
-from psopt.dspy_programs._contents import contents  # noqa: E402
+from psopt.dspy_programs._contents import contents, digest_of_program  # noqa: E402
+from psopt.dspy_programs._fingerprint import Fingerprint  # noqa: E402
 from psopt.errors import InputError  # noqa: E402
 
 from tests.dspy_programs.compiling import FEW, Listener, compiled  # noqa: E402
@@ -218,9 +220,67 @@ class Slotted:
         self.thing = thing
 
 
+N_JUDGED = 0
+
+
+def judged(example: Any, prediction: Any, trace: Any = None) -> Any:
+    """A metric that uses what stands beside it, and counts."""
+    global N_JUDGED
+    N_JUDGED += 1
+    return judge(helper.norm(example.label), prediction.label, weights, like)  # type: ignore[name-defined]  # noqa: F821
+
+
+def beside(**values: Any) -> Any:
+    """The metric with other values beside it."""
+    around = {"N_JUDGED": 0, "judge": dspy.Predict(Sort), "helper": module("text.upper()"), **values}
+    return types.FunctionType(judged.__code__, {"weights": [1], "like": re.compile("a"), **around})
+
+
+def module(code: str) -> Any:
+    """A module of the user's own."""
+    made = types.ModuleType("helper")
+    made.__file__ = "helper.py"
+    exec(f"norm = lambda text: {code}", vars(made))
+    return made
+
+
+class Asks(dspy.Module):
+    """Its attributes have the names of those that a step does not answer by."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__()
+        self.__dict__.update(attributes)
+
+
+def step_with(kind: Any) -> Any:
+    return dspy.Predict(Sort.with_updated_fields("label", type_=kind))
+
+
+SHARE, WORD = step_with(float), step_with(Literal["low", "high"])
+OTHER_STEP = dspy.Predict(Sort.with_instructions("Be strict."))
+
+
+def test_counts_and_models_of_a_student_are_no_part_of_it_and_types_are() -> None:
+    assert contents(beside()) == contents(beside(N_JUDGED=7))
+    assert digest_of_program(predict()) == digest_of_program(OTHER_STEP)
+    with dspy.context(lm=keyword_lm()):
+        assert Fingerprint.of(SHARE) == Fingerprint.of(step_with(float))
+        assert Fingerprint.of(SHARE).key("who ?") != Fingerprint.of(WORD).key("who ?")
+
+
 @each(
     "one, other",
     [
+        (beside(), beside(judge=OTHER_STEP)),
+        (beside(), beside(judge=Asks(lm=dspy.LM("openai/one")))),
+        (beside(), beside(helper=module("text.lower()"))),
+        (beside(), beside(weights=[2])),
+        (beside(), beside(like=re.compile("b"))),
+        (beside(judge=functools.cache(shouting)), beside(judge=functools.cache(whispering))),
+        (predict(), OTHER_STEP),
+        (SHARE, WORD),
+        (Asks(lm=dspy.LM("openai/one")), Asks(lm=dspy.LM("openai/two"))),
+        (Asks(stage="first"), Asks(stage="second")),
         (dt.date(2026, 1, 1), dt.date(2026, 1, 2)),
         (decimal.Decimal("1.0"), decimal.Decimal("1.00")),
         (pathlib.PurePosixPath("a"), pathlib.PurePosixPath("b")),
@@ -259,10 +319,13 @@ class Locked(dspy.Module):
         return self.steps[1](question=question)
 
 
-def test_no_copy_shares_a_step_and_the_student_stays_as_it_is(tmp_path: Path) -> None:
+def test_no_copy_shares_a_step_and_the_student_stays_as_it_is(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     student = Locked()
     before = student.dump_state()
+    student.set_lm(keyword_lm())  # which can't be saved
     better = compiled(student, tmp_path, num_rephrasings=4)
+    assert "Failed to deep copy" not in caplog.text
+    student.set_lm(None)
     assert student.dump_state() == before
     assert better.run.baseline.val.sensitivity > 0
     assert better.steps[1] is not student.steps[1]
@@ -291,8 +354,33 @@ def test_where_a_step_would_be_shared_all_the_same_one_line_names_it(tmp_path: P
     with pytest.raises(InputError, match=r"Locked.steps\[1\] can't be copied"):
         compiled(student, tmp_path)
     assert compiled(Stubborn(), tmp_path / "stubborn").steps[1] is not None
-    step = dspy.Predict(Sort)
-    student.steps = [step]
-    student.ask = lambda question: step(question=question)
-    with pytest.raises(InputError, match=r"Locked.ask can't be copied: .*call steps by self"):
-        compiled(student, tmp_path)
+
+
+class Calls(Sorter):
+    """Calls its step in a way of its own."""
+
+    def __init__(self, way: Callable[[Any], Any], **attributes: Any) -> None:
+        super().__init__()
+        self.__dict__.update(attributes)
+        self.ask = way(self)
+
+    def forward(self, question: str) -> Any:
+        return self.ask(question=question)
+
+
+def by_default(program: Any) -> Any:
+    return lambda question, step=program.sort: step(question=question)
+
+
+@pytest.mark.parametrize("way", [lambda program: lambda question: program.sort(question=question), by_default])
+def test_a_step_that_no_edit_reaches_is_told(way: Any, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"Calls calls sort through a function .*: call steps by self"):
+        compiled(Calls(way), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "way", [lambda program: program.sort.__call__, lambda program: functools.partial(program.sort)]
+)
+def test_edits_reach_a_step_by_methods_and_partial_calls_also_beside_a_lock(way: Any, tmp_path: Path) -> None:
+    better = compiled(Calls(way, lock=threading.Lock()), tmp_path, num_rephrasings=4)
+    assert better.run.baseline.val.sensitivity > 0
