@@ -180,7 +180,7 @@ def open_messages(prompt: PromptParts) -> Messages:
     if prompt.template is None:
         return render(prompt, "{text}")
     messages = filled_template(prompt).messages
-    return [{"role": message.role, "content": "".join(map(_open, message.pieces))} for message in messages]
+    return [{**message.head, "content": "".join(map(_open, message.pieces))} for message in messages]
 
 
 def _open(piece: Piece) -> str:

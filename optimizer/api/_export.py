@@ -19,6 +19,7 @@ from psopt.runs import (
     asks_the_same,
     configuration_of,
     difference,
+    keeps_instructions,
     pick_note,
     price_line,
     read_back,
@@ -159,7 +160,7 @@ def export(
         text,
         suffix,
         difference(baseline, prompt, form, settings.get("prompt_file", "")),
-        (*pick_note(directory.path, pick), *_notes(prompt, written)),
+        (*pick_note(directory.path, pick), *_notes(prompt, written, form)),
         CallPrice.of(baseline, model, around),
         CallPrice.of(prompt, model, around),
         edits,
@@ -174,8 +175,10 @@ def _without(edits: Sequence[Edit], names: Sequence[str]) -> tuple[Edit, ...]:
     return tuple(edit for edit in edits if not {edit.id, edit.parameter_name}.intersection(names))
 
 
-def _notes(prompt: Prompt, written: WrittenPrompt) -> tuple[str, ...]:
+def _notes(prompt: Prompt, written: WrittenPrompt, form: str) -> tuple[str, ...]:
     notes = [written.note]
+    if prompt.template is not None and form in ("own", "openai") and not keeps_instructions(prompt, written):
+        notes.append("read from this file, other sentences would be rephrased, or none: give --format json to psopt")
     if prompt.calibration and written.format != "psopt":
         notes.append(
             "this prompt is calibrated, which its text can't carry: psopt classify takes the label prior out of the "

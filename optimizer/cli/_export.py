@@ -98,6 +98,8 @@ def export(
         )
     if into is not None and (out is not None or diff or why or form not in {None, "promptfoo"}):
         raise InputError("--into adds the prompt to a file: leave --out, --diff, --why and another --format out")
+    if why and (out is not None or diff):
+        raise InputError(f"--why lists the edits instead of the prompt: leave {'--out' if out else '--diff'} out")
     written: WrittenForm = "own"
     if form not in {None, "dspy"}:
         written = form  # type: ignore[assignment]

@@ -19,7 +19,7 @@ from psopt.runs._measured import Measured, stated_model
 from psopt.runs._settings import RunSettings
 from psopt.search_spaces import Prompt
 from psopt.settings import PromptOptions
-from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT, Task, columns_of
+from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT, Task, columns_of, inputs_of
 from psopt.templates import PromptText, detect_format, named_fields, prompt_entries, promptfoo_config, read_template
 from psopt.text import read_json, read_text
 
@@ -95,6 +95,7 @@ class PromptSource:
             label_column=task.label_column,
             prompt_format=self.options.format,
             answer=self.options.answer,
+            inputs=_inputs_beside_text(task),
         )
         description = read.description
         if read.template is None:
@@ -156,6 +157,13 @@ def inputs_named(sources: Sequence[PromptSource], dataset: str, task_file: str |
         return ()
     inputs = tuple(column for column in columns if column in named)
     return tuple(column for column in inputs if column != "id") or inputs
+
+
+def _inputs_beside_text(task: Task) -> tuple[str, ...]:
+    """A task's inputs, if they are several and a column is called ``text``, which then does not stand for them."""
+    if not task.samples or "text" not in task.fields:
+        return ()
+    return tuple(inputs_of(task.samples[0].text))
 
 
 def _description(text: str) -> str:

@@ -62,7 +62,8 @@ def write_prompt(prompt: Prompt, form: str = "own", measured: Mapping[str, Any] 
         if prompt.template is None:
             raise InputError("a prompt of psopt's own form names no variables of promptfoo's: take --format openai")
         return WrittenPrompt(promptfoo_text(filled_template(prompt)), ".txt", "promptfoo")
-    return WrittenPrompt(render_instructions(prompt) + "\n", ".txt", "text", _AS_TURNS if prompt.examples else "")
+    as_turns = prompt.examples and (prompt.template is None or prompt.template.example.turns)
+    return WrittenPrompt(render_instructions(prompt) + "\n", ".txt", "text", _AS_TURNS if as_turns else "")
 
 
 def _as_it_came(prompt: Prompt, measured: Mapping[str, Any] | None) -> WrittenPrompt:
@@ -142,6 +143,14 @@ def read_back(prompt: Prompt, written: WrittenPrompt, fields: Sequence[str]) -> 
         # A schema is not part of the prompt's file: users pass it along with the file.
         template = replace(template, response_format=own.response_format)
     return Prompt(read.description, prompt.labels, prompt.noun, template=template, asks=prompt.asks)
+
+
+def keeps_instructions(prompt: Prompt, written: WrittenPrompt) -> bool:
+    """Whether psopt finds a prompt's own instructions in its written form, and no sentence of an example."""
+    try:
+        return read_back(prompt, written, prompt.fields).description == prompt.description
+    except InputError:
+        return False
 
 
 def asks_the_same(prompt: Prompt, other: Prompt, texts: Sequence[str]) -> bool:

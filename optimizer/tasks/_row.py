@@ -48,13 +48,17 @@ class Row(str):
 
 
 def fields_of(text: str) -> dict[str, str]:
-    """Return the fields of a row; a plain text is the field ``text``.
+    """Return the fields of a row; the field ``text`` is its text, if that is a plain text or one column's content.
 
     >>> fields_of("Too high.")
     {'text': 'Too high.'}
+    >>> fields_of(Row.of({"text": "<b>Hi</b>", "clean": "Hi"}, ("clean",)))
+    {'text': 'Hi', 'clean': 'Hi'}
     """
-    fields = text.fields if isinstance(text, Row) else {}
-    return {"text": str(text), **fields}
+    fields = {"text": str(text), **(text.fields if isinstance(text, Row) else {})}
+    if text in fields.values():  # another column may be called so; examples forget which are the inputs
+        fields["text"] = str(text)
+    return fields
 
 
 def columns_of_row(text: str) -> tuple[tuple[str, str], ...]:

@@ -101,7 +101,10 @@ def _message(where: str, data: Any) -> DraftMessage:
         return DraftMessage(role, content, name=name)
     if isinstance(content, list) and content:
         return DraftMessage.of_parts(role, [_text(where, part) for part in content], name)
-    raise InputError(f"{where} has content that is no text: {content!r:.60}")
+    cure = ""
+    if isinstance(content, dict):
+        cure = ": put it in quotes, since YAML reads braces as an object"
+    raise InputError(f"{where} has content that is no text: {content!r:.60}{cure}")
 
 
 def _text(where: str, part: Any) -> str:

@@ -29,6 +29,7 @@ _MEMBER = re.compile(r"\"[^\"\n]*\"\s*:")
 TAG = re.compile(r"</?[A-Za-z_][\w.-]*(?:\s[^<>\n]*)?/?>")
 _BRACES = re.compile(r"\{\{[ \t]*(?P<double>[^{}\n]*?[^{}\s])[ \t]*\}\}|\{(?P<single>[^{}\n]+)\}")
 _NAME = re.compile(r"[^\W\d]\w*")
+_TWO_WORDS = re.compile(r"[^\W\d][\w-]*[ -][\w-]+")
 OWN = "psopt."
 """The prefix of the names of places for edits, such as ``{{psopt.notes}}``."""
 
@@ -65,6 +66,18 @@ def names_in(text: str, columns: Collection[str], *, double_braces: bool = False
         for match, name in _names(text, double_braces)
         if name in columns or (_NAME.fullmatch(name) and not within(match.span(), literal))
     ]
+
+
+def literal_names(text: str, *, double_braces: bool) -> Iterator[tuple[re.Match[str], str]]:
+    """Yield names in braces that mean themselves if they are no columns: those in quotes or fences, and of two words.
+
+    Those in JSON are left out: they stand for the answer.
+    """
+    literal, objects = literal_spans(text), json_objects(text)
+    for match, name in _names(text, double_braces):
+        is_hidden = within(match.span(), literal) and _NAME.fullmatch(name)
+        if (is_hidden or _TWO_WORDS.fullmatch(name)) and not within(match.span(), objects):
+            yield match, name
 
 
 def has_expressions(text: str) -> bool:

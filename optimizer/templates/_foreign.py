@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from psopt.errors import InputError
-from psopt.templates._fields import fences, names_in, within
+from psopt.errors import InputError, nearest
+from psopt.templates._fields import fences, literal_names, names_in, within
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from psopt.templates._draft import Draft
@@ -71,6 +71,7 @@ _MARKS = (
         column=True,
     ),
 )
+_PLACE = _MARKS[-1].pattern
 _BARE = re.compile(r"(?<!%)%[sr]\b|(?<!\{)\{\d?\}(?!\})")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(?P<head>.*?)\n---[ \t]*\r?\n", re.DOTALL)
 _PROMPTY = re.compile(
@@ -99,6 +100,12 @@ def _check(source: str | Path, text: str, columns: Collection[str]) -> None:
             f"prompt {source} begins with settings between ---, as .prompty files do: leave these out, and give what "
             'stands under system: and user: as messages, [{"role": "system", "content": ..}, ..]'
         )
+    for match, cure in foreign_marks(text, columns):
+        raise _refused(source, text, match, cure)
+
+
+def foreign_marks(text: str, columns: Collection[str] = ()) -> Iterator[tuple[re.Match[str], str]]:
+    """Yield what would be refused in a prompt's text, and how to write it."""
     fenced = fences(text)
     for mark in _MARKS:
         for match in mark.pattern.finditer(text):
@@ -109,10 +116,35 @@ def _check(source: str | Path, text: str, columns: Collection[str]) -> None:
             is_data = not mark.column or not names.isdisjoint(map(str.casefold, columns))
             is_hidden = not mark.in_fences and within(match.span(), fenced)
             if is_data and not is_hidden:
-                raise _refused(source, text, match, mark.cure)
+                yield match, mark.cure
     bare = _BARE.search(text)
     if bare and set(columns).isdisjoint(names_in(text, columns)):
-        raise _refused(source, text, bare, "stands for a value, and names no column: write {text}")
+        yield bare, "stands for a value, and names no column: write {text}"
+
+
+def check_shows_data(source: str | Path, draft: Draft, columns: Collection[str], label_column: str) -> None:
+    """Refuse a prompt without fields that seems to name one: in quotes, or in other signs than braces, as in ``$mail``.
+
+    If it has a field, these mean themselves.
+    """
+    texts = [message.text for message in draft.messages if not message.is_searched]
+    if any(names_in(text, columns, double_braces=draft.double_braces) for text in texts):
+        return
+    for text in texts:
+        for match, name in (*literal_names(text, double_braces=draft.double_braces), *_other_places(text)):
+            if name.casefold() != label_column.casefold():
+                shown = f"{nearest(name, columns) or ';'} columns: {', '.join(columns)}"
+                how = f"write {{NAME}} where the text belongs; --prompt-format {draft.origin.format} sends it as it is"
+                raise _refused(source, text, match, f"names no column of the data{shown} ({how})")
+
+
+def _other_places(text: str) -> Iterator[tuple[re.Match[str], str]]:
+    """Yield names in the signs of shells and the like, but not amounts in ``$US``, nor names in code fences."""
+    fenced = fences(text)
+    for match in _PLACE.finditer(text):
+        name = next(filter(None, match.groups()))
+        if not within(match.span(), fenced) and not (match["bare"] and name[0].isupper()):
+            yield match, name
 
 
 def _refused(source: str | Path, text: str, match: re.Match[str], cure: str) -> InputError:

@@ -31,6 +31,10 @@ _FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 PromptFormat = Literal["text", "openai", "promptfoo", "python", "psopt", "description"]
 FORMATS: tuple[PromptFormat, ...] = get_args(PromptFormat)
 _YAML = (".yaml", ".yml")
+_YAML_CHAT = re.compile(r"\s*-[ \t]+[\"']?role[\"']?[ \t]*:")
+_CHAT = re.compile(rf"\s*(?:\[\s*)?\{{\s*[\"']|{_YAML_CHAT.pattern}")
+"""How a text begins that is meant as messages."""
+_ROLE, _CONTENT = re.compile(r"\brole[\"']?\s*:"), re.compile(r"\bcontent[\"']?\s*:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,15 +150,16 @@ def detect_format(
 
 
 def document_of(source: Source) -> Node | None:
-    """A file's data; None for a text. A prompt in JSON is read as JSON, whatever its file is called."""
+    """A file's data; None for a text. Messages in JSON or YAML are read as such, whatever their file is called."""
     if source.suffix in _YAML:
         return yaml_node(source.text, f"prompt {source.path}")
     if source.suffix == ".json":
         return json_node(source.text, f"prompt {source.path}")
-    if source.text.lstrip()[:1] not in ("[", "{"):
+    read = yaml_node if _YAML_CHAT.match(source.text) else json_node
+    if read is json_node and source.text.lstrip()[:1] not in ("[", "{"):
         return None
     try:
-        node = json_node(source.text, f"prompt {source.path}")
+        node = read(source.text, f"prompt {source.path}")
     except InputError:
         return None
     return node if looks_like_chat(node) or _is_ours(node) else None
@@ -195,6 +200,19 @@ def _text(source: Source) -> Draft:
     return Draft((DraftMessage("user", source.text),), Origin("text", source.suffix or ".txt", source.details))
 
 
+def check_is_no_chat(source: str | Path, draft: Draft) -> None:
+    """Refuse a prompt that was read as a text and is meant as messages, with what is wrong in their JSON or YAML."""
+    text = draft.messages[0].text
+    if len(draft.messages) > 1 or not _CHAT.match(text) or not _ROLE.search(text) or not _CONTENT.search(text):
+        return
+    read = yaml_node if _YAML_CHAT.match(text) else json_node
+    try:
+        read(text, f"prompt {source}")
+    except InputError as error:
+        raise InputError(f"{error} (--prompt-format text sends it as it is)") from error
+    raise InputError(f"prompt {source} holds no list of messages with role and content")
+
+
 def _openai(source: Source) -> Draft:
     """Messages of a document."""
     node = document_of(source)
@@ -227,11 +245,12 @@ def _promptfoo(source: Source) -> Draft:
 
 
 def _inline(source: Source, entry: Node) -> Draft:
-    """A prompt that stands in a configuration: a text, or a chat as JSON in a text."""
+    """A prompt that stands in a configuration: a text, or a chat as JSON or YAML in a text."""
     check_size(Source(source.path, entry.value))
     suffix, read = ".txt", _text
-    if document_of(Source(Path("prompt.txt"), entry.value)) is not None:
-        suffix, read = ".json", _openai
+    node = document_of(Source(Path("prompt.txt"), entry.value))
+    if node is not None:
+        suffix, read = ".json" if node.style == "json" else ".yaml", _openai
     draft = read(Source(source.path.with_suffix(suffix), entry.value))
     details = {**source.details, "inline": suffix}
     if source.number is not None:

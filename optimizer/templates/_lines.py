@@ -39,6 +39,8 @@ _WHOLE_TAG = re.compile(rf"\s*(?:{TAG.pattern})+\s*$")
 _ENCLOSED = re.compile(r"\s*<(?P<tag>[A-Za-z_][\w.-]*)(?:\s[^<>\n]*)?>(?P<inner>[^\n]*)</(?P=tag)>\s*$")
 _BY_FIRST_WORDS = ("output", "caption", "lead")  # kinds that a line within a wrapped sentence may seem to have
 LEAD_WORDS = 5  # chosen: "Here is the new ticket:" introduces what follows, a longer line may be an instruction
+_UNSPACED = re.compile(r"[\u3040-\u9fff\u0e00-\u0e7f][^\w\s\u0e00-\u0e7f]*")  # Japanese, Chinese, Thai
+_LETTERS_A_WORD = 2  # chosen: of these, so that six are a short sentence
 _CAPTION_WORDS = 2  # chosen: "Review text:" is a caption, "Judge the review:" is not
 _FILLING_WORDS = 4  # chosen: besides labels, a list of labels has hardly any words: "one of", "or", "Labels"
 OUTPUT = re.compile(
@@ -73,6 +75,12 @@ class Line:
 def newline_of(text: str) -> str:
     """Return the line break that a text uses."""
     return "\r\n" if "\r\n" in text else "\n"
+
+
+def n_words(text: str) -> int:
+    """Count words; in scripts without spaces they are estimated from the letters."""
+    letters = len(_UNSPACED.findall(text))
+    return len(_UNSPACED.sub("", text).split()) + letters // _LETTERS_A_WORD
 
 
 def lines_of(message: DraftMessage, labels: Sequence[str]) -> list[Line]:
@@ -131,7 +139,7 @@ def _kind(line: str, labels: Sequence[str]) -> Kind:
     if OUTPUT.match(line):
         return "output"
     most_words = _CAPTION_WORDS if _COMMAND.match(line) else LEAD_WORDS
-    if line.endswith(":") and len(line.split()) <= most_words:
+    if line.endswith(":") and n_words(line) <= most_words:
         return "lead"
     if _OTHER_CAPTION.match(line) and not CAPTION.match(line):
         return "caption"

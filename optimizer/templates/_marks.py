@@ -4,27 +4,35 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from psopt.errors import InputError, nearest
 from psopt.templates._draft import DraftMessage, Span
 from psopt.templates._fields import OWN
+from psopt.templates._foreign import foreign_marks
 from psopt.templates._template import SLOTS, Slot
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 _REPHRASE = re.compile(r"</?rephrase>")
 _OPEN = re.compile(r"\{\{[^{}\n]*\}\}|\{[ \t]*[^\W\d][\w .-]*\}|</?rephrase>")
 _SLOT = re.compile(r"\{\{[ \t]*psopt\.(?P<kind>[\w.-]*)[ \t]*\}\}")
 
 
-def template_marks(text: str) -> list[str]:
-    """Return the pieces of a text that would be fields or marks in a template's file.
+def template_marks(text: str, columns: Collection[str] = ()) -> list[str]:
+    """Return the pieces of a text that would be fields or marks in a template's file, or would be refused there.
 
     psopt never reads what it fills in as a template. But an exported prompt is a file, in which ``{body}`` in an
     example is a field like any other.
 
     >>> template_marks('My {body} hurts, {"a": 1}, {{ x }}')
     ['{body}', '{{ x }}']
+    >>> template_marks('{% if x %}, which Jinja would read')
+    ['{% if x %}']
     """
-    return _OPEN.findall(text)
+    own = _OPEN.findall(text)
+    return own + [match.group() for match, _ in foreign_marks(text, columns) if match.group() not in own]
 
 
 def has_marks(text: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from psopt.errors import InputError
 from psopt.templates._fields import fences, json_objects
-from psopt.templates._lines import BULLET, CAPTION, OUTPUT, VERBS, lines_of
+from psopt.templates._lines import BULLET, CAPTION, OUTPUT, VERBS, lines_of, n_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,11 +40,12 @@ _CONTRACT = re.compile(
 """A sentence that fixes the answer's form after other words. If it is the only sentence of a paragraph, it is still an
 instruction, in which that part is protected."""
 _CLOSING = ":.?!"  # ends what stands before a field, so that the field is no part of its sentence
-_EXAMPLES = re.compile(r"\W*(?:\w+\s+)?examples?\b", re.IGNORECASE)
+_EXAMPLES = re.compile(r"[^\w/]*(?:\w+\s+)?examples?\b", re.IGNORECASE)
+_ANNOUNCES = re.compile(r"\b(?:the|this|here|is|your|following|next|new)\b", re.IGNORECASE)
+"""In a short line that leads to a field: it announces the text in English, and says nothing to do."""
+_OPENING = ("heading", "lead", "tag")  # kinds of lines that open a section
 _MOST = 3  # chosen: paragraphs in a row that are rephrased; what comes after them is detail rather than instruction
 _FEWEST_BESIDE_FIELD = 2  # words; chosen, as in 'Sentiment of "{text}"?'
-_UNSPACED = re.compile(r"[\u3040-\u9fff\u0e00-\u0e7f]")  # Japanese, Chinese, Thai
-_FEWEST_LETTERS = 6  # chosen: a short Chinese sentence
 _FEWEST_WORDS = 3  # chosen: fewer words are a caption
 _PARAGRAPH = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
 _ITEM = re.compile(r"^[ \t]*(?:(?:[-*+•–]|\(?\d{1,3}[.)])[ \t]+)?", re.MULTILINE)
@@ -134,6 +135,11 @@ def _leading(draft: Draft, indices: Sequence[int], labels: Sequence[str]) -> lis
     leading = [_part(index, stretch) for index in indices for stretch in _leading_instructions(stretches[index])]
     if leading:
         return leading
+    messages = [(index, draft.messages[index]) for index in indices]
+    doubtful = [(index, stretch) for index, each in messages for stretch in doubtful_instructions(each, labels)]
+    between = [_part(*found) for found in doubtful if found[1].strength == "instruction"]
+    if between:
+        return between[-1:]
     beside = {index: instruction_beside_field(draft.messages[index], labels) for index in indices}
     for index, stretch in beside.items():
         if stretch and stretch.strength == "instruction":
@@ -149,7 +155,7 @@ def _leading(draft: Draft, indices: Sequence[int], labels: Sequence[str]) -> lis
                 return [_part(index, weaker[0])]
             if stretch := beside[index]:
                 return [_part(index, stretch)]
-    return []
+    return [_part(*found) for found in doubtful[:1]]
 
 
 def _part(index: int, stretch: Stretch) -> PartSpan:
@@ -171,7 +177,7 @@ def instructions_in(message: DraftMessage, labels: Sequence[str]) -> list[Stretc
     text = message.text
     stretches: list[Stretch] = []
     block = 0
-    for lines in _runs(_without_examples(text, lines_of(message, labels))):
+    for lines in _runs(_parted(text, lines_of(message, labels))[0]):
         if lines[0].kind == "prose":
             stretch = _stretch(text, lines[0].start, lines[-1].end, block)
             if stretch:
@@ -181,6 +187,16 @@ def instructions_in(message: DraftMessage, labels: Sequence[str]) -> list[Stretc
         elif lines[0].kind != "blank":
             block += 1
     return stretches
+
+
+def doubtful_instructions(message: DraftMessage, labels: Sequence[str]) -> list[Stretch]:
+    """Find what is an instruction if a prompt has no other: a sentence between examples, or that leads to a field."""
+    text = message.text
+    outside, between = _parted(text, lines_of(message, labels))
+    leads = [line for line in outside if line.kind == "lead" and not _ANNOUNCES.search(text, line.start, line.end)]
+    spans = [(lines[0].start, lines[-1].end) for lines in between]
+    spans += [(line.start, line.end) for line in leads if _is_sentence(text[line.start : line.end])]
+    return [stretch for span in spans if (stretch := _stretch(text, *span, 0))]
 
 
 def _leading_instructions(stretches: Sequence[Stretch]) -> list[Stretch]:
@@ -212,7 +228,7 @@ def instructions_in_list(message: DraftMessage, labels: Sequence[str]) -> list[S
     """Find the items of a list that give instructions."""
     text = message.text
     stretches = []
-    for line in _without_examples(text, lines_of(message, labels)):
+    for line in _parted(text, lines_of(message, labels))[0]:
         bullet = BULLET.match(text, line.start, line.end)
         if line.kind != "bullet" or bullet is None:
             continue
@@ -230,16 +246,64 @@ def _says_something(sentence: str, fields: Sequence[str]) -> bool:
     return caption is None and len(re.findall(r"\w+", sentence)) >= _FEWEST_BESIDE_FIELD
 
 
-def _without_examples(text: str, lines: Sequence[Line]) -> list[Line]:
-    """Leave out what stands under a heading that announces examples, up to the next heading, tag or field."""
-    lines_outside = []
-    skipping = False
-    for line in lines:
-        if line.kind in ("heading", "lead", "tag", "field"):
-            skipping = line.kind != "field" and _EXAMPLES.match(text, line.start, line.end) is not None
-        if not skipping:
-            lines_outside.append(line)
-    return lines_outside
+def _parted(text: str, lines: Sequence[Line]) -> tuple[list[Line], list[list[Line]]]:
+    """The lines outside of examples, and the paragraphs between examples, which may be instructions.
+
+    Examples stand under a heading that announces them, up to the next heading, tag or field, or begin as the sample
+    does (``Mail:``). A paragraph that ends in a colon just before the sample is outside: as if there were no examples.
+    """
+    captions, beginnings = _captions(text, lines)
+    open_beginnings = tuple(beginning for beginning in beginnings if beginning.endswith((":", ">")))
+    outside: list[Line] = []
+    between: list[list[Line]] = []
+    skipped: list[Line] = []
+    for row, line in enumerate(lines):
+        own = text[line.outer_start : line.outer_end].strip()
+        is_field = line.kind == "field"
+        opens = line.kind in _OPENING and row not in captions
+        begins = row not in captions and not is_field and (own in beginnings or own.startswith(open_beginnings))
+        if skipped and (opens or begins or is_field):
+            last = _last_prose(skipped)
+            if is_field and last and text[: last[-1].end].rstrip().endswith(":"):
+                outside += last
+            elif last:
+                between.append(last)
+        if begins or (opens and _EXAMPLES.match(own)):
+            skipped.append(line)
+        elif opens or is_field:
+            skipped = []
+        elif skipped:
+            skipped.append(line)
+        if not skipped:
+            outside.append(line)
+    return outside, between
+
+
+def _captions(text: str, lines: Sequence[Line]) -> tuple[set[int], set[str]]:
+    """The rows of headings, leads and tags just above a field; and with what a sample begins, on its line or above."""
+    captions = set()
+    beginnings = set()
+    above = 0
+    for row, line in enumerate(lines):
+        if line.kind == "field":
+            beginnings.add(text[line.outer_start : line.outer_end].partition("{")[0].strip())
+            if lines[above].kind in _OPENING:
+                captions.add(above)
+                beginnings.add(text[lines[above].outer_start : lines[above].outer_end].strip())
+        if line.kind != "blank":
+            above = row
+    return captions, beginnings - {""}
+
+
+def _last_prose(lines: Sequence[Line]) -> list[Line]:
+    """The last lines, if they are a paragraph of prose; the line that opens the sample may follow it."""
+    rows = [*lines]
+    while rows and rows[-1].kind in ("blank", *_OPENING):
+        rows.pop()
+    paragraph: list[Line] = []
+    while rows and rows[-1].kind == "prose":
+        paragraph.insert(0, rows.pop())
+    return paragraph if rows and rows[-1].kind == "blank" else []
 
 
 def _runs(lines: Sequence[Line]) -> list[list[Line]]:
@@ -275,8 +339,8 @@ def _stretch(text: str, start: int, end: int, block: int) -> Stretch | None:
 
 
 def _is_sentence(text: str) -> bool:
-    """Whether a text is more than a caption; in scripts without spaces, letters are counted."""
-    return len(text.split()) >= _FEWEST_WORDS or len(_UNSPACED.findall(text)) >= _FEWEST_LETTERS
+    """Whether a text is more than a caption."""
+    return n_words(text) >= _FEWEST_WORDS
 
 
 def _sentences(text: str, start: int, end: int) -> list[tuple[int, int]]:

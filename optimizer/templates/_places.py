@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from psopt.templates._fields import TAG, fences, within
-from psopt.templates._lines import LEAD_WORDS, newline_of
+from psopt.templates._lines import LEAD_WORDS, n_words, newline_of
 from psopt.templates._template import Slot
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def place_at_end(text: str) -> Place:
 def announcing_line(text: str) -> str:
     """The last line of a text, if it is a short one that announces what comes next."""
     last = text.rstrip().rsplit("\n", 1)[-1]
-    if last.endswith(":") and len(last.split()) <= LEAD_WORDS:
+    if last.endswith(":") and n_words(last) <= LEAD_WORDS:
         return last
     return ""
 

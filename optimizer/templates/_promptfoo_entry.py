@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
 from psopt.templates._formats import document_of, read_source_text
 from psopt.templates._promptfoo import is_config, prompt_entries
 from psopt.templates._template import Field
-from psopt.templates._write import block_end, indented, indicators, readable, written_text
+from psopt.templates._write import block_end, indented, indicators, readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from psopt.templates._template import Template
+    from psopt.templates._template import Piece, Template
     from psopt.text import Node
 
 _TEMPLATE_MARKS = ("{{", "{%", "{#")
@@ -27,20 +27,23 @@ def promptfoo_text(template: Template) -> str:
 
     The text always has a line break, because promptfoo takes some single lines for names of files.
 
-    Raises InputError if promptfoo would also fill in its literal text.
+    Raises InputError if promptfoo would also fill in its literal text, or would never show it the sample.
     """
-    messages = [replace(message, pieces=tuple(map(_variable, message.pieces))) for message in template.messages]
+    if any(isinstance(piece, Field) and not piece.written for piece in template.pieces):
+        raise InputError(
+            "the prompt names no field, so promptfoo would never show it the text: add {{NAME}}, the variable that "
+            "holds it, to what --format text prints"
+        )
     literal = " ".join(piece for piece in template.pieces if isinstance(piece, str))
     if marks := [mark for mark in _TEMPLATE_MARKS if mark in literal]:
         raise InputError(
             f"the prompt's own text holds {marks[0]}, which promptfoo would fill in: --without leaves an edit out that "
             "shows it (--why lists them)"
         )
-    texts = ["".join(written_text(message)) for message in messages]
-    if len(messages) == 1 and messages[0].head == {"role": "user"}:
-        text = texts[0]
+    chat = [{**message.head, "content": "".join(map(_as_variable, message.pieces))} for message in template.messages]
+    if len(chat) == 1 and template.messages[0].head == {"role": "user"}:
+        text = chat[0]["content"]
         return text if "\n" in text else text + "\n"
-    chat = [{**message.head, "content": text} for message, text in zip(messages, texts, strict=True)]
     return json.dumps(chat, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -73,10 +76,8 @@ def with_prompt(path: Path, text: str, label: str) -> str:
     raise InputError(f"the prompts of {path} are written so that none can be added: put it there by hand")
 
 
-def _variable(piece: Any) -> Any:
-    if isinstance(piece, Field) and piece.written:
-        return Field(piece.name, f"{{{{{piece.name}}}}}")
-    return piece
+def _as_variable(piece: Piece) -> str:
+    return f"{{{{{piece.name}}}}}" if isinstance(piece, Field) else str(piece)
 
 
 def _candidates(text: str, prompts: Node, added: dict[str, str]) -> Iterator[str]:

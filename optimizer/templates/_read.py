@@ -11,8 +11,8 @@ from psopt.templates._answer_form import answer_form
 from psopt.templates._draft import Draft, DraftMessage, Span, pieces_of, places_in
 from psopt.templates._example_form import InputBlock, example_form, fields_as_lines, input_block
 from psopt.templates._fields import field_spans, names_in
-from psopt.templates._foreign import check_is_ours
-from psopt.templates._formats import detect_format, read_draft
+from psopt.templates._foreign import check_is_ours, check_shows_data
+from psopt.templates._formats import check_is_no_chat, detect_format, read_draft
 from psopt.templates._function import names_asked
 from psopt.templates._lines import lines_of
 from psopt.templates._marks import without_marks
@@ -73,6 +73,10 @@ def read_template(
         raise InputError(f"prompt {source} is psopt's own JSON and no template of chat messages")
     draft = read_draft(source, detected, columns)
     check_is_ours(source, draft, columns)
+    if prompt_format is None:
+        check_is_no_chat(source, draft)
+        if fields:  # otherwise the columns are not known
+            check_shows_data(source, draft, columns, label_column)
     how = "" if prompt_format else "; --prompt-format overrules"
     if detected == "description":
         note = f"prompt {source} names no field and not all labels: taken for the task's description{how}"

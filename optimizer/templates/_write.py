@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from psopt.text import Node
 
 _BLOCK = re.compile(r"(?P<style>[|>])(?P<indicators>[-+0-9]*)(?P<rest>[^\n]*)\n")
+_BLOCK_COMMENT = re.compile(r"\A([|>][-+0-9]*)[ \t]+#[^\n]*")
+_COMMENT = re.compile(r"(?:\n[ \t]*|[ \t]+|\A)#[^\n]*")
+_BEFORE_ITEM = re.compile(r"(?:\n[ \t]*(?:#[^\n]*)?)*\n[ \t]*-\s+\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ def write_template(template: Template) -> str:
     if "source" not in details:
         if is_open:
             raise InputError("a prompt that a Python function made is written when its places for edits are filled")
-        messages = [{"role": message.role, "content": "".join(written_text(message))} for message in template.messages]
+        messages = [{**message.head, "content": "".join(written_text(message))} for message in template.messages]
         return json.dumps(messages, indent=2, ensure_ascii=False) + "\n"
     source = Source(Path(f"prompt{template.origin.suffix}"), str(details["source"]), bool(details.get("bom")))
     if is_open:
@@ -87,43 +90,44 @@ def _written(source: Source, template: Template) -> str:
     n_added = len(template.messages) - len(messages.value)
     nodes = [*messages.value[:last], *[None] * n_added, *messages.value[last:]]  # added messages have no node
     changes = []
-    contents = []
+    expected = []
     for own, message in zip(nodes, template.messages, strict=True):
-        places: list[Node] = []
         if own is None:
+            like = _plainest(messages.value, last, message.role)
+            text = "".join(written_text(message))
             start = messages.value[last].start
-            changes.append(_Change(start, start, _turn(source.text, messages.value, last, message)))
-        else:
-            places = content_nodes(own)
-        texts = _by_part(message, len(places) or 1)
-        contents.append((message.role, texts))
-        for place, text in zip(places, texts, strict=False):
+            changes.append(_Change(start, start, _turn(source.text, messages, last, like, message.role, text)))
+            expected.append(_with_texts(like, [text], message.role))
+            continue
+        places = content_nodes(own)
+        texts = _by_part(message, len(places))
+        expected.append(_with_texts(own, texts, message.role))
+        for place, text in zip(places, texts, strict=True):
             if text != place.value:
                 changes.append(_Change(place.start, place.end, tuple(spellings(source.text, place, text))))
-    changed = _changed(source.text, changes, lambda text: _contents(source, text) == contents)
+    changed = _changed(source.text, changes, lambda text: _messages(source, text) == expected)
     if changed is not None:
         return changed
-    plain = [_with_texts(own, role, texts) for own, (role, texts) in zip(nodes, contents, strict=True)]
     if node is messages:
-        return _dumped(source, plain)
-    return _dumped(source, {**node.plain(), "messages": plain})
+        return _dumped(node, expected)
+    return _dumped(node, {**node.plain(), "messages": expected})
 
 
-def _with_texts(node: Node | None, role: str, texts: Sequence[str]) -> dict[str, Any]:
-    """A message as data, with its content in the form that it had: a text, or parts."""
-    message = node.plain() if node else {"role": role}
+def _with_texts(like: Node | None, texts: Sequence[str], role: str) -> dict[str, Any]:
+    """A message as data, with its content in the form that another has: a text, or parts."""
+    message = {**(like.plain() if like else {}), "role": role}
     content = message.get("content")
     if not isinstance(content, list):
         return {**message, "content": "".join(texts)}
     for place, text in enumerate(texts):
         part = content[place]
         content[place] = {**part, "text": text} if isinstance(part, dict) else text
-    return dict(message)
+    return message
 
 
-def _dumped(source: Source, data: Any) -> str:
+def _dumped(node: Node, data: Any) -> str:
     """Data written from scratch: correct, for cases in which their own style could not be kept."""
-    if source.suffix in (".yaml", ".yml"):
+    if node.style != "json":
         import yaml
 
         return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True))
@@ -152,23 +156,48 @@ def _inline(source: Source, template: Template, suffix: str) -> str:
     return changed
 
 
-def _turn(text: str, nodes: Sequence[Node], last: int, message: Message) -> tuple[str, ...]:
-    """A turn written like an existing one of the same role, or else like another of the prompt's messages."""
-    plain = [index for index in reversed(range(last)) if len(content_nodes(nodes[index])) == 1]
-    alike = [index for index in plain if nodes[index].value["role"].value == message.role]
-    if not plain:
+def _plainest(nodes: Sequence[Node], last: int, role: str) -> Node | None:
+    """The message that an added turn is written like: of its role if possible, with nothing but a role and a text."""
+    plain = [node for node in (*reversed(nodes[:last]), nodes[last]) if _is_plain(node)]
+    alike = [node for node in plain if node.value["role"].value == role and node is not nodes[last]]
+    return next(iter([*alike, *plain]), None)
+
+
+def _is_plain(node: Node) -> bool:
+    parts = node.value["content"].value
+    if not isinstance(parts, list):
+        parts = []
+    beside = {name for part in parts for name in part.members} - {"type", "text"}
+    return node.value.keys() == {"role", "content"} and len(parts) < 2 and not beside
+
+
+def _turn(text: str, messages: Node, last: int, like: Node | None, role: str, content: str) -> tuple[str, ...]:
+    """Ways to write a turn before the user's last message, like another message but without its comments."""
+    if like is None:
         return ()
-    index = (alike or plain)[0]
-    start, end = nodes[index].start, nodes[index + 1].start
-    role, (place,) = nodes[index].value["role"], content_nodes(nodes[index])
-    named = text[role.start : role.end]
-    if not alike:
-        named = next(spellings(text, role, message.role))
+    named, (place,) = like.value["role"], content_nodes(like)
+    as_role = text[named.start : named.end]
+    if named.value != role:
+        as_role = next(spellings(text, named, role))
+    gap = _gap_before(text, messages, last)
     turns = []
-    for content in spellings(text, place, "".join(written_text(message))):
-        spans = (Span(role.start, role.end, (named,)), Span(place.start, place.end, (content,)))
-        turns.append("".join(map(str, pieces_of(text[:end], spans)))[start:])
+    for spelled in spellings(text, place, content):
+        as_text = _BLOCK_COMMENT.sub(r"\1", spelled)
+        (first, one), (second, other) = sorted([(named, as_role), (place, as_text)], key=lambda pair: pair[0].start)
+        before, between = text[like.start : first.start], text[first.end : second.start]
+        after = text[second.end : like.end]
+        before, between, after = (_COMMENT.sub("", part) for part in (before, between, after))
+        turns.append(f"{before}{one}{between}{other}{after}".rstrip() + gap)
     return tuple(turns)
+
+
+def _gap_before(text: str, messages: Node, index: int) -> str:
+    """What separates a message from the one before it, without comments."""
+    start = messages.value[index].start
+    dash = None
+    if text[messages.start] != "[":  # where a block ends, its own comments and empty lines are part of it
+        dash = _BEFORE_ITEM.search(text, 0, start)
+    return _COMMENT.sub("", dash.group() if dash else text[messages.value[index - 1].end : start])
 
 
 def _changed(text: str, changes: Sequence[_Change], is_exact: Callable[[str], bool]) -> str | None:
@@ -187,18 +216,10 @@ def _changed(text: str, changes: Sequence[_Change], is_exact: Callable[[str], bo
     return None
 
 
-def _contents(source: Source, text: str) -> list[tuple[str, list[str]]] | None:
+def _messages(source: Source, text: str) -> Any:
+    """The messages of a changed file as data; None if the change broke it."""
     messages = message_list(readable(source, text))
-    if messages is None:
-        return None
-    contents = []
-    try:
-        for node in messages.value:
-            texts = [content.value for content in content_nodes(node)]
-            contents.append((node.value["role"].value, texts))
-    except (KeyError, TypeError, AttributeError):
-        return None  # a change that broke the document
-    return contents
+    return messages.plain() if messages else None
 
 
 def readable(source: Source, text: str) -> Node | None:

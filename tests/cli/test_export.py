@@ -159,6 +159,8 @@ def test_each_edit_says_why_and_may_be_left_out(export: Any, whole: Any) -> None
         (["--format", "dspy", "--verify", "2"], "--verify is for a prompt's text"),
         (["--format", "dspy", "--diff"], "--diff is for a prompt's text"),
         (["--out", "nowhere/prompt.md"], "can't be written"),
+        (["--why", "--out", "reasons.txt"], "leave --out out"),
+        (["--why", "--diff"], "leave --diff out"),
         (["--verify", "0"], "1 or more"),
     ],
 )

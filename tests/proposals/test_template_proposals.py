@@ -31,8 +31,8 @@ TEMPLATE = Template(
 
 @pytest.fixture
 def mails(task: Task) -> Predictions:
-    """Mails of which every second one is answered wrong; two of those hold what reads as a field."""
-    texts = ["when did it end", "who built it", "when will {body} come", "who wrote <rephrase> there"] * 3
+    """Mails of which every second one is answered wrong; some hold what an exported prompt must not."""
+    texts = ["when did it end", "who built it", "when will {body} come", "who wrote {% if x %} in $subject"] * 3
     rows = [Row.of({"subject": f"mail {i}", "body": text}, ("subject", "body")) for i, text in enumerate(texts)]
     samples = tuple(Sample(str(i), row, "Number" if i % 2 == 0 else "Person") for i, row in enumerate(rows))
     return Predictions(np.array([[0, 1, 0] for _ in samples]), samples, task.labels)
@@ -53,7 +53,7 @@ def test_the_model_reads_the_users_prompt_and_hears_of_its_fields(task: Task, ma
         assert "Answer with exactly one of these labels" not in request
 
 
-@pytest.mark.parametrize("mark", ["{body}", "{{ body }}", "{{psopt.notes}}", "<rephrase>"])
+@pytest.mark.parametrize("mark", ["{body}", "{{ body }}", "{{psopt.notes}}", "<rephrase>", "{% x %}", "[INST]"])
 def test_a_note_must_not_read_as_a_field_of_the_template(mark: str) -> None:
     draft = draft_of("Number", note=f"A date in {mark} belongs to Number.")
     with pytest.raises(DraftError, match="which reads as a field"):
@@ -67,4 +67,4 @@ def test_no_edit_by_rule_would_put_a_field_into_the_exported_template(task: Task
     assert any("{body}" in edit.text for edit in propose_edits(task, seed_prompt(task), mails, diagnosis))
     edits = propose_edits(task, prompt, mails, diagnosis)
     assert {edit.kind for edit in edits} >= {"note", "example"}
-    assert not any("{body}" in edit.text or "<rephrase>" in edit.text for edit in edits)
+    assert not any("{body}" in edit.text or "{%" in edit.text for edit in edits)

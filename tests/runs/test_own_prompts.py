@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.errors import InputError
@@ -13,6 +13,7 @@ from psopt.runs import (
     asks_the_same,
     difference,
     inputs_named,
+    keeps_instructions,
     load_data,
     read_back,
     read_source,
@@ -20,7 +21,7 @@ from psopt.runs import (
 )
 from psopt.search_spaces import Definition, Example, Prompt, render
 from psopt.settings import DataOptions, PromptOptions
-from psopt.tasks import Row
+from psopt.tasks import Row, columns_of_row
 from psopt.templates import read_template
 
 from tests.mails import enter_mails
@@ -32,6 +33,12 @@ PROMPTS = Path(__file__).resolve().parents[2] / "examples" / "own_prompt"
 LABELS = ("billing", "technical", "sales", "accounts")
 COLUMNS = ("id", "subject", "body", "reason")
 ROW = Row.of({"id": "m", "subject": "An {body}", "body": 'It says "{subject}".', "reason": "-"}, ("subject", "body"))
+NAMED = [
+    {"role": "system", "content": "Decide which team answers."},
+    {"role": "user", "name": "example_user", "content": "I paid twice."},
+    {"role": "assistant", "name": "example_assistant", "content": "billing"},
+    {"role": "user", "content": "{body}"},
+]
 FILES = ("plain.txt", "sections.md", "tagged.json", "turns.yaml", "reasoned.json")
 
 
@@ -113,6 +120,54 @@ def test_a_text_that_names_neither_fields_nor_labels_is_a_description_as_before(
     whole = read_source("short.txt", PromptOptions(format="text")).for_task(task)
     assert whole.template is not None
     assert render(whole, task.train[0].text)[0]["content"].startswith("Sort  the mail. \n")
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown"),
+    [
+        ({"text_column": "clean"}, "c2"),
+        ({"inputs": ("title", "text")}, "title: t2\ntext: x2"),
+        ({"inputs": ("title", "clean")}, "title: t2\nclean: c2"),
+        ({}, "x2"),
+    ],
+)
+def test_a_prompt_without_a_field_shows_the_chosen_columns_whatever_is_called_text(
+    folder: Path, columns: dict[str, Any], shown: str
+) -> None:
+    rows = [f"x{i},c{i},t{i},{'ab'[i % 2]}" for i in range(12)]
+    (folder / "columns.csv").write_text("\n".join(["text,clean,title,team", *rows]))
+    task = load_data(DataOptions("columns.csv", label_column="team", **columns), 42)
+    (folder / "bare.txt").write_text("Sort it: a or b.")
+    prompt = read_source("bare.txt").for_task(task)
+    sample = next(sample for sample in task.samples if "2" in sample.text)
+    example = Example(str(sample.text), "a", fields=columns_of_row(sample.text))
+    (message,) = render(replace(prompt, examples=(example,)), sample.text)
+    assert message["content"] == f"Sort it: a or b.\n\nExamples:\n\n{shown}\nAnswer: a\n\n{shown}"
+
+
+def test_a_written_prompt_keeps_who_speaks_and_says_of_turns_only_what_is_so(folder: Path) -> None:
+    (folder / "chat.json").write_text(json.dumps(NAMED))
+    chat = read_template("chat.json", COLUMNS, labels=LABELS)
+    prompt = edited(Prompt(chat.description, LABELS, template=chat.template))
+    names = [message.get("name") for message in json.loads(write_prompt(prompt, "openai").text)]
+    assert names == [None, "example_user", "example_assistant", None, None, None]
+    for source, is_said in (("chat.json", True), ("mail.txt", False)):
+        read = read_template(source, COLUMNS, labels=LABELS)
+        prompt = edited(Prompt(read.description, LABELS, template=read.template))
+        assert bool(write_prompt(prompt, "text").note) == is_said
+    assert write_prompt(edited(Prompt("Sort the mail.", LABELS)), "text").note
+
+
+def test_a_file_in_which_other_sentences_would_be_rephrased_is_noticed(folder: Path) -> None:
+    for text, keeps in (
+        ("Sort it.\n\n{body}", True),
+        ("Read it.\n\nSort the mails of our shop:\n\n{body}", False),  # notes stand between the two
+        ("Sort it.\n\nSay why.\n\n<rephrase>Be quick.</rephrase>\n{body}", False),
+    ):
+        (folder / "own.txt").write_text(text)
+        read = read_template("own.txt", COLUMNS, labels=LABELS)
+        prompt = edited(Prompt(read.description, LABELS, template=read.template))
+        assert keeps_instructions(prompt, write_prompt(prompt)) == keeps
 
 
 def test_options_say_how_answers_are_read(folder: Path, task: Task) -> None:

@@ -70,6 +70,16 @@ def test_one_input_is_its_text_and_the_others_are_fields() -> None:
         assert fields_of(first.text)["subject"] == f"{SUBJECT} 0"
 
 
+@each(
+    "inputs, text",
+    [(("clean",), "Hi"), (("text",), "<b>"), (("clean", "text"), "<b>"), (("clean", "title"), "<b>"), ((), "<b>")],
+)
+def test_the_field_text_is_a_single_input_whatever_else_is_called_so(inputs: tuple[str, ...], text: str) -> None:
+    row = Row.of({"text": "<b>", "clean": "Hi", "title": "T"}, inputs)
+    assert fields_of(row)["text"] == text
+    assert fields_of(Row(str(row), row.fields))["text"] == text  # examples don't know their inputs
+
+
 def test_a_text_and_a_label_stay_plain_and_keep_their_digest() -> None:
     rows = [{"text": f"t{i}", "label": "ab"[i % 2]} for i in range(10)]
     task = Task.from_records(rows)

@@ -51,6 +51,11 @@ FAULTS = [
     ("p.json", json.dumps([USER, IMAGE]), "message 2 has content of type 'image_url': psopt can send text alone"),
     ("p.json", json.dumps({"system": "Sort.", "messages": [USER]}), "make it the first of them, of role system"),
     ("p.json", json.dumps({"messages": [USER, "a"]}), "message 2 is no object"),
+    ("p.yaml", "- role: user\n  content: {body}", r"no text: \{'body': None\}: put it in quotes"),
+    ("p.txt", f"[{json.dumps(USER)},]", "no valid JSON: column 5.*--prompt-format text sends it as it is"),
+    ("p.jsonl", f"{json.dumps(USER)}\n{json.dumps(USER)}", "no valid JSON: line 2"),
+    ("p.txt", json.dumps(USER), "holds no list of messages"),
+    ("p.txt", "- role: user\n  content: Sort: {body}", "no valid YAML: line 2"),
     (CONFIG, "prompts: []", "configures no prompt"),
     (CONFIG, "prompts: [file://a.py]", "a Python function as MODULE:NAME"),
     (CONFIG, "prompts: file://a.txt", "a.txt can't be read: no such file"),
@@ -60,6 +65,8 @@ FAULTS = [
 
 
 # Prompts in other template languages.
+NO_FIELD = ('"{mail}"', "\n```\n{mail}\n```", "$mail", "%(mail)s", "[[mail]]", "{ mail }", "{Mail Text}", '"{bdy}"')
+FAULTS += [("p.txt", f"Sort it: {place}", r"names no column of the data.* columns: id, body") for place in NO_FIELD]
 FOREIGN = [
     ("Sort it.\n{% if urgent %}Now.{% endif %}\n{text}", r"line 2: \{% if urgent %\} is a statement"),
     ("Sort it: {# later #} {text}", "is a statement"),
@@ -110,6 +117,9 @@ OURS = [
     "Sort it: {{ text }}\nAnswer {{psopt.notes}}",
     "Sort it by {kind: of} thing: {text}",
     "Sort it, 100%s sure: {text}",
+    'Sort it into a or b; above $US 100 it is a.\nAnswer as {"label": "{label}"} or "{team}"',
+    '{text}: is "{mail}", $mail or {Mail Text} in it?',
+    '- role: user\n  content: "Sort it: {text}"',
 ]
 
 

@@ -109,8 +109,8 @@ CHATS = [
         "chat.yaml",
         "- role: system # its task\n  content: |\n    Judge the\n    review.\n- {role: user, content: 'R: {text}'}\n",
         [
-            *("- role: user # its task", "  content: |-", "    R: Nice."),
-            *("- role: assistant # its task", "  content: |-", "    good"),
+            *("- role: user", "  content: |-", "    R: Nice."),
+            *("- role: assistant", "  content: |-", "    good"),
         ],
     ),
 ]

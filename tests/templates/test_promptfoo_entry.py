@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 import yaml
 from psopt.errors import InputError
-from psopt.templates import with_prompt
+from psopt.templates import fill_slots, promptfoo_text, with_prompt
 
 from tests.sweeps import each
+from tests.templates.asking import NOTHING, read_text, template_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,6 +50,15 @@ def test_a_prompt_is_added_and_the_rest_stays(name: str, tmp_path: Path) -> None
     path.write_bytes(changed.encode())
     with pytest.raises(InputError, match="holds this prompt already"):
         with_prompt(path, ADDED, "psopt-2")
+
+
+def test_the_text_is_what_is_sent_with_variables(tmp_path: Path) -> None:
+    parts = [{"type": "text", "text": text} for text in ("Sort the mail.", "{body}")]
+    prompt = read_text(tmp_path / "p.json", json.dumps([{"role": "user", "content": parts}]), ["body"], ["a", "b"])
+    assert promptfoo_text(fill_slots(template_of(prompt), prompt.description, NOTHING)) == "Sort the mail.\n{{body}}"
+    bare = read_text(tmp_path / "p.txt", "Sort it: a or b.", ["body"], ["a", "b"])
+    with pytest.raises(InputError, match="would never show it the text"):
+        promptfoo_text(fill_slots(template_of(bare), bare.description, NOTHING))
 
 
 def test_prompts_that_others_share_are_left_alone(tmp_path: Path) -> None:

@@ -205,6 +205,14 @@ PARTS = [
     ("[Judge the review, and\nanswer nothing else than you would.]\n\n{text}", 1),
     ("Judge.\n<rephrase>[One paragraph\nof two lines.]\n\n- [an item]\n- [another]\n</rephrase>\n{text}", 3),
     ("Please <rephrase>[judge {text} now]</rephrase>, thanks.", 1),
+    ("Example 1:\nReview: Judge me!\nLabel: bad\n\n[Now judge this one.]\nReview: {text}", 1),
+    ("You are a judge.\n\nExamples:\n\nReview: Bah.\nLabel: bad\n\n[Now judge this one.]\n\nReview: {text}", 1),
+    ("[Judge it well.]\n\nExamples:\n\nIs it good? -> no\n\n{text}", 1),
+    ("<examples>\n<example>\nJudge me!\n</example>\n</examples>\n\n[Judge it well.]\n\n<r>{text}</r>", 1),
+    ("Examples:\n\n<r>\nBah.\n\nJudge me!\n</r>\nbad\n\n[Judge it well.]\n\n<r>\n{text}\n</r>", 1),
+    ("[次のメールを分類してください:]\n{text}", 1),
+    ("[次のメールを分類してください:]\n\nメール:\n{text}", 1),
+    ("[Clasifica el correo siguiente:]\n{text}", 1),
     *((f"# Job\n\n[{text}]\n\n- good\n- bad\n\nAnswer with a label alone.\n\n{{text}}\n", 1) for text in BROKEN),
 ]
 TONES = ("good", "bad", "mixed")
@@ -218,6 +226,24 @@ def test_the_instruction_is_found(tmp_path: Path, text: str, n_parts: int) -> No
     assert len(parts) == n_parts
     if "[" in text:
         assert parts == [piece.split("]")[0] for piece in text.split("[")[1:]]
+
+
+@each(
+    "text",
+    [
+        "Judge the reviews of our shop:\n\n{text}",
+        "Review:\n{text}\n\nWhich tone has this review?",
+        "# Review\n{text}\n# Label\n\nJudge the tone.",
+        "Example 1:\nReview: Bah.\nLabel: bad\n\nNow judge this one.\nReview: {text}",
+    ],
+)
+def test_a_prompt_with_examples_has_the_instructions_of_the_one_without(tmp_path: Path, text: str) -> None:
+    prompt = read_text(tmp_path / "prompt.txt", text, ["text"], TONES)
+    shown = [({"text": "Hi\n\nPlease check my order and judge it.\n\nBye"}, "bad"), ({"text": "Is it good?"}, "good")]
+    for notes in ((), ("Be exact.",)):
+        edited = written(prompt, Additions((), notes, tuple(shown)))
+        again = read_text(tmp_path / "again.txt", edited, ["text"], TONES, prompt_format="text")
+        assert again.description == prompt.description
 
 
 def test_each_message_gives_its_first_instruction_but_no_turn_of_an_example(tmp_path: Path) -> None:

@@ -90,6 +90,67 @@ def test_everything_around_the_messages_stays(tmp_path: Path) -> None:
     assert contents[3:] == ["Subject: Bill, body: Twice", "billing", "Subject: {subject}, body: {body}"]
 
 
+COMMENTED = """\
+- role: system  # who
+  content: |  # what
+    Decide which team answers.
+
+# a turn
+- role: user
+  name: example_user
+  content: I paid
+# its answer
+- role: assistant
+  content: billing  # easy
+
+# the last
+- role: user
+  content: "{body}"
+"""
+PARTED = [
+    {"role": "user", "content": [{"type": "text", "text": text}]} for text in ("Decide which team answers.", "{body}")
+]
+NAMED = [{**message, "name": "n", "weight": 0} for message in MESSAGES[:-1]]
+
+
+@each(
+    "name, text",
+    [
+        ("chat.yaml", COMMENTED),
+        ("chat.txt", COMMENTED),
+        (
+            "block.yaml",
+            "-\n  content: Decide which team answers.\n  role: system\n\n# c\n-\n  content: '{body}'\n  role: user\n",
+        ),
+        ("flow.yaml", "[{role: system, content: Decide which team answers.}, # c\n {role: user, content: '{body}'}]\n"),
+        ("parts.json", json.dumps(PARTED)),
+        ("named.json", json.dumps([*NAMED, MESSAGES[-1]], indent=2)),
+        ("all.json", json.dumps([*NAMED, {**MESSAGES[-1], "name": "n"}], indent=2)),
+        (
+            "c.yaml",
+            "prompts:\n - |\n   - role: system\n     content: Decide which team answers.\n"
+            "   - {role: user, content: '{{body}}'}\n",
+        ),
+    ],
+)
+def test_an_added_turn_has_a_role_and_a_text_alone(tmp_path: Path, name: str, text: str) -> None:
+    prompt = read_text(tmp_path / name, text, COLUMNS, LABELS, label_column="team")
+    assert written(prompt) == text
+    edited = written(prompt, ADDITIONS)
+    before, after = yaml.safe_load(text), yaml.safe_load(edited)
+    if name == "c.yaml":
+        before, after = yaml.safe_load(before["prompts"][0]), yaml.safe_load(after["prompts"][0])
+    shown = messages_to(prompt, {"subject": "Hi", "body": "Help", "text": "Help"}, ADDITIONS)
+    assert [set(message) for message in after[-3:-1]] == [{"role", "content"}] * 2
+    assert [message["role"] for message in after] == [message["role"] for message in shown]
+    beside = [{**message, "content": ""} for message in (*after[:-3], after[-1])]
+    assert beside == [{**message, "content": ""} for message in before]
+    if name != "all.json":  # a file in which nothing can be copied is written anew
+        assert edited.count("#") == text.count("#")
+        kept = iter(edited)
+        assert all(sign in kept for sign in text.split("content:")[-1])
+
+
 def test_members_keep_their_order_and_json_its_indentation(tmp_path: Path) -> None:
     edited = written(read(tmp_path, "indented.json"), ADDITIONS)
     data = json.loads(edited)
