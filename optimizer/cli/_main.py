@@ -48,9 +48,11 @@ def _run(args: list[str] | None) -> NoReturn:
     except PsoptError as error:
         typer.echo(f"psopt: {one_line(str(error))}", err=True)
         code = error.exit_code
-    except (KeyboardInterrupt, Interrupted, typer.Abort):
-        typer.echo("psopt: interrupted; answers are kept: the same command goes on from there", err=True)
-        code = INTERRUPTED
+    except (KeyboardInterrupt, Interrupted, typer.Abort) as error:
+        message, code = "interrupted; answers are kept: the same command goes on from there", INTERRUPTED
+        if isinstance(error.__cause__, EOFError):  # Typer takes any for the end of a person's input
+            message, code = _failure(error.__cause__)
+        typer.echo(f"psopt: {one_line(message)}", err=True)
     except BrokenPipeError:
         sys.stderr.close()
         code = 0

@@ -9,9 +9,10 @@ import os
 import re
 import tempfile
 import zipfile
+import zlib
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from psopt.answers import AnswerType, texts_from_bytes, unpacked
@@ -43,6 +44,8 @@ TRIALS = "trials.json"
 CONTRIBUTIONS = "contributions.json"
 TRACKING = "tracking.json"
 ERROR_LOG = "error.log"
+# What reading a damaged npz file raises: found by changing and cutting bytes of one
+_UNREADABLE = (OSError, LookupError, ValueError, TypeError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile)
 TEMPORARY = ".psopt-"  # what the names of unfinished files begin with
 
 
@@ -53,6 +56,22 @@ def json_object(file: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return content if isinstance(content, dict) else {}
+
+
+class _MissingFieldError(InputError, KeyError):
+    """A run's file lacks what psopt writes: for code that can do without it, a KeyError as of any mapping."""
+
+    __str__ = Exception.__str__  # a KeyError's is the repr
+
+
+class _FileContent(dict[str, Any]):
+    """An object in one of a run's files, which says whose field is missing."""
+
+    file: Path | str = "the file"  # no argument: `dataclasses.asdict` makes copies of a dict without any
+
+    def __missing__(self, name: str) -> NoReturn:
+        missing = f"it lacks {json.dumps(name)}"
+        raise _MissingFieldError(f"{self.file} is damaged, or of a later version of psopt: {missing}")
 
 
 class RunDirectory:
@@ -97,18 +116,36 @@ class RunDirectory:
     @property
     def storage_url(self) -> str:
         """The Optuna storage of this run."""
-        return f"sqlite:///{self.path / STUDY}"
+        file = str(self.path / STUDY)
+        if not {"%", "?"} & set(file):
+            return f"sqlite:///{file}"
+        from sqlalchemy import URL  # whose versions differ in what they escape
 
-    def read_json(self, name: str) -> Any:
-        """Read one of the run's JSON files; raises InputError if it can't be read, or is damaged."""
-        text = read_text(self.path / name)
+        return URL.create("sqlite", database=file).render_as_string()
+
+    def read_json(self, name: str) -> dict[str, Any]:
+        """Read one of the run's JSON files; raises InputError if it can't be read, or is damaged.
+
+        What it lacks is reported where it is asked for, also with an InputError.
+        """
+        file = self.path / name
+        text = read_text(file)
+
+        def named(content: dict[str, Any]) -> _FileContent:
+            content = _FileContent(content)
+            content.file = file
+            return content
+
         try:
-            return parse_json(text, "it")
+            content = parse_json(text, "it", object_hook=named)
+            if not isinstance(content, dict):
+                raise InputError("it is no JSON object")
         except InputError as error:
-            damage = f"{self.path / name} is damaged: {error}"
+            damage = f"{file} is damaged: {error}"
             if name == MANIFEST:  # trials and answers are stored elsewhere, so it can be written again
                 damage += "; put it back, or delete it and resume with its `psopt optimize` command and --resume"
             raise InputError(damage) from error
+        return content
 
     def write_json(self, name: str, data: Any) -> None:
         """Write one of the run's JSON files."""
@@ -200,7 +237,9 @@ def _of_one_model(directory: RunDirectory, file: str, split: Split) -> Predictio
             probabilities, merits = arrays.get(f"{split}_probabilities"), arrays.get(f"{split}_merits")
         by_id = {sample["id"]: Sample(**sample) for sample in samples[split]}
         answered = tuple(by_id[name] for name in ids)
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+    except InputError:
+        raise
+    except _UNREADABLE as error:
         raise InputError(f"{path} can't be read, or holds no answers on {split}: {cure}") from error
     if same is not None:
         same = same.astype(np.int64)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from psopt._version import __version__
 from psopt.evaluation import OBJECTIVES, compare_paired, measure_names
 from psopt.models import capabilities_of
-from psopt.models.chat import asks_in_chat, tokens_of_text, without_header_values
+from psopt.models.chat import asks_in_chat, public_command, tokens_of_text
 from psopt.rephrasings import diversity_of
 from psopt.runs._call_price import CallPrice
 from psopt.runs._front_file import SCHEMA_VERSION, front_entry, scores_of
@@ -73,7 +73,7 @@ def manifest(
     """
     around = tokens_around(evaluator)
     baseline, rephrasings = found.baseline, evaluator.rephrasings
-    command = without_password(without_header_values(settings.command))
+    command = without_password(public_command(settings.command))
     own_settings = {
         **settings.to_dict(),
         "storage": settings.storage and without_password(settings.storage),

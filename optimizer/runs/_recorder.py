@@ -28,6 +28,7 @@ from psopt.runs._directory import (
     TRIALS,
     WEAK_SPOTS,
     RunDirectory,
+    json_object,
 )
 from psopt.runs._front_file import front_file
 from psopt.runs._manifest import Found, manifest
@@ -216,10 +217,8 @@ class RunRecorder:
 
     def earlier_contributions(self, chosen: Candidate, most: int) -> dict[str, Any] | None:
         """What this many of the chosen prompt's edits contribute, if an earlier part of the run has measured it."""
-        if not (self.directory.path / CONTRIBUTIONS).exists():
-            return None
-        contributions: dict[str, Any] = self.directory.read_json(CONTRIBUTIONS)
-        if contributions["prompt"] != chosen.id or contributions.get("most", 0) < most:
+        contributions = json_object(self.directory.path / CONTRIBUTIONS)  # a damaged file is measured and written anew
+        if contributions.get("prompt") != chosen.id or contributions.get("most", 0) < most:
             return None
         return contributions
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from psopt.errors import DataError, InputError
 from psopt.models import can_write
-from psopt.models.chat import without_header_values
+from psopt.models.chat import public_command
 from psopt.search.racing import check_wordings
 from psopt.search_spaces import CALIBRATE, Prompt, apply_edits, seed_prompt
 from psopt.settings import RunOptions, check, flat, model_names, of_flat
@@ -120,7 +120,7 @@ class RunSettings(RunOptions):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as run.json and a shared study keep them: side by side, without the values of headers."""
-        settings = flat(self, nested=_NESTED) | {"command": without_header_values(self.command)}
+        settings = flat(self, nested=_NESTED) | {"command": public_command(self.command)}
         if self.prompt:
             return settings | {"prompt": self.prompt.to_dict()}
         del settings["prompt"], settings["prompt_file"]

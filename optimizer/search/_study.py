@@ -68,7 +68,7 @@ def join_study(url: str, name: str, seed: int, tell: Callable[[str], None] | Non
 
     Raises InputError if there is none, it is not one of psopt's, or the storage can't be opened.
     """
-    with storage_at(url, tell) as (storage, policy):
+    with storage_at(url, tell, is_there=True) as (storage, policy):
         try:
             study = optuna.load_study(study_name=name, storage=storage)
         except KeyError:
@@ -124,7 +124,7 @@ _CONSTANT = "always answers "  # the beginning of a trial's attribute ``constant
 
 def read_study(url: str, name: str) -> StoredStudy:
     """Load a study to look at it, without writing to it; InputError if there is none, or it can't be opened."""
-    with storage_at(url) as (storage, policy):
+    with storage_at(url, is_there=True) as (storage, policy):
         try:
             storage.get_study_id_from_name(name)
         except KeyError:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import InputError, nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 _WITH_BACKSLASH = re.compile(r'".*\\')
@@ -63,10 +64,15 @@ def read_json(path: Path, name: str = "", error: type[InputError] = InputError) 
     return parse_json(read_text(path, name, error), name or str(path), error)
 
 
-def parse_json(text: str, name: str, error: type[InputError] = InputError) -> Any:
-    """Return the data in a JSON text; see `read_text`."""
+def parse_json(
+    text: str,
+    name: str,
+    error: type[InputError] = InputError,
+    object_hook: Callable[[dict[str, Any]], Any] | None = None,
+) -> Any:
+    """Return the data in a JSON text, with each object as the hook makes it; see `read_text`."""
     try:
-        return json.loads(text)
+        return json.loads(text, object_hook=object_hook)
     except json.JSONDecodeError as wrong:
         line = f"line {wrong.lineno}, " if "\n" in text else ""
         raise error(f"{name} is no valid JSON: {line}column {wrong.colno}: {wrong.msg}") from wrong

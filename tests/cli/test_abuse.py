@@ -67,7 +67,7 @@ def test_a_file_that_was_cut_is_named_with_a_cure(copied: Path, name: str, cure:
 
 
 def test_what_is_written_at_the_end_may_be_damaged(copied: Path) -> None:
-    for name in ("front.json", "proposals.json", "spent.json", "report.html"):
+    for name in ("front.json", "proposals.json", "contributions.json", "spent.json", "report.html"):
         cut(copied / "run" / name)
     psopt(copied, "resume", "run", "--trials", "4", code=0)
 

@@ -31,6 +31,7 @@ CALLS = [
     ("psopt.evaluation:Evaluator.predictions", 2, KeyError),
     ("psopt.search:Search.__init__", 1, RuntimeError),
     ("psopt.runs:RunRecorder.save", 2, ValueError),
+    ("psopt.runs:RunRecorder.save_prompts", 1, EOFError),
     ("psopt.runs:RunDirectory.write_json", 3, KeyError),
     ("psopt.api._finishing:write_report", 1, RuntimeError),
 ]

@@ -197,6 +197,9 @@ def test_what_can_t_be_joined_is_one_clear_line(tmp_path: Path) -> None:
     check_refused(psopt(tmp_path, "worker", *study_of(storage)), "unknown study 'shared'")
     done = psopt(tmp_path, "worker", "--storage", storage, "--study-name", "other")
     check_refused(done, "not started by `psopt optimize --storage`")
+    for typo in (f"sqlite:///{tmp_path / 'typo.db'}", f"journal:{tmp_path / 'typo.log'}"):
+        check_refused(psopt(tmp_path, "worker", *study_of(typo)), "is not there")
+    assert not [*tmp_path.glob("typo*")]
     done = psopt(tmp_path, "worker", *study_of(nowhere))
     check_refused(done, "can't be opened")
     assert "pass@" not in done.stderr

@@ -26,6 +26,7 @@ SHAPES = {
     "html": "HTTP 200 with a page",
     "null": "content null, and nothing else",
     "tool-call": "content null, the answer as the arguments of a tool's call",
+    "uncounted": "no usage, as some gateways",
     "falls-back": "another model's name beside the answer Entity, as proxies that fall back",
 }
 REFUSALS: dict[str, tuple[int, dict[str, Any]]] = {
@@ -130,6 +131,8 @@ def shaped(completion: dict[str, Any], shape: str, *, first: bool) -> web.Respon
     if shape == "finish-error" and first:
         broken = {**choice, "message": {"role": "assistant", "content": text[:2]}, "finish_reason": "error"}
         return web.json_response({**completion, "choices": [broken]})
+    if shape == "uncounted":
+        completion = {name: value for name, value in completion.items() if name != "usage"}
     message, reason = _message(text, shape)
     message = {"role": "assistant", **message}
     return web.json_response(

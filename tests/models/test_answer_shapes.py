@@ -213,3 +213,50 @@ def test_what_was_written_counts_among_the_likeliest() -> None:
     choice = {"message": {"content": "Ent"}, "logprobs": {"content": [place]}}
     answer = read_completion(json.dumps({"choices": [choice]}).encode())
     assert answer.logprobs == [("Ent", [("The", -0.1), ("Ent", -5.0)])]
+
+
+def choosing(*choices: Any, **fields: Any) -> Answer:
+    """What is read of a completion with these choices; the first gets the fields."""
+    first = {"message": {"content": "Number"}, **fields}
+    return read_completion(json.dumps({"choices": [first, *choices]}).encode())
+
+
+@each("token, logprob", [(None, -0.1), ("Num", float("nan")), ("Num", None), ("Num", "much")])
+def test_a_log_probability_that_is_none_makes_no_answer_that_is_kept(token: Any, logprob: Any) -> None:
+    likely = {"token": token, "logprob": logprob}
+    for place in ({**likely, "top_logprobs": []}, {"token": "Num", "logprob": -0.1, "top_logprobs": [likely]}):
+        if (token, logprob, place["top_logprobs"]) == ("Num", None, []):  # of what was written, it may be missing
+            continue
+        with pytest.raises(TransientError, match="no chat completion"):
+            choosing(logprobs={"content": [place]})
+
+
+def test_a_log_probability_above_0_is_0() -> None:
+    place = {"token": "Num", "logprob": 1000, "top_logprobs": [{"token": "Num", "logprob": 1000}]}
+    assert choosing(logprobs={"content": [place]}).logprobs == [("Num", [("Num", 0.0)])]
+
+
+@each(
+    "ending, truncated",
+    [
+        *((ending, True) for ending in ("length", "model_length", "max_tokens", "MAX_TOKENS")),
+        *((ending, False) for ending in ("stop", "eos", None, ["stop"])),
+    ],
+)
+def test_an_answer_that_was_cut_is_known_by_any_server_s_word_for_it(ending: Any, truncated: bool) -> None:
+    assert choosing(finish_reason=ending).truncated == truncated
+
+
+@each("ending", ["abort", "insufficient_system_resource"])
+def test_an_answer_that_the_server_broke_off_is_asked_for_again(ending: str) -> None:
+    with pytest.raises(TransientError, match=rf"broke the answer off \({ending}\)"):
+        choosing(finish_reason=ending)
+
+
+def test_of_several_choices_the_first_by_its_number_is_read() -> None:
+    assert choosing({"index": 0, "message": {"content": "Person"}}, index=1).text == "Person"
+    assert choosing({"message": {"content": "Person"}}).text == "Number"
+
+
+def test_what_a_later_psopt_keeps_of_an_answer_is_left_out() -> None:
+    assert Answer.from_dict({"text": "Number", "in": 3, "mood": "good"}) == Answer("Number", tokens_in=3)

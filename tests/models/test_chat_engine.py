@@ -139,6 +139,31 @@ def test_no_limit_is_ever_passed(
     assert server.counts()["requests"] == 90
 
 
+@each("limit", [{"max_tokens": 6_000}, {"max_cost": 0.03}])
+def test_limits_hold_where_a_server_counts_no_tokens_and_that_is_said_once(
+    limit: dict[str, Any],
+    server: FakeServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    (tmp_path / "prices.toml").write_text('"openai/test" = { in = 1.0, out = 10.0 }')
+    monkeypatch.setenv("PSOPT_PRICES", str(tmp_path / "prices.toml"))
+    server.change(shape="uncounted")
+    server.reset()
+    caplog.clear()
+    unlimited = model_at(server)
+    unlimited.predict(PROMPTS[:1], TEXTS)
+    assert unlimited.engine.budget.usage.tokens == 0
+    assert not caplog.messages
+    model = model_at(server, None, Budget(**limit), concurrency=4)
+    with pytest.raises(BudgetReachedError, match="is reached"):
+        model.predict(PROMPTS[:1], TEXTS)
+    assert 2 < model.engine.budget.usage.made < 20
+    assert sum("without the number of their tokens" in line for line in caplog.messages) == 1
+    assert model.engine.meter.n == 0  # what is counted is no length of a text
+
+
 def test_requests_per_minute_are_kept(server: FakeServer) -> None:
     server.change(delay_ms=20)
     model_at(server, requests_per_minute=6000.0).predict(PROMPTS[:1], TEXTS)  # 30 requests, 10 ms apart

@@ -12,7 +12,7 @@ from psopt.errors import ModelError
 from psopt.search_spaces import Prompt
 
 from tests.commands import psopt
-from tests.models.conftest import model_at
+from tests.models.conftest import KEY, model_at
 from tests.sweeps import each
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ LABELS = ("Entity", "Person", "Number")
 PROMPT = Prompt("Sort it.", LABELS, "question")
 TEXTS = ["What is this ?", "What is that ?"]
 pytestmark = pytest.mark.usefixtures("quick")
+HEADER = "gate-a1B2c3D4e5F6g7H8"
 ESCAPES = "\x1b]0;owned\x07 \x1b[31mred \x9b31m\u202e"
 
 
@@ -81,9 +82,9 @@ def odd_server() -> Iterator[Any]:
         server.shutdown()
 
 
-def answers_to(server: Any, reply: bytes, folder: Path | None = None) -> list[list[int]]:
+def answers_to(server: Any, reply: bytes, folder: Path | None = None, **options: Any) -> list[list[int]]:
     server.reply, server.n_requests = reply, 0
-    model = model_at(server, folder, retries=2, timeout=5.0)
+    model = model_at(server, folder, **{"retries": 2, "timeout": 5.0, **options})
     model.few_may_fail = True
     return model.predict([PROMPT], TEXTS).tolist()
 
@@ -111,6 +112,14 @@ def test_escape_sequences_of_a_refusal_are_cut_out(status: str, headers: str, od
         answers_to(odd_server, response(REFUSAL, f"HTTP/1.1 {status}", headers=headers))
     assert str(caught.value).isprintable()
     assert "31m" not in str(caught.value)
+
+
+def test_a_key_in_what_is_no_completion_is_cut_out(odd_server: Any) -> None:
+    for filler in ("", " " * 300):
+        said = json.dumps({"message": f"{filler}Invalid key Bearer {KEY}, {HEADER}"}).encode()
+        with pytest.raises(ModelError, match="no chat completion: ") as caught:
+            answers_to(odd_server, response(said), headers={"X-Gate": HEADER}, retries=0)
+        assert not any(secret[:6] in str(caught.value) for secret in (KEY, HEADER))
 
 
 @each("what", ["a bad status line", "another protocol", "nested brackets", "no such model"])

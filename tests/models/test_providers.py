@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,7 +12,8 @@ import numpy as np
 import pytest
 from psopt.errors import ModelError
 from psopt.models import AnswerCache
-from psopt.models.chat import LMConfig, chat_model
+from psopt.models.chat import LMConfig, TransientError, chat_model
+from psopt.models.chat._openai_client import OpenAIClient
 from psopt.search_spaces import Example, Prompt
 
 from tests.fake_server import PROVIDERS
@@ -201,3 +204,25 @@ def test_a_wrong_model_name_and_an_address_without_v1_are_said(server: FakeServe
     server.change(model="llama-3-8b")
     with pytest.raises(ModelError, match=r"did you mean 'llama-3-8b'\?; it has llama-3-8b"):
         model_at(server, name="llama-3").predict(PROMPTS[:1], TEXTS)
+
+
+def test_what_speaks_no_tls_and_a_proxy_that_is_not_there_are_told_from_a_server_that_is_not(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = OpenAIClient("x", LMConfig(api_base=server.url.replace("http:", "https:")))
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    behind = OpenAIClient("x", LMConfig(api_base="http://gate.test/v1"))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    alone = OpenAIClient("x", LMConfig(api_base="http://127.0.0.1:9/v1"))
+    said = ("/v1: it speaks no TLS", "the proxy 127.0.0.1:9 ", "127.0.0.1:9/v1: is the server running?")
+
+    async def ask(client: Any) -> None:
+        try:
+            await client.send({"model": "x", "messages": []})
+        finally:
+            await client.close()
+
+    for client, words in zip((plain, behind, alone), said, strict=True):
+        with pytest.raises(TransientError, match=re.escape(words)) as caught:
+            asyncio.run(ask(client))
+        assert caught.value.unreachable

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from psopt.errors import InputError
+from psopt.models.chat import LMConfig, public_address, server_of
 from psopt.models.chat._secrets import redacted
 
 from tests.sweeps import each
@@ -48,3 +50,50 @@ def test_keys_of_the_environment_are_cut_out_too_and_the_longer_before_the_one_i
     monkeypatch.setenv("API_TOKEN", "a1b2c3d4e5f6a7b8")
     monkeypatch.setenv("OPENAI_API_KEY", "token")
     assert redacted("a1b2c3d4e5f6a7b8 is no key; max_tokens") == "*** is no key; max_tokens"
+
+
+def test_an_address_is_shown_without_what_opens_a_gateway() -> None:
+    secrets = "code=c0de1234&Sig=s1g12345&subscription-key=k3y12345"
+    for user in ("", "me:pw@"):
+        shown = public_address(f"https://{user}gate.test/v1?{secrets}&api-version=2")
+        assert shown == "https://gate.test/v1?api-version=2"
+    assert public_address("http://[::1/v1") is None
+
+
+@each("key, sent", [("sk-1234\n", True), (" sk-1234\r\n", True), ("\u201csk-1234\u201d", False), ("sk-\u00e4", False)])
+def test_a_key_is_sent_without_what_copying_adds_or_refused(
+    key: str, sent: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for kind, variable in (("openai", "OPENAI_API_KEY"), ("azure", "AZURE_OPENAI_API_KEY")):
+        monkeypatch.setenv(variable, key)
+        if sent:
+            assert server_of(f"{kind}/x", LMConfig(api_base="http://gate.test/v1"))
+            continue
+        with pytest.raises(InputError, match=f"{variable} can't be sent: it holds"):
+            server_of(f"{kind}/x", LMConfig(api_base="http://gate.test/v1"))
+
+
+@each("variable, value", [("OPENAI_ORG_ID", "org-1\n"), ("OPENAI_CUSTOM_HEADERS", "X: a\nY: \u00e4")])
+def test_what_the_openai_package_would_send_is_checked_too(
+    variable: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_ORG_ID", raising=False)
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X: a\nY: b")
+    assert server_of("openai/x", LMConfig(api_base="http://gate.test/v1"))
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(InputError, match=f"{variable} can't be sent"):
+        server_of("openai/x", LMConfig(api_base="http://gate.test/v1"))
+
+
+@each("value", ["J\u00fcrgen", "5 \u20ac"])
+def test_a_header_that_can_t_be_sent_is_refused(value: str) -> None:
+    with pytest.raises(InputError, match="--header X-Name can't be sent"):
+        server_of("openai/x", LMConfig(api_base="http://gate.test/v1", headers={"X-Name": value}))
+
+
+@each("place", ["localhost:PORT", "localhost:99999", "localhost:0", "[::1", "", "local host", "a\x1b[31mb:1"])
+def test_an_address_that_leads_nowhere_is_refused_and_its_query_not_shown(place: str) -> None:
+    with pytest.raises(InputError, match="--api-base must be an address such as") as caught:
+        server_of("openai/x", LMConfig(api_base=f"http://{place}/v1?code=c0de1234"))
+    assert "c0de1234" not in str(caught.value)
+    assert str(caught.value).isprintable()

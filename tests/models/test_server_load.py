@@ -165,6 +165,16 @@ def test_the_time_allowed_follows_what_answers_take() -> None:
         ({}, "Please try again in 6m0s. Visit https://example.org", 360.0),
         ({}, "Please try again in 20ms.", 0.02),
         ({}, "Please retry after 20 seconds.", 20.0),
+        ({"retry-after": "-5"}, "", 0.0),
+        ({"retry-after": "1795305610"}, "", 10.0),  # seconds and milliseconds since 1970
+        ({"retry-after": "1795305610000"}, "", 10.0),
+        ({"retry-after-ms": "1795305610000"}, "", 10.0),
+        ({"retry-after": "1763980000000"}, "", 0.0),
+        ({"retry-after": "inf"}, "Please try again in 9s.", 9.0),
+        ({"retry-after": "nan"}, "", None),
+        ({"retry-after": "99999999999"}, "", None),
+        ({"retry-after": "Sun, 06 Nov 99999999999999999999 08:49:37 GMT"}, "", None),
+        ({}, "Please try again in 99999999999 days.", None),
         ({"retry-after": "soon"}, "The server had an error in 2026.", None),
     ],
 )

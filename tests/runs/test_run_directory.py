@@ -23,6 +23,15 @@ def test_files_appear_whole_or_not_at_all(tmp_path: Path) -> None:
     assert [file.name for file in (tmp_path / "run").iterdir()] == ["run.json"]
 
 
+@pytest.mark.parametrize("name", ["out%41", "what?x=1", "50%"])
+def test_a_study_lies_in_the_run_s_folder_whatever_its_name(name: str, tmp_path: Path) -> None:
+    directory = RunDirectory.make(tmp_path / name)
+    optuna.create_study(storage=directory.storage_url)
+    assert n_evaluated(tmp_path / name / "study.db") == 0
+    assert (tmp_path / name / "study.db").exists()
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+
+
 def test_folders_are_numbered_when_taken(tmp_path: Path) -> None:
     for name in ("run", "run-2", "run-3"):
         folder = free_folder(tmp_path, "run")

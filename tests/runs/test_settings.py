@@ -51,6 +51,13 @@ def through_json(settings: RunSettings) -> Any:
     return json.loads(json.dumps(settings.to_dict()))
 
 
+def test_a_command_is_kept_without_the_secrets_in_its_addresses() -> None:
+    address = "http://gate.test/v1?code=c0de1234&sig=s1g12345&api-version=2"
+    settings = replace(RunSettings.from_dict(OF_0_1), command=f"psopt optimize --api-base='{address}' 'see http://a?'")
+    written = through_json(settings)["command"]
+    assert written == "psopt optimize '--api-base=http://gate.test/v1?api-version=2' 'see http://a'"
+
+
 def test_settings_survive_run_json() -> None:
     settings = RunSettings.from_dict(OF_0_1)
     parts = SearchRestriction(without=("n12345678",), examples_allowed=16)

@@ -1,6 +1,6 @@
 """Language models that answer chat messages, and the engine around them."""
 
-from psopt.models.chat._address import asking_nothing, public_address
+from psopt.models.chat._address import asking_nothing, public_address, public_command
 from psopt.models.chat._answer_monitor import FIRST, spread
 from psopt.models.chat._answer_rate import AnswerRate, keep_rate, kept_rate
 from psopt.models.chat._budget import PRICES_OF, Budget, Need, Price, Usage, grid_price, price_of
@@ -12,7 +12,7 @@ from psopt.models.chat._engine import Engine
 from psopt.models.chat._factory import CHAT_KINDS, chat_engine, chat_model, load_writer, name_hint, server_of
 from psopt.models.chat._function_client import function_name
 from psopt.models.chat._model import ChatModel, asks_in_chat
-from psopt.models.chat._secrets import asking_with_key, is_secret, without_header_values
+from psopt.models.chat._secrets import asking_with_key, is_secret
 from psopt.models.chat._token_counts import (
     TokenRange,
     most_tokens_in,
@@ -62,6 +62,7 @@ __all__ = [
     "name_hint",
     "price_of",
     "public_address",
+    "public_command",
     "public_settings",
     "read_response_format",
     "same_meaning",
@@ -71,5 +72,4 @@ __all__ = [
     "tokens_of_answer",
     "tokens_of_query",
     "tokens_of_text",
-    "without_header_values",
 ]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import shlex
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from psopt.errors import InputError
-from psopt.models.chat._secrets import is_secret, redacted
+from psopt.models.chat._secrets import CUT, is_secret, redacted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,6 +24,11 @@ _OPENAI = "https://api.openai.com/"
 _API_VERSION = "2024-10-21"
 _AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
 _CHAT = "/chat/completions"
+# What the openai package sends as headers too; of the last, each line is one
+_OF_THE_PACKAGE = ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID")
+_CUSTOM = "OPENAI_CUSTOM_HEADERS"
+# Addresses that may hold secrets; others in a command are left as they are
+_WITH_SECRETS = re.compile(r"https?://[^\s'\"]*[?@][^\s'\"]*")
 _IS_COUNTED: ContextVar[bool] = ContextVar("_IS_COUNTED", default=False)
 
 
@@ -65,7 +72,7 @@ class Address:
 def openai_address(model: str, options: LMConfig) -> Address:
     """Return the address of ``openai/MODEL``; raises InputError if it is OpenAI itself without a key, or no address."""
     address = options.api_base or os.environ.get("OPENAI_BASE_URL") or f"{_OPENAI}v1"
-    key = os.environ.get("OPENAI_API_KEY", "")
+    key = _key("OPENAI_API_KEY")
     headers = _headers(options)
     if not key and not _has_credentials(headers) and address.startswith(_OPENAI) and not _IS_COUNTED.get():
         raise InputError(
@@ -75,7 +82,7 @@ def openai_address(model: str, options: LMConfig) -> Address:
     if options.api_version:
         query["api-version"] = options.api_version
     if (urlsplit(base).hostname or "").endswith(_AZURE_HOSTS):
-        return Address(base, query, headers, os.environ.get("AZURE_OPENAI_API_KEY") or key, "api-key")
+        return Address(base, query, headers, _key("AZURE_OPENAI_API_KEY", "OPENAI_API_KEY"), "api-key")
     return Address(base, query, headers, key)
 
 
@@ -92,7 +99,7 @@ def azure_address(deployment: str, options: LMConfig) -> Address:
             "or AZURE_OPENAI_ENDPOINT"
         )
     headers = _headers(options)
-    key = os.environ.get("AZURE_OPENAI_API_KEY", "")
+    key = _key("AZURE_OPENAI_API_KEY")
     if not key and not _has_credentials(headers) and not _IS_COUNTED.get():
         raise InputError(f"model azure/{deployment} needs a key: set AZURE_OPENAI_API_KEY")
     base, query = _split(resource)
@@ -110,9 +117,16 @@ def _split(address: str) -> tuple[str, dict[str, str]]:
     """An address without its query, and the query; the path that the protocol adds is removed."""
     if not address.startswith(("http://", "https://")):
         raise InputError(f"--api-base must be an address such as http://localhost:8000/v1, not {address!r}")
-    parts = urlsplit(address)
-    if "@" in parts.netloc:
+    if re.match(r"https?://[^/?#]*@", address):
         raise InputError("--api-base holds a password, which belongs into OPENAI_API_KEY: leave it out")
+    try:
+        parts = urlsplit(address.strip())
+        is_whole = bool(parts.hostname) and parts.port != 0 and re.search(r"\s", parts.netloc) is None
+    except ValueError:  # no number as port, or no end of an IPv6 address
+        is_whole = False
+    if not is_whole:
+        place = address.partition("?")[0]
+        raise InputError(f"--api-base must be an address such as http://localhost:8000/v1, not {place!r}")
     path = parts.path.rstrip("/").removesuffix(_CHAT)
     return urlunsplit((parts.scheme, parts.netloc, path, "", "")), dict(parse_qsl(parts.query))
 
@@ -124,11 +138,32 @@ def _headers(options: LMConfig) -> dict[str, str]:
             f"this run sent the header {lost[0]}, whose value run.json does not keep: give it again with "
             f"--header {lost[0]}=VALUE"
         )
-    return {name: value for name, value in options.headers.items() if value is not None}
+    headers = {name: value for name, value in options.headers.items() if value is not None}
+    for name, value in headers.items():
+        _check_sendable(f"the value of --header {name}", value)
+    for variable in _OF_THE_PACKAGE:
+        _check_sendable(variable, os.environ.get(variable, ""))
+    _check_sendable(_CUSTOM, os.environ.get(_CUSTOM, "").replace("\n", ""))
+    return headers
 
 
 def _is_key(name: str) -> bool:
-    return is_secret(name) or name in {"sig", "code"}  # signatures and codes of Azure's gateways
+    return is_secret(name) or name.casefold() in {"sig", "code"}  # signatures and codes of Azure's gateways
+
+
+def _key(*variables: str) -> str:
+    """The key that the first of these variables holds; empty if none does."""
+    for variable in variables:
+        if key := os.environ.get(variable, "").strip():
+            _check_sendable(variable, key)
+            return key
+    return ""
+
+
+def _check_sendable(name: str, value: str) -> None:
+    if not (value.isascii() and value.isprintable()):
+        odd = next(character for character in value if not (character.isascii() and character.isprintable()))
+        raise InputError(f"{name} can't be sent: it holds {odd!r}, and headers are plain ASCII; set it anew")
 
 
 def _has_credentials(headers: Mapping[str, str]) -> bool:
@@ -144,7 +179,30 @@ def public_address(address: str | None) -> str | None:
     """
     if address is None or not address.startswith(("http://", "https://")):
         return None
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return None
     host = parts.netloc.rpartition("@")[2]
-    query = [(name, value) for name, value in parse_qsl(parts.query) if not is_secret(name)]
+    query = [(name, value) for name, value in parse_qsl(parts.query) if not _is_key(name)]
     return urlunsplit((parts.scheme, host, parts.path, urlencode(query), ""))
+
+
+def public_command(command: str) -> str:
+    """Return a command line without the values of its headers, and without the secrets in its addresses.
+
+    >>> public_command("psopt check --header X-Team=blue --header 'Authorization=Bearer a b'")
+    "psopt check --header 'X-Team=***' --header 'Authorization=***'"
+    >>> public_command("psopt check --api-base 'http://localhost/v1?code=abc&api-version=2'")
+    "psopt check --api-base 'http://localhost/v1?api-version=2'"
+    """
+    parts = shlex.split(command)
+    for index, part in enumerate(parts):
+        before, sign, _ = part.removeprefix("--header=").partition("=")
+        if part.startswith("--header=") and sign:
+            parts[index] = f"--header={before}={CUT}"
+        elif index and parts[index - 1] == "--header" and sign:
+            parts[index] = f"{before}={CUT}"
+        else:
+            parts[index] = _WITH_SECRETS.sub(lambda match: public_address(match[0]) or CUT, part)
+    return shlex.join(parts)

@@ -52,8 +52,9 @@ class Answer:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Answer:
-        """Read an answer from the cache."""
-        return cls(**{_FIELD_OF.get(key, key): value for key, value in data.items()})
+        """Read an answer from the cache; what a later version of psopt keeps besides is left out."""
+        values = ((_FIELD_OF.get(key, key), value) for key, value in data.items())
+        return cls(**{name: value for name, value in values if name in cls.__slots__})
 
 
 class Query(NamedTuple):

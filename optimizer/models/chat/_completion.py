@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from psopt.models.chat._refusals import CONTENT_FILTER, REFUSED, status_of
 from psopt.models.chat._secrets import redacted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from psopt.models.chat._client import Alternatives
 
 _LARGEST_ANSWER = 16_000_000  # bytes: log-probabilities of 128 alternatives for 1,500 tokens fit; more is a fault
@@ -20,6 +23,11 @@ _REASONING = ("reasoning_content", "reasoning")
 # Types of parts: "thinking" at Mistral, "reasoning" elsewhere.
 _THINKING = frozenset({"thinking", "reasoning"})
 _SHOWN = 80  # characters of an unreadable response that an error quotes
+_SEARCHED = 16_384  # characters of it that are searched for secrets: a key is no longer, since no server's headers are
+# Endings, in lower case: llama.cpp, vLLM, OpenAI say length; Mistral model_length; Anthropic, Gemini, Cohere max_tokens
+CUT_SHORT = frozenset({"length", "model_length", "max_tokens"})
+# DeepSeek says insufficient_system_resource, vLLM and SGLang say abort
+_BROKEN_OFF = frozenset({"insufficient_system_resource", "abort"})
 
 
 class ErrorInAnswerError(Exception):
@@ -31,8 +39,10 @@ class ErrorInAnswerError(Exception):
         super().__init__(f"HTTP 200 with error {self.status}")
 
 
-def read_completion(content: bytes) -> Answer:
+def read_completion(content: bytes, safe: Callable[[str], str] = redacted) -> Answer:
     """Read the body of a chat completion; the parts of a stream that nobody asked for are joined.
+
+    `safe` removes secrets from what is shown of it.
 
     Raises TransientError if it is none, or an empty one. Raises ErrorInAnswerError if it is in fact an error.
     """
@@ -41,17 +51,19 @@ def read_completion(content: bytes) -> Answer:
     try:
         body = merged_stream(content) or read_json(content)
         _raise_error(body)
-        choice = body["choices"][0]
+        choice = min(body["choices"], key=lambda choice: choice.get("index") or 0)
         _raise_error(choice)
         answer = _read(choice, body.get("usage"))
-        return replace(answer, model=redacted(str(body.get("model") or "")))
+        return replace(answer, model=safe(str(body.get("model") or "")))
     except (ValueError, LookupError, TypeError, AttributeError):
-        shown = content[:_SHOWN].decode("utf-8", "replace")
+        shown = safe(content[:_SEARCHED].decode("utf-8", "replace"))[:_SHOWN]
         raise TransientError(f"no chat completion: {shown!r}", unreadable=True) from None
 
 
 def _read(choice: dict[str, Any], usage: Any) -> Answer:
-    ending = choice.get("finish_reason")
+    ending = ending_of(choice)
+    if ending in _BROKEN_OFF:
+        raise TransientError(f"the server broke the answer off ({ending})")
     text, refusal, is_thought = _text(choice["message"])
     unanswered, reason = None, ""
     if ending == "content_filter":
@@ -62,7 +74,7 @@ def _read(choice: dict[str, Any], usage: Any) -> Answer:
         text=text,
         **_tokens(usage),
         logprobs=_alternatives(choice.get("logprobs")),
-        truncated=ending == "length",
+        truncated=ending in CUT_SHORT,
         unanswered=unanswered,
         reason=reason,
         is_thought=is_thought,
@@ -71,6 +83,11 @@ def _read(choice: dict[str, Any], usage: Any) -> Answer:
     if not text and not unanswered and not answer.truncated:
         raise TransientError("an empty answer", empty=answer)
     return answer
+
+
+def ending_of(choice: dict[str, Any]) -> str:
+    """Why an answer ended, in lower case: some gateways pass on names such as MAX_TOKENS."""
+    return str(choice.get("finish_reason") or "").casefold()
 
 
 def _tokens(usage: Any) -> dict[str, Any]:
@@ -156,7 +173,7 @@ def _parts(content: Any) -> tuple[str | None, str, str]:
 
 def _raise_error(body: dict[str, Any]) -> None:
     """Raise the error that came in place of a completion or its choice."""
-    if body.get("error") or body.get("finish_reason") == "error":
+    if body.get("error") or ending_of(body) == "error":
         raise ErrorInAnswerError(body)
 
 
@@ -164,15 +181,29 @@ def _alternatives(logprobs: Any) -> Alternatives | None:
     places = (logprobs or {}).get("content") or []
     if all("top_logprobs" not in place for place in places):  # where no alternatives were asked for
         return None
-    return [(place["token"], _listed(place)) for place in places]
+    return [(_token(place), _listed(place)) for place in places]
 
 
 def _listed(place: dict[str, Any]) -> list[tuple[str, float]]:
     """The alternatives at a place, and what was written: a grammar may force a model to an unlikely token."""
-    listed = [(likely["token"], float(likely["logprob"])) for likely in place["top_logprobs"]]
+    listed = [(_token(likely), _logprob(likely)) for likely in place["top_logprobs"]]
     if place.get("logprob") is not None and place["token"] not in dict(listed):
-        listed.append((place["token"], float(place["logprob"])))
+        listed.append((place["token"], _logprob(place)))
     return listed
+
+
+def _token(place: dict[str, Any]) -> str:
+    if not isinstance(place["token"], str):
+        raise TypeError
+    return place["token"]
+
+
+def _logprob(place: dict[str, Any]) -> float:
+    """A log-probability, which some servers round to slightly above 0."""
+    logprob = min(float(place["logprob"]), 0.0)
+    if math.isnan(logprob):
+        raise ValueError("not a number")
+    return logprob
 
 
 _DATA = b"data:"

@@ -98,7 +98,7 @@ class DspyClient(ChatClient):
             raise ModelRefusedError(f"{self.name}: {message}") from None
         except dspy.LMError as error:
             message = self._safe(error)
-            wait = getattr(error, "retry_after", None) or retry_after({}, message)
+            wait = retry_after({"retry-after": str(getattr(error, "retry_after", None) or "")}, message)
             raise TransientError(
                 message,
                 wait=wait,

@@ -16,6 +16,7 @@ from psopt.models.chat._client import Answer, CallEnd, CallStart, TransientError
 from psopt.models.chat._negotiation import Negotiation
 from psopt.models.chat._request_scheduler import RequestScheduler, Tries
 from psopt.models.chat._token_counts import TokenMeter, most_tokens_in, most_tokens_out
+from psopt.models.chat._wait_notices import WaitNotices
 from psopt.models.chat._worker_pool import Batch, Progress, Worker, run, run_soon, run_workers
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class Engine:
         self._scheduler = RequestScheduler(client.name, options)
         self._in_flight: dict[bytes, asyncio.Future[Answer]] = {}
         self._has_spoken = False
+        self._is_uncounted = False  # whether answers came without the counts of tokens that a limit needs
         # Closes the client's connections, also when the engine is no longer used. The garbage collector may call it in
         # the loop's own thread, which must not wait.
         self.close = weakref.finalize(self, lambda: run_soon(client.close()))
@@ -225,9 +227,9 @@ class Engine:
                 await asyncio.sleep(_SETTLING)
             worker.is_sending = True
             try:
-                answer = await self._send_once(self.client.request(query), tries)
+                answer = await self._send_once(query, tries)
                 # Before the reservation is released: a kill between the two would lose the call.
-                self._pay(answer, self._price, made=1)
+                self._pay(answer, self._price, query, made=1)
             finally:
                 worker.is_sending = False
                 self.budget.release(most)
@@ -235,12 +237,13 @@ class Engine:
         self.meter.learn(query, answer)
         return answer
 
-    async def _send_once(self, request: dict[str, Any], tries: Tries) -> Answer:
+    async def _send_once(self, query: Query, tries: Tries) -> Answer:
         """Send once, and notify the watcher; failures are counted.
 
         An empty answer is accepted after one more try, or after two if the model has given other answers: servers also
         send empty ones by mistake, but each try is paid for.
         """
+        request = self.client.request(query)
         tell_end = self.budget.call_watcher(CallStart(self.client.name, self.client.endpoint, request))
         try:
             answer = await self._scheduler.send(self.client.send(request), tries.given_up)
@@ -251,7 +254,7 @@ class Engine:
             if error.empty is not None:
                 if tries.empty >= 1 + self._has_spoken:
                     return error.empty
-                self._pay(error.empty, self._price, failed=1)
+                self._pay(error.empty, self._price, query, failed=1)
             elif not error.unreachable:  # otherwise nothing was sent
                 self.budget.count(failed=1)
             raise
@@ -261,35 +264,54 @@ class Engine:
     def keep_batched(
         self,
         answers: Mapping[bytes, Answer],
-        empty: Iterable[Answer],
+        empty: Mapping[bytes, Answer],
         n_failed: int,
         query_of: Callable[[bytes], Query | None],
     ) -> None:
         """Keep and count a batch's answers, its empty answers, and its failures."""
         self._cache.put_many({key: answer.to_dict() for key, answer in answers.items()})
         for key, answer in answers.items():
-            self._pay(answer, self._batch_price, made=1)
-            if (query := query_of(key)) is not None:
+            query = query_of(key)
+            self._pay(answer, self._batch_price, query, made=1)
+            if query is not None:
                 self.meter.learn(query, answer)
         self.budget.count(failed=n_failed)
-        for answer in empty:
-            self._pay(answer, self._batch_price, failed=1)
+        for key, answer in empty.items():
+            self._pay(answer, self._batch_price, query_of(key), failed=1)
 
     def most(self, query: Query, *, in_batch: bool = False) -> Need:
         """Return the most that one query can take."""
-        read = most_tokens_in(query)
-        written = most_tokens_out(self.client.request(query), self.options.max_tokens)
+        read, written = self._most_tokens(query)
         price = self._batch_price if in_batch else self._price
         return Need(1, read + written, price.of(read, written))
 
-    def _pay(self, answer: Answer, price: Price, *, made: int = 0, failed: int = 0) -> None:
+    def _pay(self, answer: Answer, price: Price, query: Query | None, *, made: int = 0, failed: int = 0) -> None:
         """Count an answer and what it took; an empty one that is asked for again counts as failed."""
+        tokens_in, tokens_out = self._tokens(answer, query)
         self.budget.count(
             made=made,
             failed=failed,
-            tokens_in=answer.tokens_in,
-            tokens_out=answer.tokens_out,
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
             reasoning=answer.reasoning,
             cached_in=answer.cached_in,
-            cost=price.of(answer.tokens_in, answer.tokens_out, answer.cached_in),
+            cost=price.of(tokens_in, tokens_out, answer.cached_in),
         )
+
+    def _most_tokens(self, query: Query) -> tuple[int, int]:
+        return most_tokens_in(query), most_tokens_out(self.client.request(query), self.options.max_tokens)
+
+    def _tokens(self, answer: Answer, query: Query | None) -> tuple[int, int]:
+        """An answer's tokens, in and out; where a limit needs a count that is missing, the most that it can have taken.
+
+        A text that the server refused has taken none.
+        """
+        is_counted = answer.tokens_in > 0 and (answer.tokens_out > 0 or not answer.text)
+        if is_counted or answer.unanswered or query is None or not self.budget.limits_tokens:
+            return answer.tokens_in, answer.tokens_out
+        if not self._is_uncounted:
+            self._is_uncounted = True
+            notice = "answers come without the number of their tokens: limits use the most that each call can take"
+            WaitNotices(self.client.name).say(notice)
+        most_in, most_out = self._most_tokens(query)
+        return answer.tokens_in or most_in, answer.tokens_out or most_out

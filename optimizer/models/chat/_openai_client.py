@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 import re
+import ssl
 from dataclasses import replace
 from functools import cached_property
 from http import HTTPStatus
@@ -121,7 +122,7 @@ class OpenAIClient(ChatClient):
         if not response.is_success:
             return await self._answer_of(response, request)
         try:
-            answer = read_completion(response.content)
+            answer = read_completion(response.content, self.safe)
         except ErrorInAnswerError as error:
             return await self._answer_of(_response(error.status, error.body), request)
         if asks_for_tokens_alone(request):
@@ -282,10 +283,21 @@ class Transport:
                 "set SSL_CERT_FILE to the file of the authority that signed it"
             )
         if is_unreachable(error):
-            return TransientError(
-                f"no connection to {self._address.endpoint}: is the server running?", unreachable=True
-            )
+            return TransientError(self._unreachable(error, cause), unreachable=True)
         return TransientError(self._address.safe(f"{type(cause).__name__}: {cause}"))
+
+    def _unreachable(self, error: Exception, cause: BaseException) -> str:
+        """Say what can't be reached, the server or a proxy, and why."""
+        place, fault = self._address.endpoint, "is the server running?"
+        reached = getattr(error.__cause__, "host", None)  # aiohttp's errors name what they have tried to reach
+        if reached not in {None, self._chat.host, self._chat.raw_host.decode()}:
+            proxy = f"{reached}:{getattr(error.__cause__, 'port', '')}"
+            place, fault = f"the proxy {proxy} (HTTP_PROXY, HTTPS_PROXY or ALL_PROXY)", "is it running?"
+        if isinstance(cause, ssl.SSLError):
+            fault = "it speaks no TLS: does its address begin with http://?"
+            if cause.reason != "WRONG_VERSION_NUMBER":
+                fault = self._address.safe(str(cause))
+        return f"no connection to {place}: {fault}"
 
     async def close(self) -> None:
         await self._http.aclose()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -197,6 +198,8 @@ _UNITS = {"ms": 0.001, "mil": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 8640
 _PART = (
     r"(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?)(?![a-z])"
 )
+# Nobody asks to wait so long: such a number is a date, since that is what it is from 2001 on, or nonsense
+_30_YEARS = 1e9
 _NOW = functools.partial(datetime.now, UTC)
 _IN_WORDS = re.compile(
     rf"(?:try again|retry|wait)(?:\s+(?:again|after|in|for|at least))*\s+((?:{_PART}[\s,]*(?:and\s+)?)+)", re.IGNORECASE
@@ -206,23 +209,38 @@ _IN_WORDS = re.compile(
 def retry_after(headers: Mapping[str, str], message: str, now: Callable[[], datetime] = _NOW) -> float | None:
     """Seconds that a refusal asks to wait; None if it does not say.
 
-    The most exact goes first: `retry-after-ms`, `retry-after` (seconds or an HTTP date), the words of the message.
+    The most exact goes first: `retry-after-ms`, `retry-after` (seconds or a date), the words of the message.
 
     >>> retry_after({"retry-after-ms": "1500", "retry-after": "2"}, "")
     1.5
     >>> retry_after({}, "Rate limit reached for gpt-4o. Please try again in 1m2.5s. Visit https://..")
     62.5
     """
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        value = headers.get(name, "")
-        with contextlib.suppress(ValueError):
-            return float(value) * unit
-        with contextlib.suppress(ValueError, TypeError):  # a date without a zone is not an HTTP date
-            return max(0.0, (parsedate_to_datetime(value) - now()).total_seconds())
-    words = _IN_WORDS.search(message)
-    if words is None:
-        return None
-    seconds = 0.0
-    for number, unit in re.findall(_PART, words.group(1).lower()):
-        seconds += float(number) * next(length for name, length in _UNITS.items() if unit.startswith(name))
-    return seconds
+    asked = [
+        _seconds(headers.get("retry-after-ms", ""), 0.001, now),
+        _seconds(headers.get("retry-after", ""), 1.0, now),
+    ]
+    if words := _IN_WORDS.search(message):
+        parts = re.findall(_PART, words.group(1).lower())
+        asked.append(sum(float(number) * _length(unit) for number, unit in parts))
+    return next((max(0.0, seconds) for seconds in asked if seconds < _30_YEARS), None)
+
+
+def _length(unit: str) -> float:
+    return next(length for name, length in _UNITS.items() if unit.startswith(name))
+
+
+def _seconds(value: str, unit: float, now: Callable[[], datetime]) -> float:
+    """What a header says: a number of units from now, or a date: HTTP's, or in seconds or milliseconds since 1970.
+
+    NaN if it says neither.
+    """
+    try:
+        seconds = float(value) * unit
+    except ValueError:
+        with contextlib.suppress(ValueError, TypeError, OverflowError):  # a date without a zone is not an HTTP date
+            return (parsedate_to_datetime(value) - now()).total_seconds()
+        return math.nan
+    if seconds > 100 * _30_YEARS:
+        seconds /= 1000
+    return seconds - now().timestamp() if seconds >= _30_YEARS else seconds

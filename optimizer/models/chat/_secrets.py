@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 _PARTS = ("key", "token", "secret", "password", "headers", "credential")
 _NOT_SECRET = {"max_tokens", "max_completion_tokens"}
-_CUT = "***"
+CUT = "***"
 _SHOWN = 300  # characters: two or three lines of a terminal
 # Providers' keys have 32 characters (Azure) or more. Parameter names must stay readable; they have up to 21 characters
 # (max_completion_tokens), without digits or upper case. "sk-1234" (7) is what LiteLLM's guide starts with.
@@ -64,31 +63,15 @@ def redacted(text: str, secrets: Iterable[str] = ()) -> str:
     text = "".join(character if character.isprintable() else " " for character in text)
     for secret in sorted({*secrets, asker_key.get(), *secret_values(os.environ)} - {""}, key=len, reverse=True):
         if len(secret) >= _VERY_LONG or (len(secret) >= _LONG and _is_no_word(secret)):
-            text = text.replace(secret, _CUT)
+            text = text.replace(secret, CUT)
         elif _is_no_word(secret):
-            text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", _CUT, text)
+            text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", CUT, text)
     return one_line(text)[:_SHOWN]
 
 
 def secret_values(settings: Mapping[str, Any]) -> list[str]:
     """The values of settings whose names suggest that they are secrets."""
     return [value for name, value in settings.items() if is_secret(name) and isinstance(value, str) and value]
-
-
-def without_header_values(command: str) -> str:
-    """Return a command line with the values of its headers removed.
-
-    >>> without_header_values("psopt check --header X-Team=blue --header 'Authorization=Bearer a b'")
-    "psopt check --header 'X-Team=***' --header 'Authorization=***'"
-    """
-    parts = shlex.split(command)
-    for index, part in enumerate(parts):
-        before, sign, _ = part.removeprefix("--header=").partition("=")
-        if part.startswith("--header=") and sign:
-            parts[index] = f"--header={before}={_CUT}"
-        elif index and parts[index - 1] == "--header" and sign:
-            parts[index] = f"{before}={_CUT}"
-    return shlex.join(parts)
 
 
 def _is_no_word(secret: str) -> bool:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import optuna
+import sqlalchemy
 import sqlalchemy.exc
 from optuna.storages import BaseStorage, JournalStorage
 from optuna.storages.journal import JournalFileBackend
@@ -112,16 +113,27 @@ def _opening(url: str) -> Iterator[None]:
         raise InputError(f"the storage {without_password(url)!r} can't be opened: {reason}") from error
 
 
+def _file_of(url: str) -> Path | None:
+    """The file that a storage is in; None where it is in none, or in none that its URL names."""
+    if url.startswith("journal:"):
+        return Path(url.removeprefix("journal:"))
+    name = sqlalchemy.make_url(url).database if url.startswith("sqlite:") else None
+    return Path(name) if name and not name.startswith((":", "file:")) else None
+
+
 @contextlib.contextmanager
 def storage_at(
-    url: str, tell: Callable[[str], None] | None = None
+    url: str, tell: Callable[[str], None] | None = None, *, is_there: bool = False
 ) -> Iterator[tuple[optuna.storages.BaseStorage, RetryPolicy]]:
     """A storage that must be reachable during the block, and is waited for after it; `tell` is called about outages.
 
-    Raises InputError if it can't be opened.
+    Raises InputError if it can't be opened, or if a file that `is_there` isn't: opening would create it.
     """
     policy = RetryPolicy(tell)
     with _opening(url), policy.suspended():
+        file = _file_of(url)
+        if is_there and file and not file.exists():
+            raise InputError(f"the storage {url!r} is not there: there is no file {file}")
         # `get_storage` puts Optuna's cache above a database: without it, each access reads all trials again.
         yield retrying(optuna.storages.get_storage(_make_storage(url)), policy), policy
 

@@ -297,7 +297,7 @@ class BatchRunner:
     async def _take_in_lines(self, lines: Iterable[bytes], batch: OpenBatch, state: BatchState, grid: Grid) -> None:
         """Keep what the lines of the output and the error file say, each as if it had come alone."""
         results = await read_results(lines, set(batch.answer_keys), self._client, grid)
-        self._engine.keep_batched(results.answers, results.empty.values(), len(results.failed), grid.query)
+        self._engine.keep_batched(results.answers, results.empty, len(results.failed), grid.query)
         await self._forget(batch, state)
         for key, answer in results.answers.items():
             grid.answered(key, answer)
