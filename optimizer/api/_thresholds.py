@@ -303,7 +303,8 @@ class Threshold:
         name = "95 %"
         if self.value != self.estimate:
             name += f" of {100 * self.estimate:.1f}"
-        return f" ({name}: {interval}, {self.n_samples} samples x {self.n_rephrasings} {self.varied})"
+        varied = "wording" if self.n_rephrasings == 1 else self.varied
+        return f" ({name}: {interval}, {self.n_samples} samples x {self.n_rephrasings} {varied})"
 
     def _named(self) -> str:
         """The first of the samples that fail."""

@@ -85,7 +85,7 @@ def check(
     from psopt.cli._task_and_prompts import read_measuring
 
     check_writable("--junit", junit)
-    subject = read_measuring(data, [prompt or None], reading, model, strategy, measuring, require_labels=True)
+    subject = read_measuring(data, [prompt], reading, model, strategy, measuring, require_labels=True)
     task, choice, options = subject.task, subject.choice, subject.options
     if dry_run:
         further = further_pinned(task, options, bounds.pinned)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from psopt.cli._options import DryRun, OutputOptions, PromptModel, Strategy
+from psopt.cli._typer import UsageError
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import check_writable, print_json, write_file
 from psopt.settings import DataOptions, MeasureOptions, PromptOptions
@@ -63,6 +64,8 @@ def compare(
     subject = read_measuring(data, prompts or [], reading, model, strategy, measuring, require_labels=True, every=True)
     task, lm = subject.task, subject.choice.lm
     models = [subject.choice.model, *(other_models or [])]
+    if len(set(models)) < len(models):
+        raise UsageError(f"--model2 names a model twice ({', '.join(models)}): name another one, or leave it out")
     if dry_run:
         estimate = estimate_measuring(task, subject.prompts, models, subject.options)
         return show_estimate(estimate, " and ".join(models), lm, as_json=output.as_json)

@@ -19,7 +19,6 @@ from psopt.cli._options import Json
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import print_result
 from psopt.errors import InputError
-from psopt.search import chosen_trial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -104,6 +103,8 @@ class OneBadge:
 
     def __call__(self, environment: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer a request."""
+        from psopt.search import chosen_trial
+
         path = _DETAILS.fullmatch(environment["PATH_INFO"])
         number = None
         if path and environment["REQUEST_METHOD"] == "GET":

@@ -70,7 +70,7 @@ def diagnose(
 
     if to_label is not None and measuring.rephrasings == 1:
         raise UsageError("--to-label ranks by how far wordings change answers: give --rephrasings 2 or more")
-    subject = read_measuring(data, [prompt or None], reading, model, strategy, measuring, require_labels=False)
+    subject = read_measuring(data, [prompt], reading, model, strategy, measuring, require_labels=False)
     task, choice = subject.task, subject.choice
     if dry_run:
         estimate = estimate_measuring(task, subject.prompts, [choice.model], subject.options)

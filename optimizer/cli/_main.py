@@ -2,6 +2,7 @@
 
 import codecs
 import errno
+import io
 import os
 import sys
 import tempfile
@@ -22,7 +23,7 @@ from psopt.text import one_line
 _PLAIN = "psopt.plain"
 _SIGNS = dict(zip("–—−·•°×‘’“”", "----*ox''\"\"", strict=True)) | {"≤": "<=", "≥": ">=", "→": "->", "±": "+-"}
 _EX_SOFTWARE = 70  # the exit code of sysexits.h for an error in the program itself
-_NUMBERS = {int: "a whole number", float: "a number"}
+_KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
 
 
 def main(args: list[str] | None = None) -> Any:
@@ -31,6 +32,7 @@ def main(args: list[str] | None = None) -> Any:
     Exit codes: 0 done, 1 a check failed, 2 bad input or usage, 3 a limit reached, 70 a bug of psopt, 130 interrupted.
     """
     if args is None:
+        sys.stdout, sys.stderr = map(_outliving_its_reader, (sys.stdout, sys.stderr))
         _run(args)
     with signals_given_back():
         _run(args)
@@ -60,6 +62,33 @@ def _run(args: list[str] | None) -> NoReturn:
         message, code = _failure(error)
         typer.echo(f"psopt: {one_line(message)}", err=True)
     leave(code or 0)
+
+
+class _Outliving(io.FileIO):
+    """A pipe whose reader may leave, as `head` does: the rest goes nowhere, and the exit code is the command's own."""
+
+    def __init__(self, stream: Any) -> None:
+        super().__init__(stream.fileno(), "w", closefd=False)
+        self._stream = stream  # it closes the file once nobody holds it
+
+    def write(self, data: Any) -> int:
+        """Write, to nowhere once nobody reads."""
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self.fileno())
+            os.close(nowhere)
+            return super().write(data)
+
+
+def _outliving_its_reader(stream: Any) -> Any:
+    """The same stream, which no longer fails once its reader has left; one that a notebook has replaced stays."""
+    buffer = getattr(stream, "buffer", None)
+    if not isinstance(getattr(buffer, "raw", buffer), io.FileIO):
+        return stream
+    outliving = io.BufferedWriter(_Outliving(stream))
+    return io.TextIOWrapper(outliving, stream.encoding, stream.errors, line_buffering=stream.line_buffering)
 
 
 def _write_what_can_be_shown() -> None:
@@ -142,7 +171,7 @@ def _expected(parameter: Any, value: Any) -> str:
     """Say what a parameter takes."""
     if choices := choices_of(parameter):
         return f"{value!r} is not one of {', '.join(choices)}{did_you_mean(str(value), choices)}"
-    kind = _NUMBERS.get(parameter.type_descriptor.annotation, "a value")
+    kind = _KINDS.get(parameter.type_descriptor.annotation, "a value")
     if bounds := described_range(parameter):
-        kind += f" from {bounds}" if parameter.max is not None else f" of {bounds}"
+        kind += f" from {bounds}" if None not in {parameter.min, parameter.max} else f" of {bounds}"
     return f"{kind} is expected, not {str(value)!r}"

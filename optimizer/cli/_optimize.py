@@ -68,7 +68,7 @@ def optimize(
             f"--effort {sizes.effort} counts calls, and nobody knows how often a --program calls its model: "
             "give --trials, --samples and --rephrasings, and --max-calls"
         )
-    sources = read_prompts([prompt or None], reading, "" if run.program else run.data.dataset)
+    sources = read_prompts([prompt], reading, "" if run.program else run.data.dataset)
     model, lm, model_line = model_to_search_with(run.model, run.lm, sources)
     data = replace(data_for(run.data, sources), folder=str(Path.cwd()))
     wordings, wordings_name = given_wordings(heldout_from or ())

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from psopt.cli._typer import is_silent
+from psopt.errors import BudgetReachedError, say_how_to_go_on
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn
 from rich.text import Text
@@ -102,11 +103,15 @@ class RemainingColumn(ProgressColumn):
 
 @contextmanager
 def reading_bar() -> Iterator[OnProgress]:
-    """Show how many texts a model has read; yields the callback for `on_progress`."""
+    """Show how many texts a model has read; yields the callback for `on_progress`. Says how to go on after a limit."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), MofNCompleteColumn(), RemainingColumn())
     with Progress(
         *columns, console=console, transient=True, disable=is_silent() or not console.is_terminal
     ) as progress:
         task = progress.add_task("texts read", total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+        try:
+            yield lambda done, total: progress.update(task, completed=done, total=total)
+        except BudgetReachedError as error:
+            say_how_to_go_on(error, "answers are kept: the same command with a higher limit goes on from there")
+            raise

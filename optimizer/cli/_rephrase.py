@@ -80,7 +80,7 @@ def rephrase(
         raise UsageError("--show writes no rephrasings: leave --out out")
     if not data.dataset and not show:
         raise UsageError("Missing option '--dataset'.")
-    sources = read_prompts([prompt or None], reading, data.dataset)
+    sources = read_prompts([prompt], reading, data.dataset)
     task = load_data(data_for(data, sources), seed, require_labels=False) if data.dataset else None
     if show or task is None:
         return _show_prompt(sources[0], task, as_json=as_json)

@@ -63,7 +63,7 @@ def keys_of(name: str) -> Keys:
 def schema_of(name: str) -> dict[str, Any]:
     """Return the JSON Schema of an output or file, by its name in `outputs`; raises UnknownNameError."""
     if name not in outputs():
-        raise UnknownNameError("output", name, outputs())
+        raise UnknownNameError("output", name, [*outputs(), "config"])
     table = tables()["outputs"][name]
     whole = _object(name)
     if table.get("is_array"):

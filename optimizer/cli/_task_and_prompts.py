@@ -76,6 +76,8 @@ def read_prompts(
     from psopt.runs import of_configuration, prompts_in, read_source
 
     to_read: list[Any] = [prompt for prompt in prompts if prompt is not None]
+    if "" in to_read:
+        raise UsageError("--prompt is empty: name a prompt, or leave --prompt out for the strategy's")
     if not to_read and not is_given("strategy"):
         to_read += prompts_in(dataset, every=every)
     if not to_read:

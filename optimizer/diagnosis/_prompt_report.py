@@ -189,8 +189,9 @@ class PromptReport:
         interval = mean_interval(flips[:, None], wordings="fixed")
         of = f"{flips.sum()} of {len(flips)} samples"
         percentages = f"{share:.0f} %, 95 % interval {100 * interval.low:.0f}–{100 * interval.high:.0f}"
-        others = f"{self.predictions.n_rephrasings - 1} {self.predictions.varied.replace('wordings', 'rewordings')}"
-        return f"Flips: {of} ({percentages}) are answered otherwise under some of {others} than under the original"
+        n_others, noun = self.predictions.n_rephrasings - 1, self.predictions.varied.replace("wordings", "rewordings")
+        under = "the other one" if n_others == 1 else f"some of {n_others} {noun}"
+        return f"Flips: {of} ({percentages}) are answered otherwise under {under} than under the original"
 
     @property
     def shares(self) -> AnswerShares | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from psopt.diagnosis._phrase_index import PhraseIndex
 from psopt.metrics import sample_consistency
-from psopt.text import field_and_phrase
+from psopt.text import field_and_phrase, has_content
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -132,7 +132,7 @@ class _GreedyCover:
         self._index = PhraseIndex.of(predictions.texts)
         self._one_hot = np.eye(len(predictions.labels))[self._truth]
         self._purity = self._index.purity(labelled, predictions.labels)
-        self._is_sign = self._purity >= LEAST_PURITY
+        self._is_sign = (self._purity >= LEAST_PURITY) & _with_content(self._index)[:, None]
         if signs is not None:
             self._is_sign &= signs(self._index.phrases)
 
@@ -189,9 +189,10 @@ def _unlabelled_slices(predictions: Predictions) -> tuple[FailureSlice, ...]:
     index = PhraseIndex.of(predictions.texts)
     # Only the excess over the mean: otherwise a phrase of average samples would win by their number alone.
     excess = unstable - unstable.mean()
+    is_named = _with_content(index)
     slices: list[FailureSlice] = []
     while index.phrases and len(slices) < MOST_SLICES:
-        benefit = np.asarray(index.shown.T @ excess)
+        benefit = np.where(is_named, index.shown.T @ excess, -np.inf)
         best = int(np.argmax(benefit))
         if benefit[best] < _LEAST_BENEFIT:
             break
@@ -204,6 +205,11 @@ def _unlabelled_slices(predictions: Predictions) -> tuple[FailureSlice, ...]:
         # Covered samples now count against a phrase, so that the next slice is a different one.
         excess[shows > 0] = np.minimum(0, excess.min())
     return tuple(slices)
+
+
+def _with_content(index: PhraseIndex) -> NDArray[np.bool_]:
+    """Which phrases say something of a text: "not" and "was a" name no group, though they may mark a class."""
+    return np.array([has_content(phrase) for phrase in index.phrases], dtype=np.bool_)
 
 
 def _readable(phrase: str) -> str:

@@ -153,7 +153,7 @@ def shares_line(scores: Mapping[str, Any], name: str = "The prompt") -> str:
 
     >>> given, of_class = {"Number": 0.94, "Human": 0.06}, {"Number": 0.17, "Human": 0.83}
     >>> shares_line({"answer_shares": given, "class_shares": of_class, "constant_f1": 0.83, "near_constant": None})
-    'The prompt answers Number to 94 % of the texts; 17 % are.'
+    'The prompt answers Number to 94 % of the texts, and 17 % are Number.'
     """
     label_shares, of_class = scores.get("answer_shares"), scores.get("class_shares")
     if not label_shares:
@@ -164,7 +164,8 @@ def shares_line(scores: Mapping[str, Any], name: str = "The prompt") -> str:
     line = f"{name} {answered_phrase(scores)}"
     if not of_class:
         return f"{line}."
-    line = f"{line}; {100 * of_class.get(most_answered(label_shares), 0.0):.0f} % are."
+    label = most_answered(label_shares)
+    line = f"{line}, and {100 * of_class.get(label, 0.0):.0f} % are {label}."
     if scores["near_constant"] is None:
         return line
     reached = f"Its F1 is {100 * scores['f1']:.1f}, and {100 * scores['constant_f1']:.1f} for always answering"

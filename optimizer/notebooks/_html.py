@@ -35,8 +35,8 @@ def line(text: str) -> str:
     return text and f'<p style="margin:2px 0 6px 0">{escaped(text)}</p>'
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
-    """A table: texts left-aligned and shortened, numbers right-aligned with three digits; None is a dash.
+def table(head: Sequence[str], rows: Iterable[Sequence[Value]], *, digits: int = 3) -> str:
+    """A table: texts left-aligned and shortened, numbers right-aligned with so many digits; None is a dash.
 
     >>> "<td" in table(["label", "n"], [["<b>", 3]]), "&lt;b&gt;" in table(["label", "n"], [["<b>", 3]])
     (True, True)
@@ -45,7 +45,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
     sides = ["right"] * len(head)
     for row in listed:
         sides = ["left" if isinstance(value, str) else side for value, side in zip(row, sides, strict=True)]
-    body = "".join(_row("td", row, sides) for row in listed)
+    body = "".join(_row("td", row, sides, digits) for row in listed)
     return (
         '<table cellpadding="4" style="border-collapse:collapse;font-variant-numeric:tabular-nums;margin:4px 0">'
         f"<thead>{_row('th', head, sides)}</thead><tbody>{body}</tbody></table>"
@@ -78,15 +78,15 @@ def shortened(text: str, longest: int = LONGEST) -> str:
     return one_line if len(one_line) <= longest else one_line[: longest - 1].rstrip() + "…"
 
 
-def shown_number(value: float | None) -> str:
-    """A number as tables show it: whole numbers unchanged, others with three digits, and a dash for none.
+def shown_number(value: float | None, digits: int = 3) -> str:
+    """A number as tables show it: whole numbers unchanged, others with so many digits, and a dash for none.
 
     >>> shown_number(3), shown_number(0.12345), shown_number(None), shown_number(float("nan"))
     ('3', '0.123', '–', '–')
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
-    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.{digits}f}"
 
 
 def with_interval(value: float | None, interval: tuple[float, float] | None) -> str:
@@ -101,9 +101,9 @@ def with_interval(value: float | None, interval: tuple[float, float] | None) -> 
     return f"{shown_number(value)} ({shown_number(low)} to {shown_number(high)})"
 
 
-def _row(tag: str, values: Iterable[Value], sides: Iterable[str]) -> str:
+def _row(tag: str, values: Iterable[Value], sides: Iterable[str], digits: int = 3) -> str:
     cells = []
     for value, side in zip(values, sides, strict=True):
-        shown = escaped(shortened(value)) if isinstance(value, str) else shown_number(value)
+        shown = escaped(shortened(value)) if isinstance(value, str) else shown_number(value, digits)
         cells.append(f'<{tag} style="text-align:{side}">{shown}</{tag}>')
     return f"{_START}{''.join(cells)}</tr>"

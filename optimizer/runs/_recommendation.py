@@ -94,7 +94,8 @@ def look_lines(data: Mapping[str, Any]) -> list[str]:
     """Describe which test scores the gate has looked at, and how often."""
     lines = []
     if data["tests"]:
-        names = ", ".join(["the original prompt", *(test["id"] for test in data["tests"])])
+        *others, last = (test["id"] for test in data["tests"])
+        names = f"{', '.join(['the original prompt', *others])} and {last}"
         lines.append(
             f"The gate has looked at the test scores of {names}, so the chosen prompt's scores are slightly optimistic."
         )
@@ -284,10 +285,10 @@ def _planted(manifest: Mapping[str, Any]) -> list[str]:
     planted = manifest.get("planted")
     if not planted:
         return []
-    notes = "note" if planted["n_notes"] == 1 else f"{planted['n_notes']} notes"
+    phrases = "A phrase of its note" if planted["n_notes"] == 1 else f"Phrases of its {planted['n_notes']} notes"
     own, edited = (f"{100 * planted[prompt]:.0f} %" for prompt in ("original", "recommended"))
-    where = f"planted in {planted['n_texts']} texts of other classes"
-    return [f"Phrases of its {notes}, {where}, flip {edited} of its answers; of the original prompt's {own}."]
+    where = f"put into {planted['n_texts']} texts of other classes"
+    return [f"{phrases}, {where}, changed {edited} of its answers (original prompt: {own})."]
 
 
 def _probe(manifest: Mapping[str, Any]) -> list[str]:

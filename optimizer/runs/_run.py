@@ -14,7 +14,7 @@ from psopt.evaluation import OBJECTIVES, measure_names, read_data, scores_from_d
 from psopt.notebooks import card, data_frame, folded, line, table
 from psopt.runs._call_price import CallPrice
 from psopt.runs._directory import FRONT, MANIFEST, STUDY, RunDirectory
-from psopt.runs._front_file import scores_of
+from psopt.runs._front_file import named, prompt_names, scores_of
 from psopt.runs._holding import study_name
 from psopt.runs._recommendation import Recommendation, recommendation_lines
 from psopt.runs._settings import RunSettings
@@ -93,13 +93,15 @@ class Run:
             verdict = recommendation_lines(self.recommendation.to_dict(), quality)
         listed = (self.baseline, *self.front, self.recommended, self.short)
         each_once = {candidate.id: candidate for candidate in listed}.values()
-        names = measure_names(quality).values()
-        measures = *(f"val {name}" for name in names), *(f"test {name}" for name in names)
-        rows = [_row(candidate, self._role(candidate)) for candidate in each_once]
+        measures = [f"{split} {name}" for split in ("val", "test") for name in measure_names(quality).values()]
+        front, beside = ([{"id": each.id} for each in each_once] for each_once in (self.front, each_once))
+        names = prompt_names({"baseline": {"id": self.baseline.id}, "front": [*front, *beside]})
+        rows = [(names[each.id], *_row(each, self._role(each))) for each in each_once]
         return card(
             repr(self)[1:-1],
-            *map(line, verdict),
-            table(("prompt", "", "edits", "tokens", *measures), rows),
+            *(line(named(sentence, names)) for sentence in verdict),
+            line("Measures in percent:"),
+            table(("prompt", "id", "", "edits", "tokens", *measures), rows, digits=1),
             folded(f"the recommended prompt, {prompt.id}", prompt._repr_html_()),
         )
 
@@ -180,9 +182,10 @@ class Run:
 
 
 def _row(candidate: Candidate, role: str) -> tuple[str | float | None, ...]:
-    """A prompt's row of the table."""
-    val, test = ([getattr(scores, name, None) for name in OBJECTIVES] for scores in (candidate.val, candidate.test))
-    return (candidate.id, role, len(candidate.edits), candidate.length["tokens"], *val, *test)
+    """A prompt's row of the table, with its measures in percent."""
+    measured = [getattr(scores, name, None) for scores in (candidate.val, candidate.test) for name in OBJECTIVES]
+    shown = [None if value is None else 100 * value for value in measured]
+    return (candidate.id, role, len(candidate.edits), candidate.length["tokens"], *shown)
 
 
 def _candidate_row(candidate: Candidate, role: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from psopt.errors import BudgetReachedError
 from psopt.evaluation import intervals_note, score
 from psopt.search._front import R, knee
 from psopt.settings import GATE_MARGIN
-from psopt.text import percent
+from psopt.text import counted, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,7 +95,7 @@ def size_lines(candidates: Mapping[str, Candidate]) -> list[str]:
 
 
 def _size(scores: Scores) -> str:
-    return f"{scores.n_samples} samples x {scores.n_rephrasings} wordings"
+    return f"{scores.n_samples} samples x {counted(scores.n_rephrasings or 0, 'wording')}"
 
 
 def _c_without_self_pairs(scores: Scores | None) -> str:

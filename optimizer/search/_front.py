@@ -167,7 +167,8 @@ def _best_by_query(text: str, items: Sequence[T], value: Callable[[T, str], floa
         within = [item for item in eligible if _OPERATORS[sign](value(item, of), limit)]
         if not within:
             nearest = min((value(item, of) for item in eligible), key=lambda number: abs(number - limit))
-            raise InputError(f"no prompt of the front has {of} {sign} {limit:g} on val: the nearest has {nearest:.4g}")
+            wanted = f"{of} {sign} {_shown(of, limit)}"
+            raise InputError(f"no prompt of the front has {wanted} on val: the nearest has {_shown(of, nearest)}")
         eligible = within
     best = max if query[1].lower() == "max" else min
     return best(eligible, key=lambda item: value(item, measure))
@@ -181,9 +182,18 @@ def _bounds(text: str, conditions: str) -> list[tuple[str, str, float]]:
         if not bound:
             raise InputError(f"{part.strip()!r} in {text!r} can't be understood: {_HOW}")
         measure, sign, number, percent = bound.groups()
-        limit = float(number) / 100 if percent else float(number)
-        bounds.append((_MEASURES[measure.lower()], sign, limit))
+        name, limit = _MEASURES[measure.lower()], float(number)
+        if percent:
+            limit /= 100
+        if name != "tokens" and limit > 1:
+            raise InputError(f"{part.strip()!r} in {text!r}: {name} is a share from 0 to 1: say for instance .05 or 5%")
+        bounds.append((name, sign, limit))
     return bounds
+
+
+def _shown(measure: str, value: float) -> str:
+    """A measure in percent, as screens show it, and tokens as a number."""
+    return f"{value:g}" if measure == "tokens" else f"{100 * value:.4g} %"
 
 
 def pick_one(

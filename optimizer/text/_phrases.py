@@ -186,6 +186,17 @@ def topic_words(phrase: str) -> frozenset[str]:
     return _ASKING.intersection(words[:1])
 
 
+def has_content(phrase: str) -> bool:
+    """Tell whether a phrase is more than function words, or is the beginning of a question.
+
+    >>> [has_content(phrase) for phrase in ("not paid", "^what is", "subject: ^the", "was", "do")]
+    [True, True, False, False, False]
+    """
+    alone = field_and_phrase(phrase)[1]
+    words = alone.removeprefix("^").split()
+    return not FUNCTION_WORDS.issuperset(words) or (alone.startswith("^") and words[0] in _QUESTION_WORDS)
+
+
 def tells_a_topic(phrase: str) -> bool:
     """Tell whether a phrase begins and ends with a word that shows a topic, or is the beginning of a question.
 

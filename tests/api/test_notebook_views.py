@@ -110,6 +110,8 @@ def test_a_run_shows_its_front_and_what_it_recommends(run: psopt.Run) -> None:
     html = run._repr_html_()
     assert all(candidate.id in html for candidate in run.front)
     assert "original prompt" in html
+    assert f">{100 * run.baseline.val.f1:.1f}</td>" in html, "in percent, as the verdict above it"
+    assert ">original</td>" in html
 
 
 def test_a_row_a_prompt_of_the_front(run: psopt.Run) -> None:

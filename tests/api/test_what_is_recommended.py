@@ -85,7 +85,7 @@ def test_what_is_better_in_f1_and_less_steady_is_handed_back(run: psopt.Run) -> 
 
 def test_the_report_says_so_beside_s_and_c(run: psopt.Run) -> None:
     page = (run.path / "report.html").read_text()
-    sentence = "The original prompt answers Number to 94 % of the texts; 33 % are."
+    sentence = "The original prompt answers Number to 94 % of the texts, and 33 % are Number."
     assert page.index("S, sensitivity") < page.index(sentence) < page.index("By class")
     assert ">of the answers</th>" in page
 

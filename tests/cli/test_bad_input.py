@@ -25,6 +25,7 @@ DATA = {  # all faults are swept in tests/tasks/test_bad_data.py
 }
 OPTIMIZE = ["optimize", "--dataset", "good.csv"]
 DIAGNOSE = ["diagnose", "--dataset", "good.csv"]
+CHECK, COMPARE, REWORD = ([verb, "--dataset", "good.csv"] for verb in ("check", "compare", "rephrase"))
 OPENAI = [*OPTIMIZE, "--model", "openai/test"]
 
 
@@ -96,11 +97,18 @@ def test_data_that_can_t_be_used(folder: Path, command: str, name: Any) -> None:
         ([*OPTIMIZE, "--out", "full"], "not empty"),
         ([*OPTIMIZE, "--out", "/proc/psopt-run"], "can't be written"),
         ([*OPTIMIZE, "--out", "run", "--storage", "nonsense://"], "nonsense"),
+        *[
+            ([*command, "--prompt", ""], "--prompt is empty")
+            for command in (OPTIMIZE, DIAGNOSE, CHECK, COMPARE, REWORD)
+        ],
         ([*DIAGNOSE, "--prompt", "none.txt"], "none.txt"),
         ([*DIAGNOSE, "--prompt", "other.json", "--model", "minilm"], "labels"),
         ([*DIAGNOSE, "--prompt", "broken.json"], "JSON"),
         (["rephrase", "--dataset", "good.csv", "--rephraser", "minilm"], "unknown rephraser 'minilm'"),
         (["doctor", "--model", "minilm"], "doctor looks at openai/NAME"),
+        (["doctor", "--model", "gguf/model.gguf"], "that runs here, and needs no doctor"),
+        (["schema", "confg"], "unknown output 'confg'; did you mean 'config'?"),
+        ([*CHECK, "--each", "2"], "'--each': a number of up to 1 is expected, not '2'"),
         (["resume", "full"], "no run directory"),
         (["report", "nowhere"], "no run directory"),
         (["export", "nowhere"], "no run directory"),

@@ -25,7 +25,7 @@ SHAKY = [word.replace("accuracy=0.9,wobble=0,", "accuracy=0.6,wobble=0.3,") for 
 WORDS = {"billing": "the invoice number {i} shows too many dollars", "delivery": "the parcel number {i} never arrived"}
 KINDS = {"sport": "the match ended after a late goal", "money": "the shares fell on the stock exchange"}
 BEHIND = "penguins on the moon"
-LINE = "The prompt answers toys to 100 % of the texts; 30 % are."
+LINE = "The prompt answers toys to 100 % of the texts, and 30 % are toys."
 FURTHER = "Its F1 is 30.0, and 70.0 for always answering tools: its S and C say nothing."
 
 

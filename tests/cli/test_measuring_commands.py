@@ -56,6 +56,11 @@ def test_a_prompt_that_is_better_is_said_to_be_and_by_how_much(folder: Path) -> 
     assert {(one["verdict"], one["p_value"]) for one in same["against_first"].values()} == {("no difference", 1.0)}
 
 
+def test_a_model_is_not_compared_with_itself(folder: Path) -> None:
+    done = psopt(folder, "compare", *MODEL, "--model2", MODEL[-1], "--json")
+    check_refused(done, "--model2 names a model twice")
+
+
 def test_models_are_compared_on_one_prompt(folder: Path) -> None:
     given = ["--model2", "sim/wobble=0,accuracy=1,na=0", "--prompt", "bare.json", "--html", "compared.html"]
     shown = psopt(folder, "compare", *MODEL, *given, code=0).stdout

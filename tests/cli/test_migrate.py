@@ -88,7 +88,8 @@ def test_an_interrupted_migration_names_the_command_that_gives_its_verdict_and_l
         again = said.split("as well: psopt ")[1].split("\n")[0]
         assert again == shlex.join([*words, "--out", "runs/data-openai-new", "--resume"])
         server.change(fault_rate=0.0)
-        psopt_in(folder, *words, "--no-search", "--max-calls", "150", "--cache-dir", "other", code=3)
+        met = psopt_in(folder, *words, "--no-search", "--max-calls", "150", "--cache-dir", "other", code=3)
+        assert "the same command with a higher limit goes on from there" in met.stderr
         done = psopt_in(folder, *shlex.split(again), code=0)
     check_says(done.stdout, f"than {OLD} was")
 

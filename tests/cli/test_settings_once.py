@@ -11,6 +11,7 @@ import jsonschema
 import psopt
 import pytest
 from psopt.cli import command_line
+from psopt.cli._config_file import config_schema
 from psopt.errors import InputError
 from psopt.settings import DataOptions, RunOptions, SizeOptions, check_keywords, leaves
 
@@ -23,6 +24,26 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SMALL = 'dataset = "trec"\nmodel = "sim"\ntrials = 2\nrounds = 1\nsamples = 12\nrephrasings = 3\n'
+OF_ALL = """
+dataset = "trec"
+model = ["sim"]
+model2 = ["sim/na=0"]
+vary = "typos,case"
+drop_labels = true
+verbose = true
+wordings = 3
+abstain = 0.2
+target_f1 = 0.9
+to_label = 3
+suspects = true
+port = 80
+samples = 12
+extra_body = { top_k = 1 }
+[files]
+into = "module.py"
+html = "page.html"
+"""
+WRONG = {"trials": 0, "timeout": 0, "min_f1": True, "junit": 3, "plain": "yes", "race": "of", "trails": 3}
 PYTHON = ("dataset", "prompt", "prompt_format", "answer", "response_format", "model", "program", "log", "out")
 HERE = ("cache_dir", "dry_run", "go_on", "force", "as_json", "quiet", "verbose", "config", "help_all", "heldout_from")
 
@@ -68,6 +89,11 @@ def test_a_file_s_options_stand_where_no_flag_is_given_and_one_does_for_several_
         ('dataset = "trec"\ntrials = 0', "'--trials': a whole number of 1 or more is expected, not '0'"),
         ("trials = ", "--config psopt.toml is no valid TOML"),
         ('dataset = "trec"\nrace = "of"', "'of' is not one of auto, on, strict, off"),
+        ("min_f1 = 3\nmax_cost = true", "--config psopt.toml: 'max_cost' takes a value, not true or false"),
+        ("max_calls = [true]", "'max_calls' takes a value, not true or false"),
+        ("out = 3", "--config psopt.toml: 'out' takes a path, in quotes"),
+        ('plain = "yes"', "--config psopt.toml: 'plain' takes true or false"),
+        ('dataset = "trec"\nquiet = "maybe"', "'--quiet': true or false is expected, not 'maybe'"),
         (None, "--config psopt.toml can't be read"),
     ],
 )
@@ -76,6 +102,18 @@ def test_what_is_wrong_in_a_file_is_said_in_a_line(tmp_path: Path, text: str | N
     if text is not None:
         (tmp_path / "psopt.toml").write_text(text)
     check_refused(psopt_in(tmp_path, "optimize", "--config", "psopt.toml"), message)
+
+
+def test_options_of_other_commands_are_passed_over_and_a_switch_is_turned_off_by_its_other_name(tmp_path: Path) -> None:
+    data = tomllib.loads(OF_ALL)
+    assert jsonschema.Draft202012Validator(config_schema()).is_valid(data)
+    (tmp_path / "psopt.toml").write_text(OF_ALL)
+    given = ["--config", "psopt.toml", "--dry-run"]
+    for words in (["diagnose"], ["check", "--max-sensitivity", "1"], ["rephrase"]):
+        assert psopt_in(tmp_path, *words, *given, code=0).stdout
+    (tmp_path / "psopt.toml").write_text(f"{SMALL}plain = true\nout = 'run'\njson = true\n")
+    done = psopt_in(tmp_path, "optimize", "--config", "psopt.toml", code=0)
+    assert json.loads(done.stdout)["settings"]["lm"]["structured"] is False
 
 
 def test_a_keyword_that_is_no_option_or_of_another_type_is_refused() -> None:
@@ -99,7 +137,7 @@ def test_a_schema_tells_editors_what_a_file_may_hold(folder: Path) -> None:
     schema = json.loads(psopt_in(folder, "schema", "config").stdout)
     validator = jsonschema.Draft202012Validator(schema)
     assert validator.is_valid(tomllib.loads((folder / "psopt.toml").read_text()))
-    assert not validator.is_valid({"trials": 0})
+    assert [key for key, value in WRONG.items() if validator.is_valid({key: value})] == []
     assert schema["properties"]["race"]["enum"] == ["auto", "on", "strict", "off"]
 
 

@@ -159,3 +159,13 @@ def test_a_program_that_runs_a_command_gets_its_handlers_back() -> None:
     with pytest.raises(SystemExit):
         main(["--version"])
     assert [signal.getsignal(number) for number in numbers] == before
+
+
+@pytest.mark.parametrize(("verb", "code"), [(["diagnose"], 0), (["check", "--max-sensitivity", "0"], 1)])
+def test_who_stops_reading_changes_no_exit_code(folder: Path, verb: list[str], code: int) -> None:
+    given = ["--dataset", "trec", "--model", "sim", "--samples", "12", "--rephrasings", "3"]
+    process = Process([*verb, *given], cwd=folder, env={**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache")})
+    process.stdout.close()
+    said = process.stderr.read()
+    assert process.wait(60) == code, said
+    assert "Error" not in said

@@ -76,6 +76,17 @@ def test_a_phrase_that_other_classes_share_names_no_group(task: Task, keyword_mo
     assert "did" not in phrases
 
 
+def test_function_words_alone_name_no_group(predictions: Any) -> None:
+    """Every text of one class that shakes shows "was not a", and no other words that others lack."""
+    samples = tuple(
+        dataclasses.replace(one, text=f"w{place} was not a" if shakes and one.label == "Number" else f"w{place}")
+        for place, (one, shakes) in enumerate(zip(predictions.samples, SHAKES, strict=True))
+    )
+    of_samples = dataclasses.replace(predictions, samples=samples)
+    assert find_slices(of_samples, "sensitivity") == ()
+    assert find_slices(without_labels(of_samples), "sensitivity") == ()
+
+
 def test_without_labels_the_shaking_samples_are_grouped_and_no_class_is_named(predictions: Any) -> None:
     diagnosis = diagnose_predictions(without_labels(predictions))
     assert set(diagnosis.failure_cases) == {"sensitivity"}

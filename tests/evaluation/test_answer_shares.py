@@ -36,7 +36,7 @@ def test_shares_and_the_constant_answer_of_two_classes_are_kept_beside_the_score
     data = scores.to_dict()
     assert scores.f1 == 3 / 8
     assert shares_line(data) == (
-        "The prompt answers y to 88 % of the texts; 25 % are. "
+        "The prompt answers y to 88 % of the texts, and 25 % are y. "
         "Its F1 is 37.5, and 75.0 for always answering n: its S and C say nothing."
     )
     assert (data["near_constant"], data["constant_f1"], data["class_shares"]["n"]) == ("y", 0.75, 0.75)
@@ -62,7 +62,7 @@ FOUR = [place // 20 for place in range(80)]
         (
             steady([0] * 50 + [2] * 10 + [3] * 20, FOUR),
             None,
-            "It answers a to 62 % of the texts; 25 % are.",
+            "It answers a to 62 % of the texts, and 25 % are a.",
         ),
         # a guess is not constant though no better
         (

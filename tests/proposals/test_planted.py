@@ -87,8 +87,7 @@ def test_a_run_says_how_often_they_flip_answers() -> None:
     planted = flips(NOTE)
     assert planted == {"n_texts": 8, "n_notes": 1, "id": "abc", "original": 0.0, "recommended": 1.0}
     assert unasked_lines({"planted": planted}) == [
-        "Phrases of its note, planted in 8 texts of other classes, flip 100 % of its answers; of the original prompt's "
-        "0 %."
+        "A phrase of its note, put into 8 texts of other classes, changed 100 % of its answers (original prompt: 0 %)."
     ]
     assert flips() is None
     assert unasked_lines({"planted": None}) == []

@@ -89,7 +89,7 @@ def test_the_words_say_what_was_tested_and_what_it_would_take() -> None:
     assert f1["after"] - f1["before"] == pytest.approx(f1["difference"])
     assert sensitivity["after"] - sensitivity["before"] == pytest.approx(sensitivity["difference"])
     assert "Tested at 5 %" in first
-    assert "the original prompt, new" in second
+    assert "the original prompt and new, so" in second
     calls = {"before": CallPrice(41, 0.0123).to_dict(), "after": CallPrice(353, 0.0643).to_dict()}
     priced = lines(good, "new", call=calls)[0]
     assert "), 312 more tokens per call (0.052 USD more for a thousand). Tested" in priced

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from psopt.models.chat._client import Answer, CallEnd, CallStart, ChatClient, OnCallEnd
 
+_RUN_HERE = frozenset({"minilm", "smollm2", "gguf", "hf", "sim"})  # no server answers for them
 _LABELS = ("animal", "plant")
 _TASK = "Is it an animal or a plant? Answer with exactly one of these labels and nothing else: animal, plant\n\n{}:"
 _MARK = "marble-heron-48"
@@ -66,6 +67,8 @@ def examine(model: str, *, cache_dir: Path | None = None, options: LMConfig | No
     kind, _, name = model.partition("/")
     if kind not in CHAT_KINDS or not name:
         hint = name_hint(model) or ("give such a name" if "/" in model else f"did you mean openai/{model}?")
+        if kind in _RUN_HERE:
+            hint = "that runs here, and needs no doctor"
         raise InputError(f"doctor looks at openai/NAME, azure/DEPLOYMENT and dspy/NAME, not at {model!r}; {hint}")
     options = replace(options or LMConfig(), retries=_RETRIES, batch=False)
     cache = AnswerCache(cache_dir)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from psopt.errors import AnswersMissingError
 from psopt.models.chat._client import ModelRefusedError, ServerGoneError, TransientError
 from psopt.models.chat._wait_notices import WaitNotices, clock, span
+from psopt.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
@@ -132,7 +133,7 @@ class RequestScheduler:
             if failure.unreachable and has_answered:
                 message = f"{self._name}: the server was not there at any of {tries.failed} tries: {failure}"
                 raise ServerGoneError(message) from None
-            message = f"{self._name}: a call failed {tries.failed} times, at last with: {failure}"
+            message = f"{self._name}: a call failed {counted(tries.failed, 'time')}, at last with: {failure}"
             if failure.given_up:
                 message += "; if it takes longer, raise --timeout"
             raise AnswersMissingError(message) from None
