@@ -91,8 +91,13 @@ class Prompt(PromptParts):
 
     def described_as(self, description: str, form: PromptFormat | None = None) -> Prompt:
         """Return the same prompt with its task description reworded, and on request in another format."""
-        measured_anew = self.calibration and self.calibration.without_prior()
-        return replace(self, description=description, form=form or self.form, calibration=measured_anew)
+        if description == self.description and form in {None, self.form}:
+            return self
+        return replace(self.without_prior(), description=description, form=form or self.form)
+
+    def without_prior(self) -> Prompt:
+        """Return the same prompt, whose label prior will be measured where it is used; its label map stays."""
+        return replace(self, calibration=self.calibration and self.calibration.without_prior())
 
     def render(self, row: str | Mapping[str, Any] | Sample, *, inputs: str | Sequence[str] = ()) -> Messages:
         """Return the chat messages that a model is sent about one row.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.api._measure import chosen_samples, predict_again
+from psopt.api._measure import chosen_samples, model_for, predict_again
 from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for
 from psopt.api._thresholds import Threshold, check_bounds, each_threshold, pinned_threshold, thresholds
@@ -50,7 +50,7 @@ def check(
     task: Task | str | Path,
     prompt: AnyPrompt | None = None,
     *,
-    model: Any = "minilm",
+    model: Any = None,
     prompt_options: PromptOptions | None = None,
     strategy: str = "simple",
     options: MeasureOptions | None = None,
@@ -79,6 +79,7 @@ def check(
     task = as_task(task)
     check_keywords(settings, MeasureOptions, BoundOptions)
     asked_of_it = built(BoundOptions, settings, bounds)
+    model, options = model_for([prompt], model, options, prompt_options)
     options = built(MeasureOptions, settings, options)
     if asked_of_it.beyond_reruns and not options.rephrasing.repeats:
         raise InputError("--beyond-reruns needs what asking again changes: add --vary repeat")

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.answers import AnswerType
 from psopt.api._progress import reading
+from psopt.api._prompts import as_measured
 from psopt.errors import DataError, InputError
 from psopt.evaluation import NA, evaluate_prompts, votes
-from psopt.models import ModelProvider
+from psopt.models import ModelProvider, calibrates
 from psopt.models.chat import LMConfig, asks_in_chat
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
 from psopt.runs import TaskPrompt, read_source
@@ -144,12 +145,15 @@ class Classifier:
         self._columns = columns
         self.prompt = prompt_to_classify_with(source, labels, sample_texts).prompt
         if model is None:
-            model, lm = _as_measured(source, lm)
+            measured = as_measured([source])
+            model, lm = measured.model, lm or LMConfig(**measured.options)
         self._task = source.task or _bare_task(self.prompt, sample_texts)
         self.model = ModelProvider(cache_dir, lm).answering(model, self._task)
         self._prompts = [self.prompt]  # unchanged, with the label prior that it brings
         if n_wordings > 1:
             self._prompts = _rephrased(source, self.prompt, self._task, n_wordings, seed, split)
+        if calibrates(self.model):
+            self.model.check_priors(self._prompts)
         if asks_in_chat(self.model):
             self.model.few_may_fail = True
         self._from_probabilities = lm is not None and lm.logprobs and self.prompt.asks == LABEL
@@ -187,14 +191,6 @@ class Classifier:
         (text,) = texts_of_records([row], columns, source="text")
         _check_fields(self.prompt, [text])
         return text
-
-
-def _as_measured(source: PromptSource, lm: LMConfig | None) -> tuple[str, LMConfig]:
-    """The model that a prompt is for, and how it is asked."""
-    measured = source.measured
-    if measured is None or not measured.by_name or measured.program is not None:
-        raise InputError(f"prompt {source.path} does not say which model it is for: give model=..")
-    return measured.model, lm or LMConfig(**measured.options)
 
 
 def _classified(

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from psopt.api._measure import measure_options, predict
+from psopt.api._measure import measure_options, model_for, predict
 from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for
 from psopt.errors import InputError
@@ -121,7 +121,7 @@ def compare(
     options: MeasureOptions | None = None,
     on_progress: OnProgress | None = None,
     *,
-    model: Any = "minilm",
+    model: Any = None,
     prompt_options: PromptOptions | None = None,
     strategy: str = "simple",
     progress: bool | None = None,
@@ -148,11 +148,16 @@ def compare(
         If there is nothing to compare, or the samples have no labels.
     """
     task = as_task(task)
+    if not models:
+        files = prompts.values() if isinstance(prompts, Mapping) else prompts or ()
+        model, options = model_for(files, model, options, prompt_options)
+        models = (model,)
     options = measure_options(settings, options)
     compared = _compared(task, prompts, strategy, options.seed, prompt_options)
-    models = models or (model,)
     if len(compared) * len(models) < 2:
-        raise InputError("there is nothing to compare: give two prompts, or two models")
+        raise InputError(
+            "there is nothing to compare: give two prompts, or two models (models=[..]; --model and --model2)"
+        )
     provider = ModelProvider(options.cache_dir, options.lm)  # the limits are for the whole comparison
     with reading(on_progress, progress) as on_reading:
         measured = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psopt.api._measure import measure_options, predict_again
+from psopt.api._measure import measure_options, model_for, predict_again
 from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for
 from psopt.diagnosis import PromptReport, diagnose_predictions, find_suspects
@@ -27,7 +27,7 @@ def diagnose(
     task: Task | str | Path,
     prompt: AnyPrompt | None = None,
     *,
-    model: Any = "minilm",
+    model: Any = None,
     prompt_options: PromptOptions | None = None,
     strategy: str = "simple",
     options: MeasureOptions | None = None,
@@ -53,7 +53,8 @@ def diagnose(
         If an argument or the task can't be used.
     """
     task = as_task(task)
-    options = measure_options(settings, options or MeasureOptions(split="train"))
+    model, options = model_for([prompt], model, options or MeasureOptions(split="train"), prompt_options)
+    options = measure_options(settings, options)
     diagnosed = prompt_for(task, prompt, strategy, options.seed, prompt_options)
     models = ModelProvider(options.cache_dir, options.lm)
     with reading(on_progress, progress) as on_reading:

@@ -137,9 +137,10 @@ def export(
         edits = _without(edits, without)
         fewer = apply_edits(baseline, edits)
         examples = tuple(example for example in prompt.examples if example in fewer.examples)  # in their order
-        # A label prior belongs to one prompt: it is measured again where this one is used.
+        # The label map stays. The prior says which prompt it belongs to, and is measured again where this one is used.
+        calibration = fewer.calibration and prompt.calibration
         prompt = replace(
-            prompt, definitions=fewer.definitions, notes=fewer.notes, examples=examples, calibration=fewer.calibration
+            prompt, definitions=fewer.definitions, notes=fewer.notes, examples=examples, calibration=calibration
         )
         prompt_id = prompt.id
     settings = directory.read_json(MANIFEST)["settings"]
@@ -160,7 +161,7 @@ def export(
         text,
         suffix,
         difference(baseline, prompt, form, settings.get("prompt_file", "")),
-        (*pick_note(directory.path, pick), *_notes(prompt, written, form)),
+        (*pick_note(directory.path, pick), *_notes(prompt, written, form, has_prior=not without)),
         CallPrice.of(baseline, model, around),
         CallPrice.of(prompt, model, around),
         edits,
@@ -175,7 +176,7 @@ def _without(edits: Sequence[Edit], names: Sequence[str]) -> tuple[Edit, ...]:
     return tuple(edit for edit in edits if not {edit.id, edit.parameter_name}.intersection(names))
 
 
-def _notes(prompt: Prompt, written: WrittenPrompt, form: str) -> tuple[str, ...]:
+def _notes(prompt: Prompt, written: WrittenPrompt, form: str, *, has_prior: bool) -> tuple[str, ...]:
     notes = [written.note]
     if prompt.template is not None and form in ("own", "openai") and not keeps_instructions(prompt, written):
         notes.append("read from this file, other sentences would be rephrased, or none: give --format json to psopt")
@@ -184,6 +185,8 @@ def _notes(prompt: Prompt, written: WrittenPrompt, form: str) -> tuple[str, ...]
             "this prompt is calibrated, which its text can't carry: psopt classify takes the label prior out of the "
             "answers, given --format json"
         )
+    elif prompt.calibration and not has_prior:
+        notes.append("its label prior will be measured again where it is used, since edits were left out")
     if prompt.template is not None and prompt.template.response_format and written.format != "psopt":
         notes.append("the response format is no part of this file: send it along, as the run did")
     return tuple(filter(None, notes))

@@ -8,30 +8,35 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from psopt.answers import AnswerType
 from psopt.api._progress import reading
-from psopt.api._prompts import prompt_for
+from psopt.api._prompts import as_measured, prompt_for
 from psopt.errors import InputError
 from psopt.evaluation import N_PROBED, compare_reruns, evaluate, flipped, no_reruns, numbered, rephrased_prompts
 from psopt.models import ChangedTextsModel, ModelProvider, evenly_spread
-from psopt.models.chat import Budget
+from psopt.models.chat import Budget, LMConfig
 from psopt.rephrasings import change_texts, freeze_rephrasings
+from psopt.runs import read_source
+from psopt.search_spaces import Prompt
 from psopt.settings import MeasureOptions, built, check_keywords
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from psopt.api._prompts import AnyPrompt
     from psopt.evaluation import Predictions, Reruns
     from psopt.models import Model, OnProgress
-    from psopt.search_spaces import Prompt, PromptFormat
+    from psopt.search_spaces import PromptFormat
     from psopt.settings import PromptOptions
     from psopt.tasks import Sample, Task
+
+
+_DEFAULT_MODEL = "minilm"
 
 
 def measure(
     task: Task,
     prompt: AnyPrompt | None = None,
     *,
-    model: Any = "minilm",
+    model: Any = None,
     prompt_options: PromptOptions | None = None,
     strategy: str = "simple",
     options: MeasureOptions | None = None,
@@ -49,9 +54,10 @@ def measure(
         default the original prompt of `strategy`.
     prompt_options : PromptOptions, optional
         How a prompt's file is read, if it does not say so itself.
-    model : str, callable, dspy.LM or Model
+    model : str, callable, dspy.LM or Model, optional
         A name; a function that takes chat messages and returns the answer's text, directly or as a coroutine; or an
-        existing model object.
+        existing model object. By default the one that the prompt's file says it was measured with, asked in the same
+        way except for what you set; ``minilm`` if it names none.
     strategy : {"simple", "detail", "1-shot"}
         What the original prompt holds.
     options : MeasureOptions, optional
@@ -67,10 +73,35 @@ def measure(
     PsoptError
         If an argument or the task can't be used.
     """
+    model, options = model_for([prompt], model, options, prompt_options)
     options = measure_options(settings, options)
     measured_prompt = prompt_for(task, prompt, strategy, options.seed, prompt_options)
     with reading(on_progress, progress) as on_reading:
         return predict(task, measured_prompt, model, options, ModelProvider(options.cache_dir, options.lm), on_reading)
+
+
+def model_for(
+    prompts: Iterable[AnyPrompt | None],
+    model: Any,
+    options: MeasureOptions | None,
+    prompt_options: PromptOptions | None = None,
+) -> tuple[Any, MeasureOptions]:
+    """The model that a verb was given, otherwise that of the prompts, with the options by which it was asked.
+
+    What differs from the defaults in `options` stays. Raises InputError if the prompts were measured differently, or
+    with a model that no name loads.
+    """
+    options = options or MeasureOptions()
+    if model is not None:
+        return model, options
+    files = [prompt for prompt in prompts if prompt is not None and not isinstance(prompt, Prompt)]
+    sources = [source for source in (read_source(file, prompt_options) for file in files) if source.measured]
+    if not sources:
+        return _DEFAULT_MODEL, options
+    measured = as_measured(sources)
+    usual, lm = LMConfig(), options.lm
+    as_then = {name: how for name, how in measured.options.items() if getattr(lm, name) == getattr(usual, name)}
+    return measured.model, replace(options, lm=replace(lm, **as_then))
 
 
 def measure_options(settings: Mapping[str, Any], options: MeasureOptions | None = None) -> MeasureOptions:

@@ -54,7 +54,6 @@ class MigrationStart:
     task: Task
     settings: RunSettings  # of a search for the new model, from that prompt
     model: Any  # the new model, by name or as an object
-    notes: tuple[str, ...] = ()  # what to tell the user before anything is asked
 
     @property
     def prompt(self) -> Prompt:
@@ -216,7 +215,7 @@ def start_migration(
     if task.info.sha256 != manifest["dataset"]["sha256"]:
         raise InputError(f"the data of {run} have changed since, so its answers say nothing of them: put them back")
     answering = ModelProvider(cache_dir, lm).answering(model, task)
-    prompt, notes = _prompt_for(answering, source.for_task(task))
+    prompt = _prompt_for(answering, source.for_task(task))
     settings = with_changed_limits(old, asdict(lm))
     if settings.limited_by == "effort":
         lm = replace(lm, max_calls=old.lm.max_calls)
@@ -236,17 +235,14 @@ def start_migration(
         rephrasing=replace(old.rephrasing, file=directory.path / REPHRASINGS),
         command=command,
     )
-    return MigrationStart(directory.path, manifest["model"], path.stem, answers, task, settings, model, notes)
+    return MigrationStart(directory.path, manifest["model"], path.stem, answers, task, settings, model)
 
 
-def _prompt_for(model: Model, prompt: Prompt) -> tuple[Prompt, tuple[str, ...]]:
+def _prompt_for(model: Model, prompt: Prompt) -> Prompt:
     """A calibrated prompt whose prior will be measured again, or without calibration if the model can't have one."""
     if prompt.calibration is None:
-        return prompt, ()
-    if calibrates(model):
-        return replace(prompt, calibration=Calibration()), ()
-    note = f"{model.name} gives no label probabilities: the prompt is used without its calibration"
-    return replace(prompt, calibration=None), (note,)
+        return prompt
+    return replace(prompt, calibration=Calibration() if calibrates(model) else None)
 
 
 def estimate_migration(start: MigrationStart, cache_dir: str | Path | None = None, *, search: bool) -> CostEstimate:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ from psopt.runs import (
     n_evaluated,
     spending_kept,
 )
-from psopt.runs.planning import is_long, run_settings, run_time_line, shorter_line
+from psopt.runs.planning import Limits, is_long, run_settings, run_time_line, shorter_line
 from psopt.search import SearchProblem, check_limits
 from psopt.tasks import as_task
 from psopt.tracking import split_callbacks, tracked
@@ -203,6 +204,7 @@ def run(
         evaluator = _evaluator(task, settings, baseline, models, answering, directory, on_estimate, resume=resume)
         drafts, artifacts = make_proposer(settings, models), directory.path / ARTIFACTS
         problem = SearchProblem(task, baseline, evaluator, settings.search, tracking, drafts, artifacts=artifacts)
+        _check_readable(problem)
         if any(capabilities_of(each).costs_time for each in answering):
             estimate = plan.estimate if plan else _estimate(task, settings, evaluator, directory)
             _say_how_long(problem, settings, estimate, models, sizes, resume=resume)
@@ -246,6 +248,21 @@ def _evaluator(
     return evaluator
 
 
+def _check_readable(problem: SearchProblem) -> None:
+    """Make sure that the original prompt can be asked about every sample; raises InputError before anything is asked.
+
+    Otherwise the run would search nothing, and fail at its end.
+    """
+    if problem.can_read(problem.baseline_prompt):
+        return
+    samples = itertools.chain(problem.task.train, *problem.evaluator.samples.values())  # train: for label priors
+    longest = max(samples, key=lambda sample: len(sample.text))
+    raise InputError(
+        f"sample {longest.id}, of {len(longest.text):,} characters, is longer with the original prompt than the model "
+        "reads: shorten it or leave it out, shorten the prompt, or give a model that reads more"
+    )
+
+
 def _estimate(task: Task, settings: RunSettings, evaluator: Evaluator, directory: RunDirectory) -> CostEstimate:
     """What the run in a directory, or the rest of it, will take."""
     return SearchBasis.of(task, settings, evaluator).estimate(settings, n_evaluated(directory.path / STUDY))
@@ -275,5 +292,5 @@ def _say_how_long(
     problem.observer.phase(run_time_line(n_answers, pace.per_minute))
     if sizes and not resume and is_long(n_answers, pace.per_minute):
         least = SizeChoice(problem.task, settings, sizes, models, answering).least()
-        if least.calls_expected < n_answers:
+        if (Limits(calls=0).least_for(least).calls or 0) < n_answers:
             problem.observer.phase(shorter_line(least, pace.per_minute, sizes.effort))

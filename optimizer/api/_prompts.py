@@ -14,6 +14,7 @@ from psopt.templates import named_fields, read_template
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from psopt.runs import Measured
     from psopt.tasks import Task
 
     AnyPrompt = Prompt | PromptSource | str | Path | Sequence[Mapping[str, Any]]
@@ -45,6 +46,21 @@ def own_prompt(
         check_fits(prompt, task)
         return with_prompt_options(prompt, options or PromptOptions())
     return read_source(prompt, options).for_task(task)
+
+
+def as_measured(sources: Sequence[PromptSource]) -> Measured:
+    """How prompts were measured, or are asked by their configuration.
+
+    Raises InputError if that is not known, no name loads the model, or they were measured differently.
+    """
+    first, *others = sources
+    measured = first.measured
+    if measured is None or not measured.by_name or measured.program is not None:
+        raise InputError(f"prompt {first.path} does not say which model it is for: give model=..")
+    for other in others:
+        if other.measured is not None and other.measured.deciding != measured.deciding:
+            raise InputError(f"prompts {first.path} and {other.path} were measured differently: give model=.. for both")
+    return measured
 
 
 def file_of(prompt: AnyPrompt | None) -> str:

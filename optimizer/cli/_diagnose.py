@@ -14,6 +14,7 @@ from psopt.settings import DataOptions, MeasureOptions, PromptOptions
 
 if TYPE_CHECKING:
     from psopt.cli._model_choice import ModelChoice
+    from psopt.cli._task_and_prompts import Measuring
     from psopt.diagnosis import PromptReport, ToLabel
 
 _ON_TRAIN = MeasureOptions(split="train")  # nothing learnt from a diagnosis may come from val or test
@@ -93,7 +94,7 @@ def diagnose(
     if output.as_json:
         print_json(_as_data(report, choice, ranked))
     elif not output.quiet:
-        next_step = _next_step(report, choice)
+        next_step = _next_step(report, subject)
         last_line = f"Page: {html}. {next_step}" if html else next_step
         _show(report, ranked or [], last_line, lists_suspects=suspects)
     return 0
@@ -122,17 +123,21 @@ def _show(report: PromptReport, ranked: list[ToLabel], last_line: str, *, lists_
     print_sentences(console, [last_line])
 
 
-def _next_step(report: PromptReport, choice: ModelChoice) -> str:
+def _next_step(report: PromptReport, subject: Measuring) -> str:
     """What to do next: calibration first, if the model can be calibrated and answers nearly one label."""
-    from psopt.models import scores_labels
+    from psopt.models import ModelProvider, calibrates
 
+    usual = "Next: psopt optimize, with these options, looks for edits."
+    choice = subject.choice
     is_worthless = report.scores is not None and report.scores.is_hollow
-    is_open = choice.lm.calibration == "auto" and report.prompt.calibration is None
-    if is_worthless and is_open and (scores_labels(choice.model) or choice.lm.logprobs):
-        return (
-            "Next: --calibration batch takes out the model's preference for some labels; measure again with it. "
-            "psopt optimize tries it first, then edits."
-        )
     if not report.predictions.is_labelled:
-        return "Next: add labels, which psopt optimize needs; --to-label N lists the samples to label first."
-    return "Next: psopt optimize, with these options, looks for edits."
+        usual = "Next: add labels, which psopt optimize needs; --to-label N lists the samples to label first."
+    if not is_worthless or choice.lm.calibration != "auto" or report.prompt.calibration is not None:
+        return usual
+    model = ModelProvider(subject.options.cache_dir, choice.lm).answering(choice.model, subject.task)
+    if not (calibrates(model) and model.can_measure):
+        return usual
+    return (
+        "Next: --calibration batch takes out the model's preference for some labels; measure again with it. "
+        "psopt optimize tries it first, then edits."
+    )

@@ -192,7 +192,9 @@ def _notes(exported: Exported, *, diff: bool) -> list[str]:
     """Notes on the prompt: its format, its length before and after, how its answers compare."""
     lines = [f"Note: {note}" for note in exported.notes]
     if diff and not exported.diff:
-        lines.append("Nothing changed: this is the original.")
+        is_calibrated = any(edit.kind == "calibration" for edit in exported.edits)
+        unchanged = "The text is unchanged; only calibration was added."
+        lines.append(unchanged if is_calibrated else "Nothing changed: this is the original.")
     lines.append(f"Length: {exported.length}")
     if (verification := exported.verification) is not None:
         lines.append(verification.line)

@@ -66,12 +66,12 @@ def migrate(
     if go_on and out is None:
         raise InputError("--resume needs --out DIR, the search to resume")
     choice = choose_model(model, lm, [read_source(picked_prompt(run, pick))])
+    tell(*filter(None, [choice.note]))
     command = shell_line(["psopt", *sys.argv[1:]])
     start = start_migration(run, model, choice.lm, pick, trials=trials, cache_dir=cache_dir, command=command)
     if dry_run:
         estimate = estimate_migration(start, cache_dir, search=search)
         return show_estimate(estimate, model, choice.lm, as_json=output.as_json)
-    tell(*start.notes)
     if not search:
         with reading_bar() as on_progress:
             _show(measured_migration(start, cache_dir, on_progress), output)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from psopt.runs import Measured, PromptSource
+    from psopt.search_spaces import Prompt
     from psopt.settings import LMConfig
 
 _DEFAULT = "minilm"
@@ -25,11 +26,13 @@ class ModelChoice:
     server: str | None  # the address that is asked, without secrets
     origin: str  # where the choice comes from, in words
     lm: LMConfig  # how it is asked
+    note: str = ""  # on what of the prompts' calibration it can't use
 
     @property
     def line(self) -> str:
         """The line about it on the screen."""
-        return f"model {_place(self.model, self.server)}{likelihood_note(self.model, self.lm)}, {self.origin}"
+        line = f"model {_place(self.model, self.server)}{likelihood_note(self.model, self.lm)}, {self.origin}"
+        return "; ".join(filter(None, (line, self.note)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
@@ -37,8 +40,10 @@ class ModelChoice:
 
 
 def likelihood_note(model: str, lm: LMConfig) -> str:
-    """Say by which likelihood a local model scores labels; empty for other models."""
-    if _kind(model) != "hf":
+    """Say by which likelihood a local model scores labels; empty for others, and for llama.cpp if it is the usual."""
+    from psopt.models import scores_labels
+
+    if not scores_labels(model) or (_kind(model) != "hf" and lm.hf_likelihood == "mean"):
         return ""
     return f" (labels scored by {'mean' if lm.hf_likelihood == 'mean' else 'whole'} log-likelihood)"
 
@@ -63,7 +68,23 @@ def choose_model(named: str | None, lm: LMConfig, sources: Sequence[PromptSource
         if (how.model, how.server or server) != (model, server):
             verb = "names" if source.prompt is None else "was measured with"
             origin += f"; {source.path} {verb} {_place(how.model, how.server)}"
-    return ModelChoice(model, server, origin, lm)
+    notes = dict.fromkeys(_calibration_note(source.prompt, model, lm) for source in sources)
+    return ModelChoice(model, server, origin, lm, "; ".join(filter(None, notes)))
+
+
+def _calibration_note(prompt: Prompt | None, model: str, lm: LMConfig) -> str:
+    """Say what of a prompt's calibration a model can't use; empty if it uses all of it, or is told not to."""
+    from psopt.models import calibrated_as, scores_labels
+
+    if prompt is None or prompt.calibration is None or lm.calibration == "off":
+        return ""
+    if not (scores_labels(model) or lm.logprobs):
+        return "it gives no label probabilities: the prompt is used without its calibration"
+    asked = calibrated_as(model, lm.hf_likelihood if scores_labels(model) else "mean")
+    calibration = prompt.calibration.of(asked)
+    if calibration.label_map and calibration.model != asked:
+        return f"the prompt's label map is for {calibration.model} and is left out"
+    return ""
 
 
 def model_to_search_with(model: str, lm: LMConfig, sources: Sequence[PromptSource]) -> tuple[str, LMConfig, str]:

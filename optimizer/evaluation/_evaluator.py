@@ -203,7 +203,7 @@ class Evaluator:
 
     def rephrased(self, prompt: Prompt, split: Split) -> list[Prompt]:
         """Return a prompt under each rephrasing of a split."""
-        return rephrased_prompts(prompt, *self.rephrasings.on(split))
+        return rephrased_prompts(prompt.without_prior(), *self.rephrasings.on(split))
 
     def texts(self, split: Split) -> list[str]:
         """Return the texts of a split's samples."""

@@ -15,12 +15,21 @@ from psopt.models._base import (
     predict_cells,
     predict_proba_cells,
 )
-from psopt.models._calibrated import MOST_LABELLED, PRIOR_TEXTS, CalibratedModel, LabelledTexts, calibrates
+from psopt.models._calibrated import (
+    LONGEST_TEXTS,
+    MOST_LABELLED,
+    PRIOR_TEXTS,
+    CalibratedModel,
+    LabelledTexts,
+    calibrated_as,
+    calibrates,
+)
 from psopt.models._changed_texts import ChangedTextsModel
 from psopt.models._registry import NAMES, ModelProvider, can_write, load_model, name_of_model, scores_labels
 from psopt.models.minilm import minilm_lm
 
 __all__ = [
+    "LONGEST_TEXTS",
     "MOST_LABELLED",
     "NAMES",
     "NOT_ASKED",
@@ -37,6 +46,7 @@ __all__ = [
     "OnProgress",
     "answer_key",
     "cache_folder",
+    "calibrated_as",
     "calibrates",
     "can",
     "can_write",

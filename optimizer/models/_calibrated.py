@@ -36,6 +36,7 @@ PRIOR_TEXTS = 30
 """
 _FEWEST_TEXTS = 10  # with fewer, a prior is mostly the noise of single texts
 _UNLISTED = 1e-6  # assumed for a label that a server does not list among the likeliest tokens: its value is unknown
+LONGEST_TEXTS = 5  # one of these has the most tokens: rankings by characters and by tokens rarely differ more
 FEWEST_LABELLED = 40  # a map pays off with CB's 45 texts, see docs/decisions.md; nothing smaller was measured
 MOST_LABELLED = 200  # on TREC, 400 are no better, and 100 bring half of the gain
 
@@ -117,6 +118,27 @@ class CalibratedModel(WrappedModel):
         """Whether there are enough texts to measure a prior."""
         return len(self._texts) >= _FEWEST_TEXTS
 
+    def check_priors(self, prompts: Sequence[Prompt]) -> None:
+        """Make sure that each prompt brings its label prior, or that there are enough texts to measure it.
+
+        Raises InputError.
+        """
+        if not self.can_measure and not all(map(self._brought_prior, filter(self.calibrates, prompts))):
+            raise InputError(
+                f"the prompt is calibrated, and brings no label prior of {self._calibrated_as} for this wording: to "
+                f"measure one takes at least {_FEWEST_TEXTS} texts, not {len(self._texts)}; give more, or --calibration"
+                " off; a run directory brings the texts of its data"
+            )
+
+    def can_read(self, prompt: Prompt, texts: Sequence[str]) -> bool:
+        """Whether it reads a prompt with each of these texts, and with those that it measures on, to the end."""
+        return bool(self._model.can_read(prompt, [*texts, *self._longest_own]))
+
+    @cached_property
+    def _longest_own(self) -> list[str]:
+        own = [*self._texts, *(self._labelled.texts if self._labelled else ())]
+        return sorted(own, key=len)[-LONGEST_TEXTS:]
+
     def measured(self, prompt: Prompt) -> Prompt:
         """Return a calibrated prompt with its label prior; raises InputError if texts are too few to measure it."""
         if not self.calibrates(prompt):
@@ -124,7 +146,7 @@ class CalibratedModel(WrappedModel):
         prior = tuple(self._prior(prompt).tolist())
         n_texts = self._brought(prompt).n_texts if self._brought_prior(prompt) else len(self._texts)
         unmeasured = replace(prompt, calibration=Calibration())
-        calibration = Calibration(prior, n_texts, self.name, unmeasured.id)
+        calibration = Calibration(prior, n_texts, self._calibrated_as, unmeasured.id)
         label_map = self._label_map(prompt)
         if label_map is not None:
             calibration = replace(calibration, label_map=tuple(map(tuple, label_map.tolist())))
@@ -174,8 +196,12 @@ class CalibratedModel(WrappedModel):
 
     def _brought(self, prompt: Prompt) -> Calibration:
         """The calibration that a prompt brings for this model; an empty one if it brings none."""
-        calibration = (prompt.calibration or Calibration()).of(self.name)
-        return calibration if calibration.model == self.name else Calibration()
+        calibration = (prompt.calibration or Calibration()).of(self._calibrated_as)
+        return calibration if calibration.model == self._calibrated_as else Calibration()
+
+    @property
+    def _calibrated_as(self) -> str:
+        return calibrated_as(self.name, getattr(self._model, "likelihood", "mean"))
 
     def _brought_prior(self, prompt: Prompt) -> tuple[float, ...]:
         """The prior that it holds of exactly this wording."""
@@ -183,11 +209,7 @@ class CalibratedModel(WrappedModel):
         return brought.prior if brought.prompt == prompt.id else ()
 
     def _measure(self, prompt: Prompt) -> NDArray[np.float64]:
-        if not self.can_measure:
-            raise InputError(
-                f"the prompt is calibrated, and brings no label prior of {self.name} for this wording: to measure one"
-                f" takes at least {_FEWEST_TEXTS} texts, not {len(self._texts)}; give more, or --calibration off"
-            )
+        self.check_priors([prompt])
         return np.asarray(_log(self._asked(prompt, self._texts)[:, :-1]).mean(axis=0))
 
     def _asked(self, prompt: Prompt, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -196,6 +218,15 @@ class CalibratedModel(WrappedModel):
             n_new = self._n_unkept(prompt, texts)
             self._budget.count(made=n_new, cached=len(texts) - n_new)
         return predict_proba_cells(self._model, [prompt], texts, all_cells([prompt], texts))[:, 0]
+
+
+def calibrated_as(model: str, likelihood: str) -> str:
+    """What a calibration is for: a model, and the likelihood by which it scores labels, unless that is their mean.
+
+    >>> calibrated_as("smollm2", "mean"), calibrated_as("smollm2", "sum")
+    ('smollm2', 'smollm2 by sum')
+    """
+    return model if likelihood == "mean" else f"{model} by {likelihood}"
 
 
 def calibrates(model: Model) -> TypeIs[CalibratedModel]:

@@ -118,7 +118,8 @@ def load_model(
     if kind == "sim":
         return SimulatedModel(model_name, task)
     if not model_name and model != SMOLLM2:
-        raise InputError(f"model {model!r} lacks a name: {kind}/NAME")
+        (form,) = (name for name in _KINDS if name.startswith(f"{kind}/"))
+        raise InputError(f"model {model!r} lacks {'a path' if form.endswith('PATH') else 'a name'}: {form}")
     cache = AnswerCache(cache_dir)
     if kind == SMOLLM2:
         path = fast_copy(fetched_model(model))  # in the default folder, wherever answers are kept
@@ -139,9 +140,11 @@ def _chooses(model: str, task: Task) -> InputError:
 
 def _unknown(model: str) -> InputError:
     """A name without a kind is usually a chat model's; one with a slash may be a repository's."""
+    kinds = f"There are {', '.join([*_WHOLE_NAMES, *_KINDS[:-1]])} and {_KINDS[-1]}"
+    if model.casefold().endswith(".gguf"):
+        return InputError(f"unknown model {model!r}: did you mean gguf/{model}? {kinds}")
     if difflib.get_close_matches(model.casefold(), _WHOLE_NAMES, cutoff=0.5):
         return UnknownNameError("model", model, _WHOLE_NAMES, f"or {', '.join(_KINDS)}")
-    kinds = f"There are {', '.join([*_WHOLE_NAMES, *_KINDS[:-1]])} and {_KINDS[-1]}"
     if hint := name_hint(model):
         return InputError(f"unknown model {model!r}: {hint} {kinds}")
     local = f", or hf/{model} to run it here" if "/" in model else ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from psopt.models import calibrates, can, capabilities_of
+from psopt.models import LONGEST_TEXTS, calibrates, can, capabilities_of
 from psopt.proposals import NoVerbatim, propose_edits
 from psopt.search._prompt_limits import PromptLimits
 from psopt.search_spaces import CALIBRATE, ORDERS
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from psopt.settings import HoldBack, SearchOptions
     from psopt.tasks import Task
 
-
-_LONGEST_TEXTS = 5  # one of these has the most tokens: rankings by characters and by tokens rarely differ more
 
 Propose = Callable[["Task", "Prompt", "Predictions", "Diagnosis", "Sequence[Edit]", "HoldBack"], "list[Edit]"]
 """Takes a task, a prompt, its predictions on train, their diagnosis, the pool and what is held back; returns edits."""
@@ -92,7 +90,7 @@ class SearchProblem:
     @cached_property
     def _longest_texts(self) -> list[str]:
         texts = (*self.evaluator.texts("train"), *self.evaluator.texts("val"), *self.evaluator.texts("test"))
-        return sorted(texts, key=len)[-_LONGEST_TEXTS:]
+        return sorted(texts, key=len)[-LONGEST_TEXTS:]
 
     @cached_property
     def no_verbatim(self) -> NoVerbatim | None:

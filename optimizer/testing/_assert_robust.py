@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def assert_robust(
     task: Task,
     prompt: Prompt,
-    model: Any = "minilm",
+    model: Any = None,
     *,
     sure: bool = False,
     alarm: bool = False,
@@ -27,7 +27,8 @@ def assert_robust(
     ----------
     task : Task
     prompt : Prompt
-    model : str, dspy.LM or Model
+    model : str, dspy.LM or Model, optional
+        See `psopt.check`.
     sure : bool
         Require the bounds at the worse end of the 95 % interval.
     alarm : bool

@@ -13,7 +13,7 @@ import psopt
 import pytest
 from psopt import LMConfig, Task
 from psopt.api import plan_run
-from psopt.errors import BudgetReachedError, ModelError
+from psopt.errors import BudgetReachedError, InputError, ModelError
 from psopt.models import Capabilities
 from psopt.models.minilm import MiniLM
 from psopt.models.sim import SimulatedModel
@@ -153,6 +153,7 @@ def test_answers_that_the_run_asks_for_anyway_are_timed(timed: Any, tmp_path: Pa
             ["within five minutes: --max-calls 1200 and no --effort"],
         ),
         (1, {"max_calls": 900}, rf"minutes: 60 answers per minute{LONGER}$", []),  # it is the smallest
+        (0.2, {"max_calls": 930}, rf"hours: 12 answers per minute{LONGER}$", []),  # hardly longer than the smallest
         (5, {"max_calls": 300}, r"^about 1 to [23] minutes: 5 answers per second", []),  # as long as that allows
     ],
 )
@@ -195,6 +196,19 @@ def test_a_search_tries_nothing_that_its_model_can_not_read(tmp_path: Path) -> N
     eight = tuple(Example(sample.text, str(sample.label)) for sample in TASK.train[:8])
     with pytest.raises(ModelError, match="exceed the 270 tokens"):
         psopt.measure(TASK, replace(run.baseline.prompt, examples=eight), model=model, rephrasings=2)
+
+
+@each("split", ["train", "val", "test"])
+def test_a_sample_that_no_prompt_can_be_asked_about_is_named_before_the_search(tmp_path: Path, split: str) -> None:
+    model = f"hf/{save_model(tmp_path / 'model', network=make_network(max_position_embeddings=270))}"
+    splits = {name: getattr(TASK, name) for name in ("train", "val", "test")}
+    splits[split] = (replace(splits[split][0], id="the-long-one", text="what is it " * 300), *splits[split][1:])
+    whole = {**FEW, "trials": 2, "samples": N, "test_samples": N}
+    with pytest.raises(
+        InputError, match=r"sample the-long-one, of 3,300 characters, is longer .* than the model reads"
+    ):
+        psopt.optimize(replace(TASK, **splits), model=model, out=tmp_path / split, **whole)
+    assert not (tmp_path / split).exists()
 
 
 def asked_beside(folder: Path) -> dict[str, Any]:

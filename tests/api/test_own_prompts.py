@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psopt
 import pytest
 from psopt.api import run
 from psopt.errors import InputError, NoLabelsError
+from psopt.evaluation import score
 from psopt.runs import RunSettings, load_data, read_source
 from psopt.search import Observer
 from psopt.search_spaces import Prompt
-from psopt.settings import DataOptions, SearchOptions
+from psopt.settings import DataOptions, MeasureOptions, SearchOptions
 from psopt.templates import Field, Message, Part, Template
+from psopt.testing import assert_robust
 
 from tests.mails import CHAT, LABELS, TEXT, enter_mails
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from psopt.search import Candidate
     from psopt.tasks import Task
 
@@ -41,6 +42,32 @@ def task(folder: Path) -> Task:
 
 def settings_of(folder: Path) -> Any:
     return json.loads((folder / "run.json").read_text())["settings"]
+
+
+def of_a_run(name: str, task: Task, **measured: Any) -> str:
+    """A file of a prompt that a run has measured."""
+    prompt = read_source("mail.txt").for_task(task)
+    Path(name).write_text(json.dumps({**prompt.to_dict(), "measured": {"model": SIM, **measured}}))
+    return name
+
+
+def test_verbs_ask_the_model_that_a_prompt_was_measured_with_in_the_same_way(task: Task) -> None:
+    sizes: dict[str, Any] = {"rephrasings": 3, "samples": 8}
+    file = of_a_run("p.json", task, client={"logprobs": True, "concurrency": 3})
+    expected = psopt.measure(task, file, **sizes, model=SIM)
+    assert expected.probabilities is None
+    assert (psopt.measure(task, file, **sizes, logprobs=False).array == expected.array).all()  # set: it comes first
+    as_measured = psopt.measure(task, file, **sizes)
+    assert as_measured.probabilities is not None
+    diagnosed = psopt.diagnose(task, file, options=MeasureOptions(rephrasings=3, samples=8))
+    assert (diagnosed.predictions.array == as_measured.array).all()
+    assert psopt.check(task, file, min_f1=0, **sizes).scores == score(as_measured, intervals=True)
+    assert [each.model for each in psopt.compare(task, ["mail.txt", file], **sizes)] == [SIM, SIM]
+    assert assert_robust(task, file, min_f1=0, **sizes)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="measured differently: give model="):
+        psopt.compare(task, [file, of_a_run("q.json", task)], **sizes)
+    with pytest.raises(InputError, match=r"own\.json does not say which model it is for: give model="):
+        psopt.check(task, of_a_run("own.json", task, by_name=False), min_f1=0, **sizes)
 
 
 def test_verbs_take_a_value_a_file_and_options(task: Task) -> None:

@@ -88,6 +88,8 @@ def test_data_that_can_t_be_used(folder: Path, command: str, name: Any) -> None:
         (["optimize", "--dataset", "trec", "--strict-data"], "trec"),
         ([*OPTIMIZE, "--model", "minlm"], "did you mean 'minilm'"),
         ([*OPTIMIZE, "--model", "openai/"], "lacks a name"),
+        ([*OPTIMIZE, "--model", "gguf/"], "lacks a path: gguf/PATH"),
+        ([*OPTIMIZE, "--model", "lm/smollm2.gguf"], "did you mean gguf/lm/smollm2.gguf?"),
         ([*OPTIMIZE, "--sampler", "tpee"], "did you mean tpe"),
         ([*OPTIMIZE, "--strategy", "detail"], "task file"),
         ([*OPTIMIZE, "--strategy", "1-shot", "--prompt", "other.json"], "leave one of them out"),

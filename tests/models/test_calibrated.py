@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from psopt.api import Classifier
 from psopt.errors import InputError
 from psopt.models import CalibratedModel, Capabilities, LabelledTexts, ModelProvider, predict_cells
 from psopt.models.chat import Budget, LMConfig
+from psopt.runs import read_source
 from psopt.search_spaces import CALIBRATE, Calibration, Prompt, apply_edits
-from psopt.tasks import Task
+from psopt.tasks import InputColumns, Task
 
 from tests.sweeps import each
 
@@ -35,6 +37,7 @@ class Biased:
 
     n_a: float = 0.0
     name: str = "biased"
+    likelihood: str = "mean"
     asked: list[str] = field(default_factory=list)
     capabilities = Capabilities(has_probabilities=True, has_label_prior=True)
 
@@ -45,6 +48,13 @@ class Biased:
         self.asked += texts
         rows = [[*((1 - self.n_a) * p for p in ROWS[text[0]]), self.n_a] for text in texts]
         return np.array([[row] * len(prompts) for row in rows])
+
+
+class Reading(Biased):
+    """Reads short texts."""
+
+    def can_read(self, prompt: Prompt, texts: Sequence[str]) -> bool:
+        return all(len(text) < 50 for text in texts)
 
 
 def calibrated(texts: Sequence[str] = TEXTS, *, is_always: bool = False, **biased: Any) -> CalibratedModel:
@@ -103,7 +113,8 @@ def test_a_prompt_that_brings_its_prior_needs_no_texts() -> None:
     read = Prompt.from_dict(calibrated().measured(CALIBRATED).to_dict())
     assert read.id == CALIBRATED.id
     elsewhere = calibrated(texts=[])
-    assert elsewhere.predict([read], ["x", "y", "z"])[:, 0].tolist() == [1, 0, 2]
+    for same in (read, read.described_as(read.description), read.described_as(read.description, read.form)):
+        assert elsewhere.predict([same], ["x", "y", "z"])[:, 0].tolist() == [1, 0, 2]
     with pytest.raises(InputError, match="takes at least 10 texts, not 0"):  # under other words it is another prior
         elsewhere.predict([read.described_as("Tell which.")], ["x"])
     with pytest.raises(InputError, match="brings no label prior of other"):
@@ -166,6 +177,31 @@ def test_labelled_texts_teach_what_the_evidence_means_once() -> None:
     assert model.prior_calls([other]) == len(TEXTS)  # the map is learnt once
     assert model.predict([other], ["z"])[0, 0] == 0
     assert len(answering.asked) == n_asked + len(TEXTS) + 1
+
+
+def test_a_prior_of_another_likelihood_is_of_another_model() -> None:
+    whole = calibrated(likelihood="sum").measured(CALIBRATED)
+    assert whole.calibration is not None
+    assert whole.calibration.model == "biased by sum"
+    assert calibrated(texts=[], likelihood="sum").predict([whole], ["x"]).tolist() == [[1]]
+    with pytest.raises(InputError, match="brings no label prior of biased for"):
+        calibrated(texts=[]).predict([whole], ["x"])
+
+
+def test_a_classifier_without_texts_to_measure_a_prior_on_is_refused_at_once() -> None:
+    source = read_source(calibrated().measured(CALIBRATED))
+    inner: Any = Biased()
+    assert Classifier(source, InputColumns(), model=inner)(["x"])[0].label == "B"
+    with pytest.raises(InputError, match=r"takes at least 10 texts, not 0.* a run directory brings"):
+        Classifier(source, InputColumns(), model=inner, n_wordings=2)
+    assert len(Classifier(source, InputColumns(), model=inner, n_wordings=2, sample_texts=TEXTS)(["x"])) == 1
+
+
+def test_what_it_measures_on_must_be_readable_too() -> None:
+    answering: Any = Reading()
+    assert CalibratedModel(answering, TEXTS, Budget()).can_read(PROMPT, ["x"])
+    assert not CalibratedModel(answering, TEXTS, Budget()).can_read(PROMPT, ["x" * 99])
+    assert not CalibratedModel(answering, [*TEXTS, "x" * 99], Budget()).can_read(PROMPT, ["x"])
 
 
 def test_few_labelled_texts_teach_nothing_and_batch_asks_no_labels() -> None:

@@ -12,7 +12,7 @@ from psopt.errors import ModelError, import_extra
 from psopt.models.chat._client import ChatClient, ModelRefusedError
 from psopt.models.chat._completion import ErrorInAnswerError, read_completion
 from psopt.models.chat._worker_pool import in_a_thread
-from psopt.models.gguf import check_is_gguf
+from psopt.models.gguf import GGUFModel, check_is_gguf
 
 if TYPE_CHECKING:
     from psopt.models.chat._client import Answer, Query
@@ -79,4 +79,5 @@ class GGUFClient(ChatClient):
         try:
             return xllamacpp.Server(parameters)
         except (RuntimeError, ValueError, OSError) as error:
+            _ = GGUFModel(self._path, name=self.name).scorer  # where it can't be loaded either, the error says why
             raise ModelError(f"{self.name} can't be loaded: {error}") from error

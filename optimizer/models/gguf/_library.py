@@ -93,9 +93,8 @@ class Library:
                 setattr(self, function, bound)
         except AttributeError as error:
             raise _unknown_layout(f"has no {str(error).rpartition(' ')[2]}") from error
-        self.errors: list[str] = []
         self._keep_errors = _LOGS(self._log)
-        self.llama_log_set(self._keep_errors, None)
+        self.listen()
         self.llama_backend_init()
 
     def __getattr__(self, name: str) -> Any:
@@ -117,6 +116,11 @@ class Library:
         settings[flash : flash + 4] = bytes(4)
         settings[switches + len(_SWITCHES) - 1] = True
         return Settings.from_buffer(settings)
+
+    def listen(self) -> None:
+        """Forget earlier messages, and keep those to come: a server that xllamacpp starts takes them for itself."""
+        self.errors: list[str] = []
+        self.llama_log_set(self._keep_errors, None)
 
     def check_shares_room(self, context: int) -> None:
         """Check that a context took its settings as intended; raises ModelError."""

@@ -32,12 +32,13 @@ class GGUFWeights:
     def __init__(self, name: str, path: Path) -> None:
         self.name = name
         self._library = library()
-        self._library.errors = []
+        self._library.listen()
         settings = self._library.llama_model_default_params()
         self.model = self._library.llama_model_load_from_file(os.fsencode(path), settings)
         if not self.model:
             reason = self._library.reason() or "llama.cpp does not say why"
-            raise ModelError(f"{name} can't be loaded: {reason}")
+            place = "" if str(path) in name else f" from {path}"
+            raise ModelError(f"{name} can't be loaded{place}: {reason}")
         weakref.finalize(self, self._library.llama_model_free, self.model).atexit = False
         if self._library.llama_model_has_encoder(self.model) or not self._library.llama_model_has_decoder(self.model):
             raise ModelError(f"{name} does not generate text: give a causal language model")
@@ -200,7 +201,7 @@ class Reader:
             self._free()
         self._context = self._free = None
         self._read = []
-        self._library.errors = []
+        self._library.listen()
         self._context = self._library.llama_init_from_model(
             self._weights.model, self._library.context_settings(size, min(size, _BATCH), _BRANCHES)
         )

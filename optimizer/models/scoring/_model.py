@@ -12,6 +12,7 @@ from psopt.errors import InputError, ModelError
 from psopt.models._answer_cache import AnswerCache, answer_key
 from psopt.models._base import Capabilities
 from psopt.search_spaces import render
+from psopt.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 # How labels are scored, as part of the cache key: raise the number when the same messages give other scores.
 _SCORING = {"mean": "mean log-likelihood per token, 1", "sum": "log-likelihood of the whole label, 1"}
 _FEW_WORDS = 3  # "Label:", "Final answer:"; "Respond with one of these labels:" does not begin an answer
+_SHOWN = 50  # characters of a text, in an error
 _DIGITS = 6  # rounded to these, equal labels tie although they were read side by side with other tokens
 
 
@@ -64,7 +66,7 @@ class ScoringModel:
         self.name = name
         self._version = version
         self._cache = cache or AnswerCache(None)
-        self._likelihood = likelihood
+        self.likelihood = likelihood
         self.computed = 0  # answers that were not in the cache
 
     @property
@@ -120,29 +122,29 @@ class ScoringModel:
 
     def _score_prompt(self, prompt: Prompt, texts: Sequence[str], count: Callable[[int], None]) -> NDArray[np.float64]:
         """The scores of each text, from the cache or, some at a time, from the model."""
-        conversations = [render(prompt, text) for text in texts]
-        keys = self._keys(prompt, conversations)
+        keys = self._keys(prompt, [render(prompt, text) for text in texts])
         times = Counter(keys)
         scores_of = self._cache.get_many(times)
         count(sum(times[key] for key in scores_of))
-        missing = {key: messages for key, messages in zip(keys, conversations, strict=True) if key not in scores_of}
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in scores_of}
         for answered in self._computed(prompt, missing):
             scores_of.update(answered)
             count(sum(times[key] for key in answered))
         return np.array([scores_of[key] for key in keys], dtype=np.float64).reshape(len(texts), len(prompt.labels))
 
-    def _computed(self, prompt: Prompt, missing: dict[bytes, Messages]) -> Iterator[dict[bytes, list[float]]]:
+    def _computed(self, prompt: Prompt, missing: dict[bytes, str]) -> Iterator[dict[bytes, list[float]]]:
         """Yield new scores, some at a time, which are then in the cache."""
         if not missing:
             return
         keys = list(missing)
-        prompts, tree = self._tokens(prompt, list(missing.values()))
-        if error := self._too_long(prompts, tree):
+        texts = list(missing.values())
+        prompts, tree = self._tokens(prompt, texts)
+        if error := self._too_long(texts, prompts, tree):
             raise error
         for indices, steps in self.scorer.steps(prompts, tree):
             if np.isnan(steps).any():
                 raise ModelError(f"{self.name} gives NaN for a probability: its weights are damaged")
-            scores = tree.log_likelihoods(steps, per_token=self._likelihood == "mean")
+            scores = tree.log_likelihoods(steps, per_token=self.likelihood == "mean")
             rows = scores.round(_DIGITS).tolist()
             answered = {keys[index]: row for index, row in zip(indices, rows, strict=True)}
             self._cache.put_many(answered)
@@ -151,21 +153,24 @@ class ScoringModel:
 
     def can_read(self, prompt: Prompt, texts: Sequence[str]) -> bool:
         """Whether it reads a prompt with each of these texts to the end; loads the model."""
-        return self._too_long(*self._tokens(prompt, [render(prompt, text) for text in texts])) is None
+        return self._too_long(texts, *self._tokens(prompt, texts)) is None
 
-    def _tokens(self, prompt: Prompt, conversations: Sequence[Messages]) -> tuple[list[list[int]], LabelTree]:
+    def _tokens(self, prompt: Prompt, texts: Sequence[str]) -> tuple[list[list[int]], LabelTree]:
+        conversations = [render(prompt, text) for text in texts]
         lead, turn_end = _begun(prompt, conversations)
         return self.scorer.tokenizer.scored(conversations, _labels_in_answers(prompt), lead, turn_end)
 
-    def _too_long(self, prompts: Sequence[list[int]], tree: LabelTree) -> ModelError | None:
+    def _too_long(self, texts: Sequence[str], prompts: Sequence[list[int]], tree: LabelTree) -> ModelError | None:
         longest = self.scorer.longest
         n_prompt = max(map(len, prompts))
         n_label = max(map(len, tree.paths()))
         if not longest or n_prompt + n_label <= longest:
             return None
+        longest_text = one_line(max(zip(prompts, texts, strict=True), key=lambda pair: len(pair[0]))[1])
         return ModelError(
             f"a prompt of {n_prompt} tokens and a label of {n_label} exceed the {longest} tokens that {self.name} "
-            "reads: shorten the longest texts, show fewer examples, or give a model that reads more"
+            "reads: shorten the longest texts, show fewer examples, or give a model that reads more; the longest "
+            f"begins {longest_text[:_SHOWN]!r}"
         )
 
     def _keys(self, prompt: Prompt, conversations: Sequence[Messages]) -> list[bytes]:
@@ -176,7 +181,7 @@ class ScoringModel:
             "model": self.name,
             "weights": self._version,
             "precision": self.precision,
-            "scoring": _SCORING[self._likelihood],
+            "scoring": _SCORING[self.likelihood],
             "labels": list(_labels_in_answers(prompt)),
             **before,
         }

@@ -138,9 +138,11 @@ def test_what_is_no_model_is_refused_in_one_line(smollm2: Path, tmp_path: Path) 
     for path, reason in ((truncated, "corrupted or incomplete|not within"), (unknown, "unknown model architecture")):
         with pytest.raises(ModelError, match=reason) as refused:  # when they are loaded
             GGUFModel(path).predict([PROMPT], TEXTS[:1])
+        with pytest.raises(ModelError, match=f"named can't be loaded from {path}: .*(?:{reason})"):
+            GGUFModel(path, name="named").predict([PROMPT], TEXTS[:1])
         assert "\n" not in str(refused.value)
 
 
 def test_a_prompt_longer_than_the_model_reads_is_refused(model: GGUFModel) -> None:
-    with pytest.raises(ModelError, match="exceed the 8192 tokens"):
-        model.predict([PROMPT], ["moon " * 9000])
+    with pytest.raises(ModelError, match=r"exceed the 8192 tokens .* the longest begins 'moon moon"):
+        model.predict([PROMPT], ["sun", "moon " * 9000])

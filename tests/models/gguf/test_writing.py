@@ -42,3 +42,6 @@ def test_what_is_too_long_and_what_is_no_model_is_one_line(smollm2: Path, tmp_pa
         load_writer(f"gguf/{smollm2}").write([long])
     with pytest.raises(InputError, match="there is no file"):
         load_writer(f"gguf/{tmp_path / 'none.gguf'}")
+    (tmp_path / "cut.gguf").write_bytes(smollm2.read_bytes()[:5_000_000])
+    with pytest.raises(ModelError, match=r"can't be loaded: .*(corrupted or incomplete|not within)"):
+        load_writer(f"gguf/{tmp_path / 'cut.gguf'}").write([ASKED])
