@@ -241,9 +241,10 @@ def shots_help(rows: Rows) -> tuple[str, str]:
 
 
 def confident_is_steady(rows: Rows) -> tuple[str, str]:
-    """Rank correlation of confidence and PSS."""
-    good = sum(row["rho"] < 0 and row["p_value"] < LEVEL for row in rows)
-    detail = ", ".join(f"{row['rho']:+.2f}" for row in rows)
+    """Rank correlation of confidence and PSS; there is none where no sample is unstable."""
+    defined = [row for row in rows if row["rho"] is not None]
+    good = sum(row["rho"] < 0 and row["p_value"] < LEVEL for row in defined)
+    detail = ", ".join(f"{row['rho']:+.2f}" for row in defined) or "none"
     return _verdict(good, len(rows), f"seeds, by {rows[0]['confidence']}: Spearman's rho", detail)
 
 

@@ -79,7 +79,9 @@ def about(results: Results) -> str:
     return line + f"samples; seeds {', '.join(map(str, setting['seeds']))}.\n"
 
 
-def _p(value: float) -> str:
+def _p(value: float | None) -> str:
+    if value is None:
+        return "–"
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 

@@ -232,18 +232,18 @@ def test_optimizers_are_compared_within_the_same_number_of_calls(run: Any, monke
     truth.update(row for rows in splits for row in rows)
     monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", lambda jobs, **_: ThreadPoolExecutor(jobs))
     monkeypatch.setattr("logging.disable", lambda *_: None)  # as long as the process
-    options = ("--small", "--seeds", "0", "--sets", "messages", "--calls", "200", "--jobs", "1")
+    options = ("--small", "--seeds", "0", "--sets", "messages", "--calls", "280", "--jobs", "1")
     found = run("dspy_equal_calls", *options, folder="--out")
     (rows,) = found["runs"].values()
     assert len(rows) == 9
     for name, row in rows.items():
         if name != "unoptimised":
             # These two count steps and not calls: one of SIMBA's is 544, GEPA's last took it to 330.
-            most = 600 if name.startswith(("SIMBA", "GEPA")) else 300
+            most = 600 if name.startswith(("SIMBA", "GEPA")) else 400
             assert 0 < row["calls"] <= most, name
             assert row["against"]["f1"][1] <= row["against"]["f1"][0] <= row["against"]["f1"][2]
-    assert rows["SensitivityOptimizer / 200"]["calls"] <= 200
-    assert "Decide what a message to a shop is about." in rows["GEPA / 200"]["instructions"]
+    assert rows["SensitivityOptimizer / 280"]["calls"] <= 280
+    assert "Decide what a message to a shop is about." in rows["GEPA / 280"]["instructions"]
 
 
 def test_what_rules_write_for_gepa_and_simba_comes_from_what_they_are_shown() -> None:
