@@ -19,8 +19,6 @@ from psopt.tracking import Tracker
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from psopt.dspy_programs._optimizer import SensitivityOptimizer
-
 
 # Arguments of `compile`: the last has no effect
 _TAKEN = ("num_trials", "seed", "max_errors", "num_threads", "provide_traceback", "requires_permission_to_run")
@@ -46,8 +44,8 @@ _PICKS = ("recommended", "knee", "short", *OBJECTIVES)
 _ID_OR_QUERY = re.compile(r"[0-9a-f]{4,}|.* .*")  # see `psopt.Run.pick`
 
 
-def check_values(optimizer: SensitivityOptimizer) -> None:
-    """Refuse invalid settings; raises InputError, which names the argument."""
+def check_values(optimizer: Any) -> None:
+    """Refuse invalid settings of a `SensitivityOptimizer`; raises InputError, which names the argument."""
     for name, least in _LEAST.items():
         value = getattr(optimizer, name)
         if value is None and name != "seed":
@@ -69,7 +67,7 @@ def check_values(optimizer: SensitivityOptimizer) -> None:
     _check_choices(optimizer)
 
 
-def _check_choices(optimizer: SensitivityOptimizer) -> None:
+def _check_choices(optimizer: Any) -> None:
     if optimizer.answers == ORDINAL and optimizer.metric is not None:
         raise InputError("a metric says what an answer is worth, and so does answers='ordinal': give one of them")
     if optimizer.auto is not None and optimizer.auto not in AUTO_CALLS:

@@ -161,7 +161,7 @@ def test_c_without_self_pairs_stands_beside_c() -> None:
 
 
 def test_a_bound_that_is_met_exactly_is_met_though_a_mean_of_fractions_falls_short_by_a_rounding_error() -> None:
-    exact = Threshold("min_macro_f1", bound=0.7, value=np.mean([0.7, 0.7, 0.7]) - 2e-16)
+    exact = Threshold("min_macro_f1", bound=0.7, value=0.7 - 2e-16)
     assert str(exact) == "ok: macro-F1 70.0 >= 70"
     missed = Threshold("min_macro_f1", bound=0.7, value=0.6999)
     assert str(missed) == "missed: macro-F1 69.99 < 70"

@@ -329,11 +329,11 @@ def test_classes_take_a_kernel_for_each_sample_and_only_labels_that_are_class_nu
 
 
 def test_what_is_no_plain_array_of_numbers_is_refused_by_name() -> None:
-    masked = np.ma.masked_array([[0, 1]], mask=[[False, True]])  # type: ignore[no-untyped-call]
+    masked = np.ma.masked_array([[0, 1]], mask=[[False, True]])
     with pytest.raises(ValueError, match="predictions is masked"):
         score_intervals(masked, [0], 3)
     with pytest.raises(ValueError, match="weights must hold numbers"):
-        mean_interval([[0.5]], weights=[["a"]])  # type: ignore[list-item]
+        mean_interval([[0.5]], weights=[["a"]])
     with pytest.raises(ValueError, match="similarity must hold numbers"):
         score_intervals([[0, 1]], [0], 2, similarity=[["a", "b"]] * 2)
     with pytest.raises(ValueError, match="confidence is '95'"):
