@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ._influences import difference_statistic, joint_statistic, mean_statistic, of_groups, read_answers
-from ._inputs import SCORES, SHAPE, as_array, read_groups, read_scores, read_tail, read_weights, weighted_samples
-from ._intervals import SAMPLES_COUNT, joint_scatter
+from ._inputs import SCORES, SHAPE, as_array, n_weighted, read_groups, read_scores, read_tail, read_weights
+from ._intervals import FEWEST_WORDINGS, SAMPLES_COUNT
 from ._scatter import floor_high, floor_low, floor_p_value, quantile, scatter, upper_tail
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def compare_scores(
     )
     statistic = of_groups(statistic, read_groups(groups, len(before)))
     tail = read_tail(confidence)
-    spread = joint_scatter(statistic, before.shape[1], wordings)
+    spread = scatter(statistic, before.shape[1], wordings, fewest_wordings=FEWEST_WORDINGS)
     return {name: _difference(spread, place, SAMPLES_COUNT[place], tail) for place, name in enumerate(SCORES)}
 
 
@@ -146,18 +146,11 @@ def mean_difference(
     after = read_scores(second_scores, "second_scores")
     if before.shape != after.shape:
         raise ValueError(f"second_scores has shape {after.shape}, and first_scores {before.shape}; both must be equal")
-    weights = (
-        read_weights(first_weights, before, "first_weights"),
-        read_weights(second_weights, after, "second_weights"),
-    )
-    counts = weighted_samples(before, weights[0]) | weighted_samples(after, weights[1])
-    if not counts.any():
-        return PairedDifference(0.0, -1.0, 1.0, 1.0)
-    sides = (
-        mean_statistic(scores[counts], None if weight is None else weight[counts])
-        for scores, weight in zip((before, after), weights, strict=True)
-    )
-    spread = scatter(difference_statistic(*sides), before.shape[1], wordings)
+    before_weights = read_weights(first_weights, before, "first_weights")
+    after_weights = read_weights(second_weights, after, "second_weights")
+    statistic = difference_statistic(mean_statistic(before, before_weights), mean_statistic(after, after_weights))
+    n_samples = n_weighted(before, before_weights, after_weights)
+    spread = scatter(statistic, before.shape[1], wordings, n_samples)
     return _difference(spread, 0, 1.0, read_tail(confidence))
 
 

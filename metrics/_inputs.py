@@ -52,9 +52,8 @@ def read_counts(counts: ArrayLike) -> tuple[NDArray[Any], int | None]:
         raise ValueError(f"counts must hold integers or probabilities, not {array.dtype}")
     if array.min() < 0:
         raise ValueError(f"counts holds {array.min()}; a count is 0 or more")
-    totals = np.einsum(
-        "ij->i", array, dtype=np.int64, casting="unsafe"
-    )  # several times faster than sum(axis=1) on short rows
+    # several times faster than sum(axis=1) on short rows
+    totals = np.einsum("ij->i", array, dtype=np.int64, casting="unsafe")
     if totals.min() != totals.max():
         raise ValueError(
             f"counts has rows that sum to {totals.min()} and to {totals.max()}; every sample needs the same "
@@ -116,11 +115,12 @@ def read_weights(weights: ArrayLike | None, scores: NDArray[Any], name: str) -> 
     return array
 
 
-def weighted_samples(scores: NDArray[Any], weights: NDArray[np.float64] | None) -> NDArray[np.bool_]:
-    """Which samples count at all: those of which an answer has a weight."""
-    if weights is None:
-        return np.ones(len(scores), dtype=np.bool_)
-    return np.asarray(weights.any(axis=1))
+def n_weighted(scores: NDArray[Any], *weights: NDArray[np.float64] | None) -> int:
+    """How many samples count: those of which an answer has a weight, and at least one."""
+    given = [weight for weight in weights if weight is not None]
+    if len(given) < len(weights):
+        return len(scores)
+    return max(1, int(np.hstack(given).any(axis=1).sum()))
 
 
 def read_groups(groups: ArrayLike | None, n_samples: int) -> NDArray[np.int64] | None:

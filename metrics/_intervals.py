@@ -10,6 +10,7 @@ from ._f1 import macro_f1
 from ._influences import class_f1_statistic, joint_statistic, macro_statistic, mean_statistic, of_groups, read_answers
 from ._inputs import (
     SCORES,
+    n_weighted,
     read_either,
     read_groups,
     read_label_list,
@@ -17,7 +18,6 @@ from ._inputs import (
     read_scores,
     read_tail,
     read_weights,
-    weighted_samples,
 )
 from ._scatter import floor_high, floor_low, logit_ends, scatter
 from ._similarity import read_similarity
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from ._influences import Statistic
     from ._scatter import Scatter, Wordings
 
 
@@ -46,8 +45,7 @@ class Interval(NamedTuple):
 
 SAMPLES_COUNT = np.array([1.0, 1.0, 0.5])  # for F1, S, C: C counts pairs, which hold a sample twice (`_scatter`)
 FEWEST_OF_CLASS = 2  # samples: one sample shows no scatter, as in `scatter`
-_FEWEST_WORDINGS = np.array([1, 2, 1])  # for F1, S, C: to be defined
-_S = SCORES.index("sensitivity")
+FEWEST_WORDINGS = np.array([1, 2, 1])  # for F1, S, C: under one wording nothing can change
 
 
 def score_intervals(
@@ -114,7 +112,7 @@ def score_intervals(
     tail = read_tail(confidence)
     n_rephrasings = answers.shape[1]
     statistic = of_groups(joint_statistic(answers), read_groups(groups, len(answers.classes)))
-    spread = joint_scatter(statistic, n_rephrasings, wordings)
+    spread = scatter(statistic, n_rephrasings, wordings, fewest_wordings=FEWEST_WORDINGS)
     return dict(zip(SCORES, _intervals(spread, SAMPLES_COUNT, tail), strict=True))
 
 
@@ -149,11 +147,7 @@ def mean_interval(
     array = read_scores(scores)
     tail = read_tail(confidence)
     weight = read_weights(weights, array, "weights")
-    counts = weighted_samples(array, weight)
-    if not counts.any():
-        return Interval(0.0, 0.0, 1.0)
-    statistic = mean_statistic(array[counts], None if weight is None else weight[counts])
-    spread = scatter(statistic, array.shape[1], wordings)
+    spread = scatter(mean_statistic(array, weight), array.shape[1], wordings, n_weighted(array, weight))
     return _intervals(spread, np.ones(1), tail)[0]
 
 
@@ -280,17 +274,6 @@ def macro_f1_interval(
     statistic = of_groups(macro_statistic(class_f1_statistic(predicted, truth, wanted[is_known])), draws)
     interval = _intervals(scatter(statistic, predicted.shape[1], wordings, n_samples), np.ones(1), tail)[0]
     return Interval(estimate, share_known * interval.low, 1 - share_known * (1 - interval.high))
-
-
-def joint_scatter(statistic: Statistic, n_rephrasings: int, wordings: str) -> Scatter:
-    """The scatter of the joint scores; unknown for S from one wording, under which nothing can change.
-
-    It is unknown for S from two random wordings, too: their only pair shows no scatter.
-    """
-    spread = scatter(statistic, n_rephrasings, wordings, fewest_wordings=_FEWEST_WORDINGS)
-    if n_rephrasings == 1:
-        spread.variances[_S] = np.inf
-    return spread
 
 
 def _intervals(spread: Scatter, samples_count: NDArray[np.float64], tail: float) -> list[Interval]:

@@ -66,7 +66,7 @@ def scatter(
 
     `n_samples` (k,) is how many samples count for each score; by default all. `fewest_wordings` (k,) is how many
     wordings a score takes to be defined: S takes two. So many show no scatter, and each one more adds a degree of
-    freedom.
+    freedom; with one wording, scores that take more are unknown.
     """
     read_choice(wordings, "wordings", ("random", "fixed"))
     estimates, influences = statistic(None)
@@ -75,7 +75,9 @@ def scatter(
     sizes = np.full(estimates.shape, n_samples, dtype=np.float64)
     correction = np.divide(sizes, sizes - 1, out=np.zeros(sizes.shape), where=sizes > 1)
     squares = np.square(influences).sum(axis=1)
-    of_samples = np.where(sizes > 1, correction * squares, np.inf)  # one sample shows no scatter
+    wordings_df = np.full(sizes.shape, n_rephrasings - np.asarray(fewest_wordings), dtype=np.float64)
+    is_known = (sizes > 1) & (wordings_df >= 0)  # one sample shows no scatter
+    of_samples = np.where(is_known, correction * squares, np.inf)
     carriers = _carriers(influences, squares)
     # 2 / (1 / m - 1 / N): the variance of a variance, by its kurtosis N / m
     sample_df = np.clip(2 / np.maximum(1 / np.maximum(carriers, 1e-9) - 1 / sizes, 1e-9), 1, np.maximum(sizes - 1, 1))
@@ -85,7 +87,6 @@ def scatter(
         return Scatter(estimates, of_samples, sample_df, plain_df, is_thin, sizes)
     of_wordings, of_both = _over_wordings(statistic, n_rephrasings, influences.shape)
     of_both *= correction
-    wordings_df = n_rephrasings - np.broadcast_to(np.asarray(fewest_wordings, dtype=np.float64), sizes.shape)
     variances = np.maximum(of_samples + of_wordings - of_both, np.maximum(of_samples, of_wordings))
     variances[wordings_df < 1] = np.inf
     parts_of_wordings = (of_wordings, np.maximum(wordings_df, 1.0))
