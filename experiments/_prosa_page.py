@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from _prosa_sets import SETS
-from _tables import table
+from _tables import p_value, table
 
 if TYPE_CHECKING:
     Results = dict[str, Any]
@@ -62,11 +62,7 @@ def _beside(rows: list[Results]) -> str:
 
 
 def _confidence(rows: list[Results]) -> str:
-    cells = [(row["set"], row["model"], row["confidence"], row["pss"], row["rho"], _p(row["p_value"])) for row in rows]
+    cells = [
+        (row["set"], row["model"], row["confidence"], row["pss"], row["rho"], p_value(row["p_value"])) for row in rows
+    ]
     return table(("set", "model", "mean confidence", "PSS", "rho", "p"), cells)
-
-
-def _p(value: float | None) -> str | None:
-    if value is None:
-        return None
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"

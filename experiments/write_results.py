@@ -20,7 +20,7 @@ from _racing_page import lm_racing, racing
 from _real_grids_page import real_grids, whose_words
 from _setting import HERE
 from _shipping_page import shipping
-from _tables import table
+from _tables import p_value, table
 
 if TYPE_CHECKING:
     Results = dict[str, Any]
@@ -77,12 +77,6 @@ def about(results: Results) -> str:
     sources = ", ".join(f"{name} ({source})" for name, source in setting["sources"].items())
     line = f"{sources}; {', '.join(setting['models'])}; Q = {setting['rephrasings']}; at most {setting['samples']} "
     return line + f"samples; seeds {', '.join(map(str, setting['seeds']))}.\n"
-
-
-def _p(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def _triple(scores: Results) -> str:
@@ -327,7 +321,7 @@ def prosa(results: Results) -> str:
             row["confidence"],
             *row["pss_by_fifth"],
             row["rho"],
-            _p(row["p_value"]),
+            p_value(row["p_value"]),
         )
         for row in results["by_confidence"]
     ]

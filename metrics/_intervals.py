@@ -20,7 +20,7 @@ from ._inputs import (
     read_weights,
 )
 from ._scatter import floor_high, floor_low, logit_ends, scatter
-from ._similarity import read_similarity
+from ._similarity import read_similarity, similarity_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -201,7 +201,7 @@ def class_intervals(
                 n_classes,
                 wordings=wordings,
                 confidence=confidence,
-                similarity=kernel[own] if kernel is not None and kernel.ndim > 2 else kernel,
+                similarity=similarity_of(kernel, own),
             )
             of_class |= {name: of_own[name] for name in ("sensitivity", "consistency")}
         intervals.append(of_class)

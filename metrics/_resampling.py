@@ -11,6 +11,7 @@ from ._influences import read_answers
 from ._inputs import SCORES, read_choice, read_either, read_labels, read_size, read_tail
 from ._intervals import Interval
 from ._joint import joint_scores
+from ._similarity import similarity_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,10 +76,8 @@ def bootstrap_ci(
     array, truth, kernels = np.asarray(predictions), np.asarray(y), answers.similarity
 
     def scores(rows: NDArray[Any], columns: NDArray[Any]) -> list[float]:
-        kernel = kernels
-        if kernels is not None and kernels.ndim == 3:
-            kernel = kernels[rows]
-        return [*joint_scores(array[rows][:, columns], truth[rows], n_classes, similarity=kernel).values()]
+        similarity = similarity_of(kernels, rows)
+        return [*joint_scores(array[rows][:, columns], truth[rows], n_classes, similarity=similarity).values()]
 
     rows: NDArray[Any] = np.arange(n_samples)
     columns: NDArray[Any] = np.arange(n_rephrasings)

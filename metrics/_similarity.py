@@ -50,6 +50,11 @@ def read_similarity(similarity: ArrayLike | None, n_samples: int, n_classes: int
     return kernel
 
 
+def similarity_of(similarity: Floats | None, rows: NDArray[Any]) -> Floats | None:
+    """The kernels of some samples, or the one that all share."""
+    return similarity[rows] if similarity is not None and similarity.ndim == 3 else similarity
+
+
 def _check_eigenvalues(eigenvalues: NDArray[Any]) -> None:
     if eigenvalues.min() < -_ROUNDING * eigenvalues.shape[-1]:
         raise ValueError(
@@ -99,6 +104,6 @@ def jackknifed_answer_entropy(counts: NDArray[Any], n_draws: int, similarity: Fl
         fewer = counts[rows].copy()
         fewer[:, label] -= 1
         if len(rows):
-            alike = similarity if similarity.ndim == 2 else similarity[rows]
+            alike = similarity_of(similarity, rows)
             without[rows] += counts[rows, label] / n_draws * answer_entropy(fewer, n_draws - 1, alike)
     return np.asarray(n_draws * answer_entropy(counts, n_draws, similarity) - (n_draws - 1) * without)

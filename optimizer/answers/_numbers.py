@@ -80,27 +80,27 @@ def read_number(answer: str) -> tuple[str | None, str]:
         return written_number(value), ""
     if (in_json := json_part(text)) is not None:
         text = " ".join(in_json.split())  # its members are no lines of an answer
-    for part in (text, declared_part(text)):
-        if part is not None and (value := whole_number(part)) is not None:
+    declared = declared_part(text) or ""
+    for part in (text, declared):
+        if (value := whole_number(part)) is not None:
             return written_number(value), ""
-    for part in (declared_part(text) or "", text):
-        values = set(numbers_in(part))
-        if _is_one(values):
-            return written_number(values.pop()), ""
-    values = _in_last_line(text)
-    if _is_one(values):
-        return written_number(values.pop()), ""
-    return None, SEVERAL_NUMBERS if numbers_in(text) else NO_NUMBER
+    values = set(numbers_in(declared))
+    if not _is_one(values):
+        in_text = set(numbers_in(text))
+        values = in_text if _is_one(in_text) else _in_last_line(text)
+        if not _is_one(values):
+            return None, SEVERAL_NUMBERS if in_text else NO_NUMBER
+    return written_number(values.pop()), ""
 
 
 def _in_last_line(text: str) -> set[float]:
     """The numbers in the last line and, if they have no emphasis, the only number elsewhere that has."""
     line = text.strip().rpartition("\n")[2]
     values = set(numbers_in(line))
-    emphasised = {whole_number(span) for span in _EMPHASISED.findall(text)} - {None}
-    if values and len(emphasised) == 1 and not _EMPHASISED.search(line):
-        values |= {value for value in emphasised if value is not None}
-    return values
+    if not values or _EMPHASISED.search(line):
+        return values
+    emphasised = {value for span in _EMPHASISED.findall(text) if (value := whole_number(span)) is not None}
+    return values | emphasised if len(emphasised) == 1 else values
 
 
 def _is_one(values: set[float]) -> bool:

@@ -220,8 +220,9 @@ class _Reader:
         if len(text.strip(_QUOTES)) > self._longest:
             return None
         unwrapped = _EMPHASIS.fullmatch(text)
+        wholes = [text] if unwrapped is None else [text, unwrapped[2]]
         for left, right in self._margins:
-            for whole in (text, text if unwrapped is None else unwrapped[2]):
+            for whole in wholes:
                 candidate = whole.lstrip(left).rstrip(right)
                 place = self._called(candidate)
                 if place is not None:
@@ -272,7 +273,7 @@ def json_part(text: str) -> str | None:
 
 
 def _json_text(block: str) -> str | None:
-    if not block.lstrip().startswith(("{", "[", '"')):
+    if not block.startswith(("{", "[", '"')):
         return None
     with contextlib.suppress(ValueError, RecursionError):
         return _text_in(json.loads(block))
@@ -295,7 +296,7 @@ def _composed(text: str) -> str:
 
 def fenced_part(text: str) -> str:
     """Return the content of a text's last fenced block; empty if there is none."""
-    return next(reversed(_fenced(text)), "").strip()
+    return next(reversed(_fenced(text)), "")
 
 
 def _fenced(text: str) -> list[str]:

@@ -15,7 +15,6 @@ from psopt.models import ChangedTextsModel, ModelProvider, evenly_spread
 from psopt.models.chat import Budget, LMConfig
 from psopt.rephrasings import change_texts, freeze_rephrasings
 from psopt.runs import read_source
-from psopt.search_spaces import Prompt
 from psopt.settings import MeasureOptions, built, check_keywords
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from psopt.api._prompts import AnyPrompt
     from psopt.evaluation import Predictions, Reruns
     from psopt.models import Model, OnProgress
-    from psopt.search_spaces import PromptFormat
+    from psopt.search_spaces import Prompt, PromptFormat
     from psopt.settings import PromptOptions
     from psopt.tasks import Sample, Task
 
@@ -94,11 +93,11 @@ def model_for(
     options = options or MeasureOptions()
     if model is not None:
         return model, options
-    files = [prompt for prompt in prompts if prompt is not None and not isinstance(prompt, Prompt)]
-    sources = [source for source in (read_source(file, prompt_options) for file in files) if source.measured]
-    if not sources:
+    sources = [read_source(prompt, prompt_options) for prompt in prompts if prompt is not None]
+    measured_sources = [source for source in sources if source.measured]
+    if not measured_sources:
         return _DEFAULT_MODEL, options
-    measured = as_measured(sources)
+    measured = as_measured(measured_sources)
     usual, lm = LMConfig(), options.lm
     as_then = {name: how for name, how in measured.options.items() if getattr(lm, name) == getattr(usual, name)}
     return measured.model, replace(options, lm=replace(lm, **as_then))

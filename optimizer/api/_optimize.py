@@ -292,5 +292,5 @@ def _say_how_long(
     problem.observer.phase(run_time_line(n_answers, pace.per_minute))
     if sizes and not resume and is_long(n_answers, pace.per_minute):
         least = SizeChoice(problem.task, settings, sizes, models, answering).least()
-        if (Limits(calls=0).least_for(least).calls or 0) < n_answers:
+        if Limits.least_calls(least) < n_answers:
             problem.observer.phase(shorter_line(least, pace.per_minute, sizes.effort))

@@ -142,6 +142,11 @@ def _schema_of(option: Any) -> dict[str, Any]:
         return {"type": "string"}
     if kind not in _NUMBERS:
         return {"type": _OTHERS}
-    above = {leaf.key: leaf.option.above for leaf in chain(*map(all_leaves, _GROUPS)) if leaf.option}
-    limits = {"minimum": option.min, "maximum": option.max, "exclusiveMinimum": above.get(str(option.name))}
+    limits = {"minimum": option.min, "maximum": option.max, "exclusiveMinimum": _above().get(str(option.name))}
     return {"type": _NUMBERS[kind], **{name: limit for name, limit in limits.items() if limit is not None}}
+
+
+@functools.cache
+def _above() -> dict[str, float | None]:
+    """What a number must be above, by the option's keyword: Typer does not know it."""
+    return {leaf.key: leaf.option.above for leaf in chain(*map(all_leaves, _GROUPS)) if leaf.option}

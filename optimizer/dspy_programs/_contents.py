@@ -208,7 +208,7 @@ class _Reader:
         full_name = f"{getattr(inner, '__module__', '')}.{inner.__qualname__}"
         if not isinstance(inner, types.FunctionType) or _is_of_library(inner):
             return [full_name, of_owner]
-        cells = [self.read(part, name) for part in closed_over(inner)]
+        cells = [self.read(part, name) for part in _closed_over(inner)]
         defaults = self.read([inner.__defaults__, inner.__kwdefaults__], name)
         return [source_of(inner), defaults, cells, of_owner, self._globals(inner)]
 
@@ -291,10 +291,10 @@ def _is_of_library(thing: Any) -> bool:
     return any(place in str(file) for place in _LIBRARIES)
 
 
-def closed_over(function: Any) -> list[Any]:
-    """The closure of a function: the variables that already have a value; none for anything else."""
+def _closed_over(function: types.FunctionType) -> list[Any]:
+    """The closure of a function: the variables that already have a value."""
     values = []
-    for cell in getattr(function, "__closure__", None) or ():
+    for cell in function.__closure__ or ():
         with contextlib.suppress(ValueError):  # an empty cell raises
             values.append(cell.cell_contents)
     return values

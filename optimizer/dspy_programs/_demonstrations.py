@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -61,13 +60,13 @@ class Demonstrator:
         key = Fingerprint.of(self._teacher).key(example_key(self._runner.examples[text]), kind)
         traces = self._runner.records.get_many([key])
         if key not in traces:
-            # as all runs: an asynchronous program can't run in a notebook's own thread
-            run_in_threads([partial(self._keep_trace, key, text)], 1, None)
-            traces = self._runner.records.get_many([key])
-        return traces[key]
 
-    def _keep_trace(self, key: bytes, text: str) -> None:
-        self._runner.records.put(key, self._traced_steps(text))
+            def keep() -> None:
+                traces[key] = self._traced_steps(text)
+                self._runner.records.put(key, traces[key])
+
+            run_in_threads([keep], 1, None)  # as all runs: an asynchronous program can't run in a notebook's own thread
+        return traces[key]
 
     def _traced_steps(self, text: str) -> Record:
         program = self._runner.prepare(copy_of(self._teacher))

@@ -276,14 +276,6 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         return self.num_trials is not None or self.num_rephrasings is not None
 
     @property
-    def _sizes(self) -> tuple[int, int]:
-        """Trials and rephrasings, with defaults for those not given."""
-        return (
-            _TRIALS if self.num_trials is None else self.num_trials,
-            _REPHRASINGS if self.num_rephrasings is None else self.num_rephrasings,
-        )
-
-    @property
     def _most_calls(self) -> int | None:
         """The number of calls for which sizes are chosen; None if sizes are given."""
         if self._is_sized:
@@ -307,7 +299,6 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         return lm if self.max_calls is None else replace(lm, max_calls=self.max_calls)
 
     def _settings(self, n_test: int) -> RunSettings:
-        trials, rephrasings = self._sizes
         effort = self._effort
         is_small = effort in _SMALL or (effort != "full" and n_test < _ENOUGH_TO_BE_SURE)
         usual_gate: GateMode = "likely" if is_small else "sure"
@@ -315,11 +306,11 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         return RunSettings(
             data=DataOptions("", answers=self.answers, order=tuple(self.order)),  # named after reading the examples
             search=SearchOptions(
-                trials,
+                self.num_trials or _TRIALS,
                 seed=self.seed,
                 parts=SearchRestriction(max_prompt_tokens=self.max_prompt_tokens, hold_back=self.hold_back),
             ),
-            rephrasings=rephrasings,
+            rephrasings=self.num_rephrasings or _REPHRASINGS,
             storage=self.storage,
             program="python",
             gate=self.gate or usual_gate,

@@ -16,20 +16,19 @@ from psopt.models._base import (
     predict_proba_cells,
 )
 from psopt.models._calibrated import (
-    LONGEST_TEXTS,
     MOST_LABELLED,
     PRIOR_TEXTS,
     CalibratedModel,
     LabelledTexts,
     calibrated_as,
     calibrates,
+    longest_of,
 )
 from psopt.models._changed_texts import ChangedTextsModel
 from psopt.models._registry import NAMES, ModelProvider, can_write, load_model, name_of_model, scores_labels
 from psopt.models.minilm import minilm_lm
 
 __all__ = [
-    "LONGEST_TEXTS",
     "MOST_LABELLED",
     "NAMES",
     "NOT_ASKED",
@@ -53,6 +52,7 @@ __all__ = [
     "capabilities_of",
     "evenly_spread",
     "load_model",
+    "longest_of",
     "minilm_lm",
     "n_computed",
     "n_unkept",

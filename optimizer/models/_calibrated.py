@@ -21,7 +21,7 @@ from psopt.models._base import (
 from psopt.search_spaces import Calibration
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
     from psopt.models._base import AbleModel, Capabilities, Cells, Model, OnProgress
@@ -36,7 +36,7 @@ PRIOR_TEXTS = 30
 """
 _FEWEST_TEXTS = 10  # with fewer, a prior is mostly the noise of single texts
 _UNLISTED = 1e-6  # assumed for a label that a server does not list among the likeliest tokens: its value is unknown
-LONGEST_TEXTS = 5  # one of these has the most tokens: rankings by characters and by tokens rarely differ more
+_LONGEST = 5  # one of these has the most tokens: rankings by characters and by tokens rarely differ more
 FEWEST_LABELLED = 40  # a map pays off with CB's 45 texts, see docs/decisions.md; nothing smaller was measured
 MOST_LABELLED = 200  # on TREC, 400 are no better, and 100 bring half of the gain
 
@@ -136,8 +136,7 @@ class CalibratedModel(WrappedModel):
 
     @cached_property
     def _longest_own(self) -> list[str]:
-        own = [*self._texts, *(self._labelled.texts if self._labelled else ())]
-        return sorted(own, key=len)[-LONGEST_TEXTS:]
+        return longest_of([*self._texts, *(self._labelled.texts if self._labelled else ())])
 
     def measured(self, prompt: Prompt) -> Prompt:
         """Return a calibrated prompt with its label prior; raises InputError if texts are too few to measure it."""
@@ -218,6 +217,11 @@ class CalibratedModel(WrappedModel):
             n_new = self._n_unkept(prompt, texts)
             self._budget.count(made=n_new, cached=len(texts) - n_new)
         return predict_proba_cells(self._model, [prompt], texts, all_cells([prompt], texts))[:, 0]
+
+
+def longest_of(texts: Iterable[str]) -> list[str]:
+    """The longest few of the texts by characters."""
+    return sorted(texts, key=len)[-_LONGEST:]
 
 
 def calibrated_as(model: str, likelihood: str) -> str:

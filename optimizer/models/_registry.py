@@ -51,7 +51,7 @@ NAMES = {
 }
 SMOLLM2 = "smollm2"
 _WHOLE_NAMES = [name for name in NAMES if "/" not in name]
-_KINDS = [name for name in NAMES if "/" in name]
+_KINDS = {name.partition("/")[0]: name for name in NAMES if "/" in name}  # by what stands before the slash
 _WRITING = frozenset({"gguf", "openai", "azure", "dspy"})
 _SCORING = frozenset({"hf", "gguf", SMOLLM2})
 _CHOOSING = _SCORING | {"minilm", "sim"}
@@ -113,12 +113,12 @@ def load_model(
         raise _chooses(model, task)
     if model == "minilm":
         return MiniLM([sample.text for sample in (task.train or task.val)], cache_dir=cache_dir)
-    if model != SMOLLM2 and kind not in {name.partition("/")[0] for name in _KINDS}:
+    if model != SMOLLM2 and kind not in _KINDS:
         raise _unknown(model)
     if kind == "sim":
         return SimulatedModel(model_name, task)
     if not model_name and model != SMOLLM2:
-        (form,) = (name for name in _KINDS if name.startswith(f"{kind}/"))
+        form = _KINDS[kind]
         raise InputError(f"model {model!r} lacks {'a path' if form.endswith('PATH') else 'a name'}: {form}")
     cache = AnswerCache(cache_dir)
     if kind == SMOLLM2:
@@ -140,11 +140,12 @@ def _chooses(model: str, task: Task) -> InputError:
 
 def _unknown(model: str) -> InputError:
     """A name without a kind is usually a chat model's; one with a slash may be a repository's."""
-    kinds = f"There are {', '.join([*_WHOLE_NAMES, *_KINDS[:-1]])} and {_KINDS[-1]}"
+    *others, last = (*_WHOLE_NAMES, *_KINDS.values())
+    kinds = f"There are {', '.join(others)} and {last}"
     if model.casefold().endswith(".gguf"):
         return InputError(f"unknown model {model!r}: did you mean gguf/{model}? {kinds}")
     if difflib.get_close_matches(model.casefold(), _WHOLE_NAMES, cutoff=0.5):
-        return UnknownNameError("model", model, _WHOLE_NAMES, f"or {', '.join(_KINDS)}")
+        return UnknownNameError("model", model, _WHOLE_NAMES, f"or {', '.join(_KINDS.values())}")
     if hint := name_hint(model):
         return InputError(f"unknown model {model!r}: {hint} {kinds}")
     local = f", or hf/{model} to run it here" if "/" in model else ""

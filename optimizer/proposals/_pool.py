@@ -45,7 +45,8 @@ def propose_edits(
         edits = _edits_of_open_answers(task, predictions, diagnosis, shown, checks)
     else:
         edits = _edits_of_labels(task, predictions, diagnosis, shown, checks)
-    new = [edit for edit in edits if not _holds(prompt, edit) and not _is_ambiguous(task, prompt, edit)]
+    columns = task.fields if prompt.template else ()  # looks at all samples
+    new = [edit for edit in edits if not _holds(prompt, edit) and not _is_ambiguous(prompt, edit, columns)]
     if not task.spec.is_open:  # notes on the form name no label, and have different topics
         new = one_a_topic(new, NoteTopics(task, pool, prompt.notes))
     return with_support(sorted(new, key=lambda edit: (-edit.gain, edit.id)), task)
@@ -89,9 +90,9 @@ def _holds(prompt: Prompt, edit: Edit) -> bool:
     return any(example.text == edit.text for example in prompt.examples)
 
 
-def _is_ambiguous(task: Task, prompt: Prompt, edit: Edit) -> bool:
+def _is_ambiguous(prompt: Prompt, edit: Edit, columns: Sequence[str]) -> bool:
     """Whether the edit would add text to a template that would be a field there, such as ``{body}``, or refused."""
     if prompt.template is None:
         return False
     shown = [value for name, value in edit.fields if name in prompt.template.fields]
-    return any(template_marks(text, task.fields) for text in (edit.text, *shown))
+    return any(template_marks(text, columns) for text in (edit.text, *shown))

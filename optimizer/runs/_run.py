@@ -91,12 +91,11 @@ class Run:
         verdict = []
         if self.recommendation:
             verdict = recommendation_lines(self.recommendation.to_dict(), quality)
-        listed = (self.baseline, *self.front, self.recommended, self.short)
-        each_once = {candidate.id: candidate for candidate in listed}.values()
+        listed = (self.baseline, *self.front, self.short, self.recommended)  # as run.json names them
+        each_once = {candidate.id: candidate for candidate in listed}
         measures = [f"{split} {name}" for split in ("val", "test") for name in measure_names(quality).values()]
-        front, beside = ([{"id": each.id} for each in each_once] for each_once in (self.front, each_once))
-        names = prompt_names({"baseline": {"id": self.baseline.id}, "front": [*front, *beside]})
-        rows = [(names[each.id], *_row(each, self._role(each))) for each in each_once]
+        names = prompt_names({"baseline": {"id": self.baseline.id}, "front": [{"id": name} for name in each_once]})
+        rows = [(names[each.id], *_row(each, self._role(each))) for each in each_once.values()]
         return card(
             repr(self)[1:-1],
             *(line(named(sentence, names)) for sentence in verdict),

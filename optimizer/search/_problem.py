@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from psopt.models import LONGEST_TEXTS, calibrates, can, capabilities_of
+from psopt.models import calibrates, can, capabilities_of, longest_of
 from psopt.proposals import NoVerbatim, propose_edits
 from psopt.search._prompt_limits import PromptLimits
 from psopt.search_spaces import CALIBRATE, ORDERS
@@ -89,8 +89,8 @@ class SearchProblem:
 
     @cached_property
     def _longest_texts(self) -> list[str]:
-        texts = (*self.evaluator.texts("train"), *self.evaluator.texts("val"), *self.evaluator.texts("test"))
-        return sorted(texts, key=len)[-LONGEST_TEXTS:]
+        evaluator = self.evaluator
+        return longest_of((*evaluator.texts("train"), *evaluator.texts("val"), *evaluator.texts("test")))
 
     @cached_property
     def no_verbatim(self) -> NoVerbatim | None:

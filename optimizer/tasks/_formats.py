@@ -55,7 +55,7 @@ def delimited_rows(path: Path, text: str, delimiter: str) -> Iterator[Record]:
 
 
 def _lines(path: Path, text: str, delimiter: str, number: int) -> Iterator[tuple[int, list[str]]]:
-    """The fields of each line, without empty lines, and the number of the line; the first one's is given."""
+    """The fields of each line, and the number of the line; the first one's is given."""
     start = number
     with wide_fields():
         is_plain = delimiter == "\t" and _is_plain(text)
@@ -64,8 +64,7 @@ def _lines(path: Path, text: str, delimiter: str, number: int) -> Iterator[tuple
             for fields in reader:
                 if is_plain:
                     fields = list(map(_unquoted, fields))
-                if fields:
-                    yield start, fields
+                yield start, fields
                 start = number + reader.line_num
         except csv.Error as error:
             raise DataError(f"{path}, line {start}: {in_words(error)}") from error

@@ -277,7 +277,7 @@ def load_task(
         raise InputError(f"seed must be 0 or more, not {seed}")
     if name in BUILTINS:
         options = as_in_a_file(reading)
-        inputs = options.pop("inputs", None) or ()
+        inputs = options.pop("inputs", ())
         refuse(name, task_file=task_file, test_file=test_file, **options)
         check_fields(BUILTINS[name], inputs)
         return Task(**read_builtin(BUILTINS[name], seed=seed, strict=strict_data))

@@ -54,9 +54,9 @@ def as_in_a_file(options: ReadingOptions) -> dict[str, Any]:
     for name in options:
         if name not in ReadingOptions.__annotations__:
             raise InputError(f"there is no option {name!r}{nearest(name, ReadingOptions.__annotations__)}")
-    values: dict[str, Any] = dict(options)
+    values: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     for name in ("inputs", "order"):
-        if values.get(name) is not None:
+        if name in values:
             values[name] = as_names(values[name], name)
     return values
 

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
     from psopt.templates._draft import Draft, DraftMessage
 
-_MEMBER = re.compile(r"\"(?P<key>[^\"\n]+)\"\s*:(?=\s*(?P<value>\"[^\"\n]*\"|\[[^\]]*\]|[^,}\n]*))")
 _AS_JSON = re.compile(
     r"\bJSON\b[^.\n]{0,40}?\b(?:with|containing|having|of|keys?|fields?)\b(?P<keys>[^.\n]*)", re.IGNORECASE
 )
-_JSON_TOKEN = re.compile(rf"{_MEMBER.pattern}|\"[^\"\n]*\"|[{{}}]")
+_JSON_TOKEN = re.compile(
+    r"\"(?P<key>[^\"\n]+)\"\s*:(?=\s*(?P<value>\"[^\"\n]*\"|\[[^\]]*\]|[^,}\n]*))|\"[^\"\n]*\"|[{}]"
+)
 _WORD = re.compile(r"[\"'`]?(?P<word>[^\W\d][\w-]*)[\"'`]?")
 _USUAL_KEYS = ("label", "category", "class", "classification", "answer", "topic", "intent", "sentiment", "prediction")
 _BESIDE_LABEL = re.compile(

@@ -268,13 +268,11 @@ def _parted(text: str, lines: Sequence[Line]) -> tuple[list[Line], list[list[Lin
                 outside += last
             elif last:
                 between.append(last)
-        if begins or (opens and _EXAMPLES.match(own)):
+        goes_on = skipped and not (opens or is_field)
+        if begins or goes_on or (opens and _EXAMPLES.match(own)):
             skipped.append(line)
-        elif opens or is_field:
+        else:
             skipped = []
-        elif skipped:
-            skipped.append(line)
-        if not skipped:
             outside.append(line)
     return outside, between
 

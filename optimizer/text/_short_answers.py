@@ -5,6 +5,7 @@ Numbers are read as people and models write them: with signs, thousands separato
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import unicodedata
@@ -58,15 +59,6 @@ _OR_MORE = (
     r"\s?%?\s(?:or|and|oder|und|ou|et|o|y)\s(?:more|less|fewer|above|below|over|under|up|higher|lower|older|younger"
     r"|mehr|weniger|plus|moins|más|menos)\b"
 )
-_NUMBER = re.compile(
-    rf"""(?<![.,])(?<![^\W\u2e80-\ud7af])(?P<bound>{_BOUND})?
-    (?P<sign>{_SIGN})?\s?(?P<currency>{_MONEY}\s?)?(?P<inner>[-+])?
-    (?P<digits>{_DIGITS})(?P<exponent>[eE][-+]?\d{{1,3}})?
-    (?:\s?/\s?(?P<below>\d+(?![\d.,/]*\d)))?
-    (?:(?P<scale>(?:\s?(?:{_SCALE_WORDS})(?:\.|\b|(?<=[\u0e00-\u0eff\u3000-\uffff])))+)|\s?(?P<letter>mm|cr|[mbt])\b)?
-    (?P<power>\^)?(?P<more>\+(?!\s?\d))?(?P<money>\s?{_MONEY})?(?P<or_more>{_OR_MORE})?""",
-    re.VERBOSE | re.IGNORECASE,
-)
 # What may stand around a number that is the whole answer: words for a unit or a currency, and signs.
 _UNIT_SIGNS = r"[\s/·^²³°%‰$€£¥₹.*`\"'()\[\]=≈~\\{}-]*"
 _UNIT = re.compile(rf"[^\W\d_]{{0,20}}(?:{_UNIT_SIGNS}[^\W\d_]{{0,20}}){{0,3}}{_UNIT_SIGNS}")
@@ -92,6 +84,20 @@ _WORD = re.compile(
 _EMOJI_STYLE = "\ufe0f"  # asks for the coloured form of a sign
 
 
+@functools.cache
+def _number() -> re.Pattern[str]:
+    """The pattern of a number: compiled when it is first needed, since that takes tens of milliseconds."""
+    return re.compile(
+        rf"""(?<![.,])(?<![^\W\u2e80-\ud7af])(?P<bound>{_BOUND})?
+        (?P<sign>{_SIGN})?\s?(?P<currency>{_MONEY}\s?)?(?P<inner>[-+])?
+        (?P<digits>{_DIGITS})(?P<exponent>[eE][-+]?\d{{1,3}})?
+        (?:\s?/\s?(?P<below>\d+(?![\d.,/]*\d)))?
+        (?:(?P<scale>(?:\s?(?:{_SCALE_WORDS})(?:\.|\b|(?<=[\u0e00-\u0eff\u3000-\uffff])))+)|\s?(?P<letter>mm|cr|[mbt])\b)?
+        (?P<power>\^)?(?P<more>\+(?!\s?\d))?(?P<money>\s?{_MONEY})?(?P<or_more>{_OR_MORE})?""",
+        re.VERBOSE | re.IGNORECASE,
+    )
+
+
 def numbers_in(text: str) -> list[float]:
     """Return the numbers in a text, in order; nan where a number's size is unclear, as in "300 K", 12/2024 and 10⁶.
 
@@ -99,7 +105,7 @@ def numbers_in(text: str) -> list[float]:
     [1250.5, 1250.5, -3.0, 2500000.0, 2024.0, 5.0]
     """
     plain = _normal(text)
-    values = (_value(match) for match in _NUMBER.finditer(plain))
+    values = (_value(match) for match in _number().finditer(plain))
     return [value for value in values if value is not None]
 
 
@@ -114,7 +120,7 @@ def whole_number(text: str) -> float | None:
     if len(text) > _LONGEST:
         return None
     plain = _normal(text).strip()
-    matches = list(_NUMBER.finditer(plain))
+    matches = list(_number().finditer(plain))
     if len(matches) != 1:
         return None
     before, after = plain[: matches[0].start()], plain[matches[0].end() :]

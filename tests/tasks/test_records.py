@@ -238,3 +238,9 @@ def test_ids_that_splits_share_begin_with_the_split_and_another_split_is_told(pa
     assert not task.info.test_is_drawn
     with pytest.raises(DataError, match="the split is 'unsupervised'"):
         Task.from_records({"train": frame, "unsupervised": other})
+
+
+def test_an_option_that_is_none_is_not_given() -> None:
+    rows = [{"text": f"text {place}", "label": "ab"[place % 2]} for place in range(12)]
+    unset: dict[str, Any] = dict.fromkeys(("inputs", "order", "text_column", "label_column", "answers"))
+    assert Task.from_records(rows, **unset).labels == ("a", "b")

@@ -161,8 +161,8 @@ def _key(*variables: str) -> str:
 
 
 def _check_sendable(name: str, value: str) -> None:
-    if not (value.isascii() and value.isprintable()):
-        odd = next(character for character in value if not (character.isascii() and character.isprintable()))
+    odd = next((character for character in value if not (character.isascii() and character.isprintable())), None)
+    if odd is not None:
         raise InputError(f"{name} can't be sent: it holds {odd!r}, and headers are plain ASCII; set it anew")
 
 

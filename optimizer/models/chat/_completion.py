@@ -25,7 +25,7 @@ _THINKING = frozenset({"thinking", "reasoning"})
 _SHOWN = 80  # characters of an unreadable response that an error quotes
 _SEARCHED = 16_384  # characters of it that are searched for secrets: a key is no longer, since no server's headers are
 # Endings, in lower case: llama.cpp, vLLM, OpenAI say length; Mistral model_length; Anthropic, Gemini, Cohere max_tokens
-CUT_SHORT = frozenset({"length", "model_length", "max_tokens"})
+_CUT_SHORT = frozenset({"length", "model_length", "max_tokens"})
 # DeepSeek says insufficient_system_resource, vLLM and SGLang say abort
 _BROKEN_OFF = frozenset({"insufficient_system_resource", "abort"})
 
@@ -61,7 +61,7 @@ def read_completion(content: bytes, safe: Callable[[str], str] = redacted) -> An
 
 
 def _read(choice: dict[str, Any], usage: Any) -> Answer:
-    ending = ending_of(choice)
+    ending = _ending_of(choice)
     if ending in _BROKEN_OFF:
         raise TransientError(f"the server broke the answer off ({ending})")
     text, refusal, is_thought = _text(choice["message"])
@@ -74,7 +74,7 @@ def _read(choice: dict[str, Any], usage: Any) -> Answer:
         text=text,
         **_tokens(usage),
         logprobs=_alternatives(choice.get("logprobs")),
-        truncated=ending in CUT_SHORT,
+        truncated=ending in _CUT_SHORT,
         unanswered=unanswered,
         reason=reason,
         is_thought=is_thought,
@@ -85,7 +85,7 @@ def _read(choice: dict[str, Any], usage: Any) -> Answer:
     return answer
 
 
-def ending_of(choice: dict[str, Any]) -> str:
+def _ending_of(choice: dict[str, Any]) -> str:
     """Why an answer ended, in lower case: some gateways pass on names such as MAX_TOKENS."""
     return str(choice.get("finish_reason") or "").casefold()
 
@@ -173,7 +173,7 @@ def _parts(content: Any) -> tuple[str | None, str, str]:
 
 def _raise_error(body: dict[str, Any]) -> None:
     """Raise the error that came in place of a completion or its choice."""
-    if body.get("error") or ending_of(body) == "error":
+    if body.get("error") or _ending_of(body) == "error":
         raise ErrorInAnswerError(body)
 
 

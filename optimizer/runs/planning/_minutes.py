@@ -58,7 +58,7 @@ def shorter_line(least: CostEstimate, per_minute: float, effort: str | None = No
     """
     within = _rounded_down(_FEW * per_minute / _SLOWER)
     if not Limits(calls=within).pay(least, with_room=True):
-        smallest = Limits(calls=0).least_for(least).calls or 0
+        smallest = Limits.least_calls(least)
         return f"the smallest run takes about {_duration_of_run(smallest, per_minute)}: --max-calls {smallest}"
     line = f"within five minutes: --max-calls {within}"
     if effort == "full":

@@ -71,6 +71,11 @@ class Limits:
         least: dict[str, Any] = {name: n / _PLANNED_SHARE for name, n in self._limited_in(estimate).items()}
         return Limits(**{name: n if name == "cost" else round(n) for name, n in least.items()})
 
+    @classmethod
+    def least_calls(cls, estimate: CostEstimate) -> int:
+        """Return the smallest limit on calls that pays for an estimate."""
+        return cls(calls=0).least_for(estimate).calls or 0
+
     def _limited_in(self, estimate: CostEstimate) -> dict[str, float]:
         """The expected amounts of what is limited."""
         amounts = {"calls": estimate.calls, "tokens": estimate.tokens, "cost": estimate.cost or 0.0}

@@ -131,8 +131,7 @@ def storage_at(
     """
     policy = RetryPolicy(tell)
     with _opening(url), policy.suspended():
-        file = _file_of(url)
-        if is_there and file and not file.exists():
+        if is_there and (file := _file_of(url)) and not file.exists():
             raise InputError(f"the storage {url!r} is not there: there is no file {file}")
         # `get_storage` puts Optuna's cache above a database: without it, each access reads all trials again.
         yield retrying(optuna.storages.get_storage(_make_storage(url)), policy), policy
