@@ -25,14 +25,17 @@ def list_(*, as_json: Json = False) -> int:
     if as_json:
         print_json(entries)
         return 0
-    table = new_table(texts=("name", "file", "what it is"), is_narrow=False)
+    table = new_table(texts=("name", "what it is"), is_narrow=False)
     for entry in entries:
-        file = ""
+        table.add_row(entry["name"], entry["description"])
+    console = result_console()
+    print_table(console, table)
+    for entry in entries:
         if entry["n_bytes"]:
             where = f"fetched: {entry['path']}" if entry["path"] else f"not here: psopt models fetch {entry['name']}"
-            file = f"{where} ({entry['n_bytes']:,} bytes, {entry['license']})"
-        table.add_row(entry["name"], file, entry["description"])
-    print_table(result_console(), table)
+            # paths are copied, so they stay on one line
+            line = f"{entry['name']} ({entry['n_bytes']:,} bytes, {entry['license']}), {where}"
+            console.print(line, soft_wrap=True, markup=False)
     return 0
 
 

@@ -119,7 +119,7 @@ def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[G
     """
     train = check_examples("trainset", trainset)
     if valset is None:
-        n_distinct = len({inputs_key(entry.example) for entry in train})
+        n_distinct = _n_distinct(train)
         if n_distinct < _LEAST_TO_HALVE:
             raise DataError(f"trainset holds {n_distinct} examples, too few to take a valset from: give a valset")
         train, val = _parted(train, 2)
@@ -130,10 +130,14 @@ def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[G
     if valset is not None and len(train) >= max(len(val), _LEAST_TO_TAKE_A_TEST_FROM):
         remaining, confirming = _parted(train, 3)
         return {"train": remaining, "val": val, "test": confirming}
-    if len(val) < _LEAST_TO_HALVE:
+    if _n_distinct(val) < _LEAST_TO_HALVE:
         return {"train": train, "val": val, "test": val}  # so few confirm nothing anyway
     remaining, confirming = _parted(val, 2)
     return {"train": train, "val": remaining, "test": confirming}
+
+
+def _n_distinct(examples: list[Given]) -> int:
+    return len({inputs_key(entry.example) for entry in examples})
 
 
 def _unseen(test: list[Given], train: list[Given], val: list[Given]) -> list[Given]:

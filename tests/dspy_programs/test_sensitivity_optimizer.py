@@ -59,6 +59,8 @@ def test_without_a_testset_a_half_of_the_valset_is_set_aside_or_a_third_of_many_
     }
     assert split_examples(many[:59], VAL, None)["test"][0].example in VAL  # too few to take from
     assert {given.place[:8] for given in split_examples(many, None, None)["test"]} == {"trainset"}
+    repeated = split_examples(TRAIN, [VAL[0]] * 6, None)  # nothing to halve: equal inputs stay together
+    assert len(repeated["val"]) == len(repeated["test"]) == 6
     for of_split in split_examples(TRAIN, None, None).values():  # its labels take turns
         assert {given.example.label for given in of_split} == {"Number", "Person"}
 

