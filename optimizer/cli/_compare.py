@@ -9,7 +9,7 @@ import typer
 from psopt.cli._options import DryRun, OutputOptions, PromptModel, Strategy
 from psopt.cli._typer import UsageError
 from psopt.cli._verb import flag, verb
-from psopt.cli._writing import check_writable, print_json, write_file
+from psopt.cli._writing import check_writable, print_json, tell, write_file
 from psopt.settings import DataOptions, MeasureOptions, PromptOptions
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def compare(
     """
     from psopt.api import compare as run_comparison
     from psopt.api import estimate_measuring
+    from psopt.cli._model_choice import calibration_note
     from psopt.cli._plan_lines import show_estimate
     from psopt.cli._remaining import reading_bar
     from psopt.cli._tables import result_console
@@ -66,6 +67,9 @@ def compare(
     models = [subject.choice.model, *(other_models or [])]
     if len(set(models)) < len(models):
         raise UsageError(f"--model2 names a model twice ({', '.join(models)}): name another one, or leave it out")
+    for name in other_models or []:
+        notes = dict.fromkeys(calibration_note(prompt, name, lm) for prompt in subject.prompts.values())
+        tell(*(f"{name}: {note}" for note in notes if note))
     if dry_run:
         estimate = estimate_measuring(task, subject.prompts, models, subject.options)
         return show_estimate(estimate, " and ".join(models), lm, as_json=output.as_json)

@@ -68,11 +68,11 @@ def choose_model(named: str | None, lm: LMConfig, sources: Sequence[PromptSource
         if (how.model, how.server or server) != (model, server):
             verb = "names" if source.prompt is None else "was measured with"
             origin += f"; {source.path} {verb} {_place(how.model, how.server)}"
-    notes = dict.fromkeys(_calibration_note(source.prompt, model, lm) for source in sources)
+    notes = dict.fromkeys(calibration_note(source.prompt, model, lm) for source in sources)
     return ModelChoice(model, server, origin, lm, "; ".join(filter(None, notes)))
 
 
-def _calibration_note(prompt: Prompt | None, model: str, lm: LMConfig) -> str:
+def calibration_note(prompt: Prompt | None, model: str, lm: LMConfig) -> str:
     """Say what of a prompt's calibration a model can't use; empty if it uses all of it, or is told not to."""
     from psopt.models import calibrated_as, scores_labels
 

@@ -106,6 +106,8 @@ def test_diagnose_check_and_compare_measure_what_calibration_changes(psopt: Comm
     psopt("check", *data, "--calibration", "batch", "--min-f1", "0.34")
     psopt("check", *data, "--calibration", "off", "--min-f1", "0.99", code=1)
     psopt("compare", *data, "--prompt", "prompt.json", "--prompt", "run")
+    told = psopt("compare", *data, "--prompt", "prompt.json", "--model2", "minilm", "--dry-run").stderr
+    assert "minilm: it gives no label probabilities: the prompt is used without its calibration" in told
 
 
 def test_where_nearly_one_label_is_answered_diagnose_names_calibration_as_the_next_step(psopt: Commands) -> None:
