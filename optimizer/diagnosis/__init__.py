@@ -8,28 +8,3 @@ from psopt.diagnosis._slices import Contrast, FailureSlice, distinct_slices, fin
 from psopt.diagnosis._slices_by_meaning import find_slices_by_meaning
 from psopt.diagnosis._suspects import Suspect, find_suspects, suspect_labels, suspects_line, without_suspects
 from psopt.diagnosis._to_label import ToLabel, samples_to_label
-
-__all__ = [
-    "Contrast",
-    "Diagnosis",
-    "FailureSlice",
-    "PhraseIndex",
-    "PromptReport",
-    "Suspect",
-    "ToLabel",
-    "carried_by",
-    "diagnose_predictions",
-    "distinct_slices",
-    "distinctive_words",
-    "evidence",
-    "find_open_slices",
-    "find_slices",
-    "find_slices_by_meaning",
-    "find_suspects",
-    "joint_view",
-    "samples_to_label",
-    "severity",
-    "suspect_labels",
-    "suspects_line",
-    "without_suspects",
-]

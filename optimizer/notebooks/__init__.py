@@ -6,21 +6,5 @@ from psopt.notebooks._frame import data_frame
 from psopt.notebooks._html import card, folded, line, preformatted, shortened, shown_number, table, with_interval
 from psopt.notebooks._progress_bar import NotebookBar, ProgressBar, TerminalBar, progress_bar
 
-__all__ = [
-    "NotebookBar",
-    "ProgressBar",
-    "TerminalBar",
-    "card",
-    "data_frame",
-    "folded",
-    "line",
-    "preformatted",
-    "progress_bar",
-    "shortened",
-    "shown_number",
-    "table",
-    "with_interval",
-]
-
 # Optuna imports tqdm's notebook bar, which requires ipywidgets; psopt's own bars need none.
 warnings.filterwarnings("ignore", message="IProgress not found")

@@ -12,21 +12,3 @@ from psopt.proposals.rules._examples import (
 )
 from psopt.proposals.rules._notes import merged_edit, merged_notes, note_text, replace_merged
 from psopt.proposals.rules._open_notes import OPEN_NOTES
-
-__all__ = [
-    "EXAMPLE_LAYERS",
-    "LEAST_TEXTS",
-    "MOST_OPEN_EXAMPLES",
-    "OPEN_NOTES",
-    "NoVerbatim",
-    "Planted",
-    "ProposalChecks",
-    "examples_from_train",
-    "examples_of_open_answers",
-    "merged_edit",
-    "merged_notes",
-    "note_text",
-    "planted_texts",
-    "propose_edits",
-    "replace_merged",
-]

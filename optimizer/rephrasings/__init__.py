@@ -20,37 +20,3 @@ from psopt.rephrasings._set import (
 from psopt.rephrasings._shown import Segment, marked_text, shown_segments
 from psopt.rephrasings._text_changes import change_texts
 from psopt.settings import RephrasingOptions, read_families
-
-__all__ = [
-    "LEAST_CLOSENESS",
-    "N_SHOWN",
-    "TAME",
-    "Checks",
-    "RephrasingOptions",
-    "RephrasingSet",
-    "Segment",
-    "Verdict",
-    "change_texts",
-    "closeness",
-    "diversity",
-    "diversity_of",
-    "diversity_of_instructions",
-    "freeze_rephrasings",
-    "from_file",
-    "given_wordings",
-    "is_english",
-    "marked_text",
-    "n_parts_of",
-    "of_another_source",
-    "passages_of",
-    "read_families",
-    "read_file",
-    "read_given",
-    "rephrase_by_rules",
-    "rephrasings_for",
-    "shown_segments",
-    "tame_note",
-    "to_file",
-    "vary",
-    "write_rephrasings",
-]

@@ -8,23 +8,3 @@ from psopt.report._runs_page import comparison_page, measure_rows, names_of, run
 from psopt.report._side_by_side import fixed_and_broken
 from psopt.report._theme import Figure
 from psopt.report._two_runs import TwoRuns, compare_runs, unlike
-
-__all__ = [
-    "Figure",
-    "TwoRuns",
-    "compare_runs",
-    "compared_figure",
-    "comparison_page",
-    "diagnosis_figure",
-    "diagnosis_page",
-    "fixed_and_broken",
-    "measure_rows",
-    "most_severe",
-    "names_of",
-    "run_figure",
-    "runs_of",
-    "runs_page",
-    "save_figures",
-    "unlike",
-    "write_report",
-]

@@ -15,28 +15,3 @@ from psopt.runs.planning._plan import (
 )
 from psopt.runs.planning._samples_needed import DifferenceSpread, samples_needed
 from psopt.runs.planning._sizes import FLOOR_TRIALS, FULL, Sizes, asked_sizes, path
-
-__all__ = [
-    "EFFORT_CALLS",
-    "FLOOR_TRIALS",
-    "FULL",
-    "DifferenceSpread",
-    "Limits",
-    "Plan",
-    "Planner",
-    "Sizes",
-    "asked_sizes",
-    "duration",
-    "effort_for",
-    "is_long",
-    "limits_of",
-    "path",
-    "resumed_from",
-    "run_settings",
-    "run_time_line",
-    "samples_needed",
-    "shorter_line",
-    "sized",
-    "time_line",
-    "with_changed_limits",
-]

@@ -2,15 +2,3 @@
 
 from psopt.search.gating._gate import Verdict, check_pinned, gate, stand_ins, untested
 from psopt.search.gating._nominee_test import F1_ALONE, MARGIN_OF_S, MeasuredGain, NomineeTest
-
-__all__ = [
-    "F1_ALONE",
-    "MARGIN_OF_S",
-    "MeasuredGain",
-    "NomineeTest",
-    "Verdict",
-    "check_pinned",
-    "gate",
-    "stand_ins",
-    "untested",
-]

@@ -22,24 +22,3 @@ from psopt.search.racing._race import (
     sample_gains,
     standard_error,
 )
-
-__all__ = [
-    "FEWEST_SAMPLES",
-    "HELD",
-    "RIGHT",
-    "WRONG",
-    "CandidateRaces",
-    "Race",
-    "RaceCounts",
-    "RaceResult",
-    "Rung",
-    "Schedule",
-    "StoppedCandidate",
-    "check_wordings",
-    "is_audited",
-    "is_no_better",
-    "races",
-    "racing_line",
-    "sample_gains",
-    "standard_error",
-]
