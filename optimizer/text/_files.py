@@ -55,7 +55,7 @@ def as_text(data: bytes, name: str, error: type[InputError] = InputError) -> str
         return data.decode()
     except UnicodeDecodeError as wrong:
         line = data.count(b"\n", 0, wrong.start) + 1
-        fix = "convert the file, for example with: iconv -f latin1 -t utf-8"
+        fix = "convert the file, for example with: iconv -f cp1252 -t utf-8"
         raise error(f"{name}, line {line}: byte 0x{data[wrong.start]:02x} is not UTF-8; {fix}") from wrong
 
 
