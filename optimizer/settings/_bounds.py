@@ -20,6 +20,8 @@ def _of_classes(texts: list[str]) -> float | dict[str, float]:
             is_share = False
         if not is_share or (sign and not label):
             raise ValueError(f"{text!r}: a number from 0 to 1 is expected, or LABEL=NUMBER")
+        if label and label in bounds:
+            raise ValueError(f"{label!r} has two bounds, {bounds[label]:g} and {number}: give one")
         bounds[label] = float(number)
     if "" in bounds and len(texts) > 1:
         raise ValueError("one number is for every class: give it alone, or LABEL=NUMBER for each class")

@@ -91,6 +91,7 @@ def test_samples_that_a_bound_allows_to_fail_are_skipped_and_no_failures(folder:
         (["--min-f1", "0", "--junit", "."], "--junit . is a folder"),
         (["--min-class-f1", "Persona=.5"], "no label is called 'Persona'; there are Number, Person"),
         (["--min-class-f1", "Person"], "'Person': a number from 0 to 1 is expected, or LABEL=NUMBER"),
+        (["--min-class-f1", "Person=.5", "--min-class-f1", "Person=.1"], "'Person' has two bounds, 0.5 and .1"),
         (["--min-class-f1", "1.5"], "'1.5': a number from 0 to 1 is expected"),
         (["--min-class-f1", ".5", "--min-class-f1", "Person=.5"], "give it alone, or LABEL=NUMBER for each class"),
         (["--min-each", ".5"], "--min-each says how many samples must keep their right answer: give --each too"),
@@ -180,6 +181,9 @@ def test_the_action_checks_with_words_as_they_were_quoted_and_runs_none_of_them(
     ]
     assert not (tmp_path / "ran").exists()
     assert all("${{" not in step.get("run", "") for step in STEPS)
+    (tmp_path / "open").mkdir()
+    with pytest.raises(FileNotFoundError, match="told"):  # psopt was not called
+        run_step(STEPS[2], tmp_path / "open", "psopt", {"arguments": "--min-f1 0.8 --min-class-f1 'very angry=.8"})
 
 
 @pytest.mark.parametrize(
