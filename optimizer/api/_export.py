@@ -131,6 +131,8 @@ def export(
     prompt = Prompt.from_dict(entry["prompt"])
     baseline = read_baseline(directory, prompt)
     edits = tuple(map(Edit.from_dict, entry.get("edits", ())))
+    measured = entry.get("measured")
+    known = pick_note(directory.path, pick)
     if without:
         if verify:
             raise InputError("--verify compares with the run's answers, and it has none without these edits")
@@ -143,10 +145,12 @@ def export(
             prompt, definitions=fewer.definitions, notes=fewer.notes, examples=examples, calibration=calibration
         )
         prompt_id = prompt.id
+        measured = measured and {**measured, "val": None, "test": None}
+        known = ["without these edits it was not measured"]
     settings = directory.read_json(MANIFEST)["settings"]
     if into is not None:
         form = "promptfoo"
-    written = write_prompt(prompt, form, entry.get("measured"))
+    written = write_prompt(prompt, form, measured)
     text, suffix = written.text, written.suffix
     if form == "promptfoo":
         file = Path(into) if into is not None else configuration_of(settings)
@@ -161,7 +165,7 @@ def export(
         text,
         suffix,
         difference(baseline, prompt, form, settings.get("prompt_file", "")),
-        (*pick_note(directory.path, pick), *_notes(prompt, written, form, has_prior=not without)),
+        (*known, *_notes(prompt, written, form, has_prior=not without)),
         CallPrice.of(baseline, model, around),
         CallPrice.of(prompt, model, around),
         edits,

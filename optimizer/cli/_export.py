@@ -13,6 +13,7 @@ from psopt.cli._verb import Changes, flag, verb
 from psopt.cli._writing import as_json_text, is_utf8, print_json, write_file, write_whole
 from psopt.errors import InputError
 from psopt.settings import LMConfig
+from psopt.text import counted
 
 if TYPE_CHECKING:
     from psopt.api import Exported
@@ -98,8 +99,10 @@ def export(
         )
     if into is not None and (out is not None or diff or why or form not in {None, "promptfoo"}):
         raise InputError("--into adds the prompt to a file: leave --out, --diff, --why and another --format out")
-    if why and (out is not None or diff):
-        raise InputError(f"--why lists the edits instead of the prompt: leave {'--out' if out else '--diff'} out")
+    others = {"--out": out, "--diff": diff, "--verify": verify}
+    if why and any(others.values()):
+        other = next(option for option, value in others.items() if value)
+        raise InputError(f"--why lists the edits instead of the prompt: leave {other} out")
     written: WrittenForm = "own"
     if form not in {None, "dspy"}:
         written = form  # type: ignore[assignment]
@@ -108,22 +111,27 @@ def export(
     )
     if into is not None:
         write_whole("--into", into, exported.text)
+    text, suffix = exported.text, exported.suffix
+    if form == "dspy":
+        text, suffix = _program_state(run, exported), ".json"
+    if out is not None:
+        if out.is_dir():
+            out /= f"{exported.id}{suffix}"
+        write_file("--out", out, exported.diff if diff else text)
     if as_json:
-        print_json(_entry(run, exported, diff=diff))
+        print_json(_entry(run, exported, text, diff=diff))
     elif why:
         typer.echo("\n".join(_reasons(exported)))
     else:
-        _show(run, exported, form, out, into, diff=diff)
+        _show(exported, text, suffix, out, into, diff=diff)
     return int(exported.verification is not None and not exported.verification.holds)
 
 
-def _entry(run: Path, exported: Exported, *, diff: bool) -> dict[str, Any]:
+def _entry(run: Path, exported: Exported, text: str, *, diff: bool) -> dict[str, Any]:
     from psopt.runs import read_entry
-    from psopt.search_spaces import render_instructions
 
-    text = exported.text
     if exported.prompt.template is None:
-        text = render_instructions(exported.prompt)
+        text = text.removesuffix("\n")
     try:
         measured = dict(read_entry(run, exported.id))
     except InputError:  # not among the run's prompts, since edits were left out
@@ -148,32 +156,24 @@ def _reasons(exported: Exported) -> list[str]:
     lines = []
     for edit in exported.edits:
         origin = edit.provenance
-        kind = f"example of {edit.label}" if edit.kind == "example" else edit.kind
-        drawn = f"by {origin.author}, drawn from {len(origin.samples)} texts of train"
+        kind = f"{edit.kind} of {edit.label}" if edit.kind in {"definition", "example"} else edit.kind
+        drawn = f"by {origin.author}, drawn from {counted(len(origin.samples), 'text')} of train"
         if origin.support:
-            have = f"{origin.support} texts of train have its phrases and its label"
-            drawn += f"; {have}, {len(origin.counter)} another"
+            have = f"its phrases and its label are in {counted(origin.support, 'text')} of train"
+            drawn += f"; {have}, its phrases and another label in {len(origin.counter)}"
             if origin.counter:
                 drawn += f" ({', '.join(origin.counter[:_MOST_SHOWN])})"
         lines += [f"{edit.id}  {kind}: {edit.text}", f"    {drawn}", ""]
     return lines[:-1] or ["This prompt has no edits: it is the original."]
 
 
-def _show(run: Path, exported: Exported, form: str | None, out: Path | None, into: Path | None, *, diff: bool) -> None:
-    text, suffix = exported.text, exported.suffix
-    if form == "dspy":
-        text, suffix = _program_state(run, exported), ".json"
-    elif diff:
-        text = exported.diff
+def _show(exported: Exported, text: str, suffix: str, out: Path | None, into: Path | None, *, diff: bool) -> None:
     if into is not None:
         typer.echo(f"{into}: added as psopt-{exported.prompt.id}")
     elif out is not None:
-        if out.is_dir():
-            out /= f"{exported.id}{suffix}"
-        write_file("--out", out, text)
         typer.echo(out)
     elif diff:
-        _print_diff(text)
+        _print_diff(exported.diff)
     else:
         _print(text, suffix)
     for line in _notes(exported, diff=diff):

@@ -32,6 +32,7 @@ WrittenForm = Literal["own", "text", "json", "openai", "promptfoo"]
 """``own`` is the format that the prompt came in; for psopt's own form, that is text."""
 _FORMS: tuple[WrittenForm, ...] = get_args(WrittenForm)
 _AS_TURNS = "the model was asked with the examples as turns of a conversation: --format openai writes them so"
+_ONLY_THE_LAST = "{text} is in this prompt's own text too: put a text in place of the last one alone"
 _FROM_PYTHON = "the prompt came from a Python function, which can't be written back: these are its messages for OpenAI"
 
 
@@ -57,7 +58,9 @@ def write_prompt(prompt: Prompt, form: str = "own", measured: Mapping[str, Any] 
             data["measured"] = measured
         return _as_json(data, "psopt")
     if form == "openai":
-        return _as_json(open_messages(prompt), "openai")
+        written = _as_json(open_messages(prompt), "openai")
+        is_ambiguous = prompt.template is None and written.text.count("{text}") > 1
+        return replace(written, note=_ONLY_THE_LAST if is_ambiguous else "")
     if form == "promptfoo":
         if prompt.template is None:
             raise InputError("a prompt of psopt's own form names no variables of promptfoo's: take --format openai")

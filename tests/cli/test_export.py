@@ -76,6 +76,10 @@ def test_the_file_comes_back_with_additions_under_a_name_of_its_own(export: Any,
     assert named.strip() == str(file)
     assert file.suffix == ".md"
     assert file.read_bytes().decode() == done.stdout
+    file.unlink()
+    shown = json.loads(export("--out", str(file), "--json", "--format", "openai").stdout)["text"]
+    assert file.read_text() == shown
+    assert json.loads(shown)[0]["role"] == "user"
 
 
 def test_what_changed_is_a_plain_diff_in_a_pipe_and_has_colours_on_a_terminal(export: Any, whole: Any) -> None:
@@ -146,6 +150,9 @@ def test_each_edit_says_why_and_may_be_left_out(export: Any, whole: Any) -> None
     text = export("--without", first, code=0).stdout
     less = json.loads(export("--without", first, "--json").stdout)
     assert less["text"] == text
+    psopts = export("--without", first, "--format", "json")
+    assert json.loads(psopts.stdout)["measured"]["val"] is None
+    assert "without these edits it was not measured" in psopts.stderr
     assert less["id"] != whole["id"]
     assert [edit["id"] for edit in less["edits"]] == [edit["id"] for edit in whole["edits"] if edit["id"] != first]
     assert set(text.splitlines()) < set(whole["text"].splitlines())
@@ -186,6 +193,7 @@ def test_without_an_edit_the_label_map_stays_and_calibration_alone_is_told(
         (["--out", "nowhere/prompt.md"], "can't be written"),
         (["--why", "--out", "reasons.txt"], "leave --out out"),
         (["--why", "--diff"], "leave --diff out"),
+        (["--why", "--verify", "2"], "leave --verify out"),
         (["--verify", "0"], "1 or more"),
     ],
 )
