@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.errors import InputError
@@ -21,8 +21,9 @@ from psopt.evaluation import (
     vote_is_right,
 )
 from psopt.models.chat import LMConfig
-from psopt.runs import RunDirectory, read_predictions, read_source
+from psopt.runs import Measured, RunDirectory, client_options, read_predictions, read_source
 from psopt.search import rounded_up
+from psopt.settings import PromptOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,7 +102,7 @@ def asking_rule(
     if not _is_asked_as_measured(source, model, lm):
         if target_f1 is not None:
             raise InputError(
-                "--target-f1 rests on the run's val answers: leave --model and --logprobs as the run had them"
+                "--target-f1 rests on the run's val answers: leave --model and all that changes answers as it was there"
             )
         source = replace(source, run=None)
     answered = _kept_answers(source, "val", n_wordings, is_needed=target_f1 is not None)
@@ -124,11 +125,17 @@ def asking_rule(
 
 
 def _is_asked_as_measured(source: PromptSource, model: str | None, lm: LMConfig | None) -> bool:
-    """Whether texts will be put to the run's own model, with probabilities if and only if the run used them."""
-    if source.measured is None:
+    """Whether the run's own model will be asked, wherever it is now, and its answers read, as the run did."""
+    measured = source.measured
+    if measured is None:
         return True
-    measured = LMConfig(**source.measured.options).logprobs
-    return model in {None, source.measured.model} and (lm is None or lm.logprobs == measured)
+    if source.options != PromptOptions() or model not in {None, measured.model}:
+        return False
+    return lm is None or _deciding(lm) == _deciding(LMConfig(**measured.options))
+
+
+def _deciding(lm: LMConfig) -> dict[str, Any]:
+    return Measured("", client=client_options(lm)).deciding
 
 
 def _kept_answers(source: PromptSource, split: Split, n_wordings: int, *, is_needed: bool) -> Predictions | None:

@@ -95,6 +95,10 @@ def classify(
     """
     if isinstance(texts, str):
         raise InputError("texts is a single text, and its letters would be classified: give a list, [text]")
+    if isinstance(texts, Mapping) or hasattr(texts, "columns"):
+        named = type(texts).__name__
+        raise InputError(f"texts is a {named}, and its columns' names would be classified: give a list of rows")
+    texts = list(texts)
     check_keywords(settings, AnsweringOptions)
     options = built(AnsweringOptions, settings)
     source = read_source(prompt, prompt_options)
@@ -244,9 +248,12 @@ def _columns(source: PromptSource, inputs: str | Sequence[str], columns: Sequenc
 def prompt_to_classify_with(source: PromptSource, labels: Sequence[str], texts: Sequence[str]) -> TaskPrompt:
     """Return the prompt with its own labels, or with the given ones for a text or messages that know none.
 
-    Raises InputError if the labels are not known, or the prompt can't be read. Raises DataError if a row lacks a field
-    that the prompt names.
+    Raises InputError if the labels are not known or are others than the prompt's own, or the prompt can't be read.
+    Raises DataError if a row lacks a field that the prompt names.
     """
+    if source.prompt is not None and labels and set(labels) != set(source.prompt.labels):
+        own = ", ".join(source.prompt.labels)
+        raise InputError(f"--label: prompt {source.path} has its own labels, {own}: leave --label out")
     if source.prompt is None and labels:
         read = source.read_for(_bare_task(Prompt("", tuple(labels)), texts))
     else:

@@ -156,9 +156,10 @@ def _check_labels_given(path: Path, rephrasings: RephrasingSet, labels: Sequence
 
 
 def _check_enough_given(path: Path, rephrasings: RephrasingSet, n_search: int, n_heldout: int) -> None:
+    of_heldout = "--rephrasings" if n_search == 1 else "--heldout"  # a verb that measures on test searches under none
     asked = (
         ("search", len(rephrasings.search), n_search, "--rephrasings"),
-        ("held-out", len(rephrasings.heldout), n_heldout, "--heldout"),
+        ("held-out", len(rephrasings.heldout), n_heldout, of_heldout),
     )
     lacking = [of_set for of_set in asked if of_set[1] < of_set[2]]
     if lacking:

@@ -240,7 +240,12 @@ def read_source(
         return path
     options = options or PromptOptions()
     if isinstance(path, Prompt):
-        return PromptSource(Path("prompt"), path, options=options)
+        return PromptSource(_IN_MEMORY, path, options=options)
+    if not isinstance(path, (str, Path, list, tuple)):
+        raise InputError(
+            f"a prompt, its file, a text or a list of messages is expected, not {type(path).__name__}; of a run, give "
+            "its folder, or run.recommended.prompt"
+        )
     if not isinstance(path, (str, Path)):
         path = json.dumps(list(path), ensure_ascii=False, indent=2)
         return PromptSource(_IN_MEMORY, None, options=options, text=PromptText(path))

@@ -76,6 +76,8 @@ class RephrasingOptions:
         """Refuse an unknown family, and a judge or paraphrases of texts where no model writes."""
         families = self.families if isinstance(self.families, str) else ",".join(self.families)
         object.__setattr__(self, "families", read_families(families))
+        if self.file is not None:
+            object.__setattr__(self, "file", Path(self.file))  # Python's users give a str
         if self.rephraser_writes:
             return
         if "text-paraphrase" in self.families:

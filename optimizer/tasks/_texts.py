@@ -78,22 +78,35 @@ def texts_of_file(path: Path, columns: InputColumns) -> list[str]:
 def texts_of_lines(content: str, columns: InputColumns, *, source: str = "standard input") -> list[str]:
     """Read lines as texts; if a template has several inputs, each line is a JSON object that holds them.
 
-    Otherwise, lines are rows too if all of them are objects with a column of an input. Only a line feed ends a line.
+    Otherwise, lines are rows too if they are objects with a column of an input. Only a line feed ends a line.
 
-    Raises DataError if a line is no object, or a column is missing or can't be used.
+    Raises DataError if a line is no object where others are, or a column is missing or can't be used; or if `source` is
+    the name of a .json file whose content is a list.
     """
-    if columns.needs_rows or _are_rows(content, columns.names):
+    if source.lower().endswith(".json") and isinstance(_parsed(content), list):
+        raise DataError(f"{source} holds a list: put its items into a .jsonl file, one per line")
+    lines = [(number, line.strip()) for number, line in enumerate(content.split("\n"), start=1) if line.strip()]
+    names = columns.names or (columns.text_column or "text",)
+    no_rows = [number for number, line in lines if not _is_row(_parsed(line), names)]
+    if columns.needs_rows or not no_rows:
         return _texts(source, list(json_rows(source, content)), columns)
-    lines = map(str.strip, content.split("\n"))
-    return texts_of_records([line for line in lines if line], columns, source=source)
+    if len(no_rows) < len(lines):
+        named = " or ".join(map(repr, names))
+        raise DataError(
+            f"{source}, line {no_rows[0]}: no JSON object with {named}, as other lines are: give texts or objects alone"
+        )
+    return texts_of_records([line for _, line in lines], columns, source=source)
 
 
-def _are_rows(content: str, names: Sequence[str]) -> bool:
+def _parsed(content: str) -> Any:
     try:
-        values = [json.loads(line) for line in content.split("\n") if line.strip()]
+        return json.loads(content)
     except (ValueError, RecursionError):
-        return False
-    return bool(values) and all(isinstance(value, dict) and not value.keys().isdisjoint(names) for value in values)
+        return None
+
+
+def _is_row(value: Any, names: Sequence[str]) -> bool:
+    return isinstance(value, dict) and not value.keys().isdisjoint(names)
 
 
 def texts_of_records(

@@ -140,10 +140,17 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"  # connections stay open
 
     def do_GET(self) -> None:
-        self._send(200, {"object": "list", "data": [{"id": "any", "object": "model"}]})
+        if "/models" in self.path:
+            self._send(200, {"object": "list", "data": [{"id": "any", "object": "model"}]})
+        else:
+            self._has_no_such_path()
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        content = self.rfile.read(int(self.headers["Content-Length"]))
+        if "/chat/completions" not in self.path:
+            self._has_no_such_path()
+            return
+        body = json.loads(content)
         headers = {name.casefold(): value for name, value in self.headers.items()}
         status = self.fake._arrived({"path": self.path, "headers": headers, "body": body})
         time.sleep(self.fake._hang if status == "hang" else self.fake._delay)
@@ -156,6 +163,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, self.fake._completion(body))
         else:
             self._send(int(status), {"error": {"message": "a fault, as told", "type": "fake", "code": status}})
+
+    def _has_no_such_path(self) -> None:
+        self._send(404, {"error": {"message": f"no such path: {self.path}", "type": "fake", "code": 404}})
 
     def _send(self, status: int, message: dict[str, Any]) -> None:
         content = json.dumps(message).encode()

@@ -65,7 +65,7 @@ def _missed(wanted: dict[str, Any], root: Path) -> list[Threshold]:
     return [threshold for threshold in result.thresholds if not threshold.met]
 
 
-_PATHS = ("dataset", "prompt", "task_file", "test_file")
+_PATHS = ("dataset", "prompt", "task_file", "test_file", "rephrasings_file")
 
 
 def _resolved(value: Any, root: Path) -> Any:

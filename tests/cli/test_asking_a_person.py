@@ -85,8 +85,11 @@ def test_without_a_run_or_with_another_model_there_is_a_share_and_no_promise(fol
     refused = classify(folder, "--model", "minilm", *promise, prompt="bare.json", code=2)
     reason = "prompt bare.json lies in no run: give a run of `psopt optimize`, or --abstain RATE"
     assert reason in refused.stderr
-    other = ("--model", "sim/accuracy=0.9")
-    assert "leave --model and --logprobs as the run had them" in classify(folder, *other, *promise, code=2).stderr
+    for other in (("--max-tokens", "300"), ("--model", "sim/accuracy=0.9")):
+        assert (
+            "leave --model and all that changes answers as it was there"
+            in classify(folder, *other, *promise, code=2).stderr
+        )
     assert "On val" not in classify(folder, *other, "--wordings", "4", "--abstain", "0.2").stderr
 
 

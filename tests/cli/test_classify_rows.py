@@ -50,6 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, prompt in {"both": BOTH, "body": BODY, "own": OWN}.items():
         (folder / f"{name}.json").write_text(json.dumps(prompt.to_dict()))
     (folder / "mine.txt").write_text("Say which team answers this mail: billing or sales.\n\n{subject}\n{body}\n")
+    (folder / "list.json").write_text(json.dumps(ROWS))
     (folder / "ids.csv").write_text("id\n1\n")
     (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     pq.write_table(pa.Table.from_pylist(ROWS), folder / "rows.parquet")
@@ -115,6 +116,9 @@ def test_the_own_form_reads_a_table_by_input_and_labels_are_told_to_a_prompt_tha
         (["own.json", "rows.csv", "--input", "bodi"], "", "has no column 'bodi'; did you mean 'body'?"),
         (["both.json"], "", "there is no text to classify"),
         (["mine.txt"], "a", "each label with --label"),
+        (["body.json"], '{"body": "a"}\n\nb\n', "line 3: no JSON object with 'body', as other lines are"),
+        (["own.json", "list.json"], "", "list.json holds a list: put its items into a .jsonl file"),
+        (["own.json", "--label", "refund"], "a", "has its own labels, "),
     ],
 )
 def test_rows_that_can_not_be_asked_are_told(folder: Path, words: list[str], texts: str, message: str) -> None:
@@ -126,6 +130,8 @@ def test_in_python_rows_are_mappings_and_what_is_lacking_is_told(tmp_path: Path)
     assert psopt.classify([], BODY, model=model) == []
     faults: list[tuple[Any, type[Exception], str]] = [
         ("an offer", InputError, "give a list, [text]"),
+        (ROWS[0], InputError, "texts is a dict, and its columns' names would be classified: give a list of rows"),
+        (pa.Table.from_pylist(ROWS), InputError, "texts is a Table"),
         (["a text"], DataError, "record 1: is a text alone, where the inputs are 'subject', 'body'; give a mapping"),
         ([{"subject": "a"}], DataError, "row 1 has no column 'body', which the prompt names"),
         ([ROWS[0], 7], DataError, "rows, record 2: expected a text or a mapping, not 7"),
@@ -144,6 +150,7 @@ def test_in_python_rows_are_mappings_and_what_is_lacking_is_told(tmp_path: Path)
     assert model.texts == [row["body"] for row in ROWS]
     psopt.classify(["a text", ROWS[1]], OWN, model=model, inputs=("subject", "body"))
     assert model.texts == ["a text", "body: a bill – 20 €"]
+    assert [answer.label for answer in psopt.classify(iter(["we sell it"]), OWN, model=model)] == ["sales"]
     (tmp_path / "mine.txt").write_text("Which team answers?")
     (answer,) = psopt.classify(["we sell it"], tmp_path / "mine.txt", model=model, labels=LABELS)
     assert answer.label == "sales"
@@ -157,6 +164,7 @@ def test_rows_of_pairs_are_put_together_as_the_data_set_does() -> None:
     assert InputColumns.of_builtin("trec") == InputColumns()
     columns = InputColumns(("subject", "body"), texts_alone=True)
     assert texts_of_lines("a\n\nb {\n", columns) == ["a", "b {"]
+    assert texts_of_lines('{"text": "a"}\n{"text": "b"}\n', InputColumns()) == ["a", "b"]
     inner = [f"a{sign}b" for sign in ("\u2028", "\x85", "\f", "\v", "\x1e")]
     assert texts_of_lines("\r\n".join(inner), columns) == inner
     assert texts_of_lines('{"subject": "a", "body": "b"}\n', columns) == ["subject: a\nbody: b"]

@@ -54,6 +54,8 @@ def test_too_few_wordings_are_refused_with_the_options_that_fit(mails: Path) -> 
     refused = psopt(mails, "optimize", *OPTIONS, "--model", "minilm", code=2)
     line = "wordings.txt holds 3 search rephrasings; 10 were asked for: add some, or --rephrasings 3 --heldout 2"
     assert line in refused.stderr
+    refused = psopt(mails, "check", *OPTIONS, "--model", "minilm", "--min-f1", "0", code=2)
+    assert "holds 2 held-out rephrasings; 10 were asked for: add some, or --rephrasings 2" in refused.stderr
 
 
 def test_a_wording_names_the_labels_that_the_prompt_names(mails: Path) -> None:

@@ -97,6 +97,11 @@ def test_psopts_own_form_is_text_and_its_messages_are_read_back() -> None:
         assert asks_the_same(prompt, read_back(prompt, write_prompt(prompt, form), ["text"]), ["A {text}, twice"])
 
 
+def test_what_is_no_prompt_is_told() -> None:
+    with pytest.raises(InputError, match=r"not object; of a run, give its folder, or run\.recommended\.prompt"):
+        read_source(object())  # type: ignore[arg-type]
+
+
 def test_an_unknown_form_is_named_with_those_there_are() -> None:
     with pytest.raises(InputError, match="known: json, openai, own, promptfoo, text"):
         write_prompt(read("plain.txt"), "xml")
@@ -156,6 +161,9 @@ def test_a_written_prompt_keeps_who_speaks_and_says_of_turns_only_what_is_so(fol
         prompt = edited(Prompt(read.description, LABELS, template=read.template))
         assert bool(write_prompt(prompt, "text").note) == is_said
     assert write_prompt(edited(Prompt("Sort the mail.", LABELS)), "text").note
+    quoting = Prompt("Sort {text}.", LABELS)
+    assert "{text} is in this prompt's own text too" in write_prompt(quoting, "openai").note
+    assert not write_prompt(edited(replace(quoting, description="Sort it.")), "openai").note
 
 
 def test_a_file_in_which_other_sentences_would_be_rephrased_is_noticed(folder: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import openai
 import psopt
 import pytest
+from psopt.errors import InputError
 from psopt.testing import FakeServer
 
 from tests.sweeps import each
@@ -58,3 +59,13 @@ def test_what_does_not_come_and_a_fault_that_there_is_none_of_are_told() -> None
         server.wait_for(answered=1, seconds=0.01)
     with pytest.raises(ValueError, match="rain"):
         FakeServer(faults="rain")
+
+
+def test_what_it_does_not_serve_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-no-use")
+    with FakeServer() as server:
+        with openai.OpenAI(base_url=server.url, api_key="-") as client, pytest.raises(openai.NotFoundError):
+            client.files.create(file=("lines.jsonl", b"{}"), purpose="batch")
+        lm = psopt.LMConfig(api_base=server.url, batch=True)
+        with pytest.raises(InputError, match="batch"):
+            psopt.classify(["It broke", "My money"], PROMPT, model="openai/any", lm=lm)

@@ -11,7 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.psopt(dataset="tickets.csv", model="sim/accuracy=0.6,wobble=0.6,na=0", rephrasings=3)
 
-@pytest.mark.psopt(min_f1=0.05, max_sensitivity=1.0)
+@pytest.mark.psopt(min_f1=0.05, max_sensitivity=1.0, rephrasings_file="wordings.txt")
 def test_kept():
     print("the body ran")
 
@@ -26,6 +26,7 @@ def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.
     """A folder with tickets; each pytest in it is a process of its own, as a user's."""
     rows = [f"ticket {n},{'refund' if n % 2 else 'fault'}" for n in range(120)]
     pytester.makefile(".csv", tickets="\n".join(["text,label", *rows]) + "\n")
+    pytester.maketxtfile(wordings="\n".join(f"Sort the ticket, way {n}." for n in range(6)))
     pytester.makeini("[pytest]\naddopts = --strict-markers\n")
     monkeypatch.setenv("PSOPT_CACHE_DIR", str(pytester.path / "cache"))
     return pytester
