@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
 from psopt.templates._formats import document_of, read_source_text
+from psopt.templates._lines import newline_of
 from psopt.templates._promptfoo import is_config, prompt_entries
 from psopt.templates._template import Field
 from psopt.templates._write import block_end, indented, indicators, readable
@@ -68,8 +70,7 @@ def with_prompt(path: Path, text: str, label: str) -> str:
     added = {"label": label, "raw": text}
     expected = {**plain, "prompts": [*entries, added]}
     for changed in _candidates(source.text, config.value["prompts"], added):
-        if "\r\n" in source.text:
-            changed = changed.replace("\r\n", "\n").replace("\n", "\r\n")
+        changed = re.sub(r"\r?\n", newline_of(source.text), changed)
         node = readable(source, changed)
         if node is not None and node.plain() == expected:
             return source.marked(changed)

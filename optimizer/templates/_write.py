@@ -12,6 +12,7 @@ from psopt.errors import InputError
 from psopt.templates._chat import content_nodes, message_list
 from psopt.templates._draft import Span, pieces_of
 from psopt.templates._formats import Source, document_of
+from psopt.templates._lines import newline_of
 from psopt.templates._promptfoo import chosen_prompt
 from psopt.templates._template import Field, Part, Slot, Unwritten, last_user
 
@@ -204,12 +205,13 @@ def _changed(text: str, changes: Sequence[_Change], is_exact: Callable[[str], bo
     """The text with all changes, in the first spelling that reads back correctly; None if none does."""
     if not all(change.spellings for change in changes):
         return None
+    newline = newline_of(text)
     # Each further spelling is right in more cases, so one level for all changes is enough; there are four or five.
     for level in range(max((len(change.spellings) for change in changes), default=1)):
-        spans = [
-            Span(change.start, change.end, (change.spellings[min(level, len(change.spellings) - 1)],))
-            for change in changes
-        ]
+        spans = []
+        for change in changes:
+            spelled = change.spellings[min(level, len(change.spellings) - 1)]
+            spans.append(Span(change.start, change.end, (re.sub(r"\r?\n", newline, spelled),)))
         changed = "".join(map(str, pieces_of(text, spans)))
         if is_exact(changed):
             return changed

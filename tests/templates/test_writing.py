@@ -58,6 +58,7 @@ FILES = {
     "list.json": json.dumps(MESSAGES),
     "indented.json": json.dumps({"model": "m", "messages": MESSAGES, "top_p": 1}, indent=4, ensure_ascii=False) + "\n",
     "chat.yaml": YAML,
+    "windows.yaml": YAML.replace("\n", "\r\n"),
     "promptfooconfig.yaml": PROMPTFOO,
 }
 
@@ -76,6 +77,8 @@ def test_a_file_is_itself_until_it_is_edited_and_then_asks_what_the_template_ask
     again = read_text(tmp_path / f"again{Path(name).suffix}", edited, COLUMNS, LABELS, **options)
     row = {"subject": "Hi", "body": "Help", "text": "Help"}
     assert messages_to(again, row) == messages_to(prompt, row, ADDITIONS)
+    if name == "windows.yaml":
+        assert edited.count("\r\n") == edited.count("\n")
     if name in ("text.txt", "windows.md", "fieldless.txt"):
         signs = {line[0] for line in difflib.ndiff(FILES[name].splitlines(True), edited.splitlines(True))}
         assert signs == {" ", "+"}
