@@ -96,8 +96,8 @@ def classify(
     if isinstance(texts, str):
         raise InputError("texts is a single text, and its letters would be classified: give a list, [text]")
     if isinstance(texts, Mapping) or hasattr(texts, "columns"):
-        named = type(texts).__name__
-        raise InputError(f"texts is a {named}, and its columns' names would be classified: give a list of rows")
+        kind = type(texts).__name__
+        raise InputError(f"texts is a {kind}, and its columns' names would be classified: give a list of rows")
     texts = list(texts)
     check_keywords(settings, AnsweringOptions)
     options = built(AnsweringOptions, settings)

@@ -11,7 +11,7 @@ _BOUNDS = Panel("Bounds")
 
 def _of_classes(texts: list[str]) -> float | dict[str, float]:
     """Read --min-class-f1: for every class, or for some by LABEL=."""
-    bounds = {}
+    bounds: dict[str, float] = {}
     for text in texts:
         label, sign, number = text.rpartition("=")
         try:
