@@ -48,7 +48,7 @@ def finish(
     scored, unpaid = _scored(search, gated)
     start = scored[state.baseline.id]
     tested = [scored[candidate.id] for candidate in nominated if candidate.id in scored]
-    recommendation = _recommend(recorder, search, start, tested, nominated)
+    recommendation = _recommend(recorder, search, stopped, start, tested, nominated)
     best = next((of for of in (recommendation.prompt, *tested) if of.id != start.id), None)
     best = best or scored.get(knee(on_val, start).id)
     if best is None:
@@ -153,7 +153,12 @@ def _limit_met(stopped: BudgetReachedError | None, unpaid: Sequence[Candidate]) 
 
 
 def _recommend(
-    recorder: RunRecorder, search: Search, start: Candidate, tested: Sequence[Candidate], nominated: Sequence[Candidate]
+    recorder: RunRecorder,
+    search: Search,
+    stopped: BudgetReachedError | None,
+    start: Candidate,
+    tested: Sequence[Candidate],
+    nominated: Sequence[Candidate],
 ) -> Recommendation:
     """Put the nominees that are scored on test through the gate; it needs no further answers."""
     settings, evaluator = recorder.settings, recorder.evaluator
@@ -161,7 +166,11 @@ def _recommend(
         why = "the limit did not pay for a test of what was found"
         verdict = untested(settings.gate, settings.gate_margin, why)
     elif len(search.history.evaluated) <= 1:  # nothing besides the baseline was scored on val, not even in part
-        verdict = untested(settings.gate, settings.gate_margin, NOTHING_COMPARED)
+        why = NOTHING_COMPARED if stopped else "no other prompt was scored on val"
+        verdict = untested(settings.gate, settings.gate_margin, why)
+    elif stopped and not nominated and search.state.waiting():
+        why = "the limit did not pay for asking all of val about what may be better"
+        verdict = untested(settings.gate, settings.gate_margin, why)
     else:
         n_val = len(evaluator.samples["val"])
         verdict = gate(

@@ -169,7 +169,7 @@ def _run(search: Search, reserve: Reserve) -> BudgetReachedError | None:
             raise
         with contextlib.suppress(BudgetReachedError):  # as far as its reserve allows
             search.complete_front()
-        if search.state.n_done < search.problem.options.trials:
+        if search.state.n_done < search.problem.options.trials or search.state.waiting():
             stopped = error
     reserve.end()
     return stopped

@@ -139,7 +139,7 @@ def _of_chosen(data: Mapping[str, Any], test: Mapping[str, Any], quality: str) -
         differences = f"{differences}, {more_line(before, after)}"
     is_f1_alone = tuple(test.get("decisive", ())) == F1_ALONE
     if data["mode"] == "off":
-        return f"Not tested (--gate off): {test['id']} is the knee as val has it; on test {differences}."
+        return f"Not tested (--gate off): {test['id']} is the best by val; on test {differences}."
     why = f"{quality} is higher"
     if data["mode"] == "likely":
         if not is_f1_alone:

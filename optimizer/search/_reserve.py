@@ -155,6 +155,8 @@ class _ModelReserve:
             wanted += [self._rest_on_val(leader) for leader in leading[1:]]
         wanted += [self._of_train(search, of) for of in best]  # for the report's "after"
         wanted += [need for need in [*front, *coming] if need is not both[-1]]
+        if search.is_completing and len(search.candidates) == 1:
+            wanted = []  # what was held back for the best prompt's grid is for that alone
         return self._as_far_as_paid(must, wanted) + self._left_out(best, prompt) + self._last(must)
 
     def _as_far_as_paid(self, must: Sequence[PromptNeed], wanted: Sequence[PromptNeed]) -> Need:

@@ -34,13 +34,16 @@ class RoundsOfEdits:
         self._diagnoses = diagnoses
         self._coordinator = coordinator
 
-    def next(self, state: SearchState) -> list[Choice]:
-        """Begin the rounds up to the one that the next trial belongs to, once the first candidates are evaluated."""
+    def next(self, state: SearchState, *, is_early: bool = False) -> list[Choice]:
+        """Begin the rounds up to the one that the next trial belongs to, once the first candidates are evaluated.
+
+        If it `is_early`, begin one more if there is one, though its trials are not due yet.
+        """
         history = state.history
         choices: list[Choice] = []
         if not history.candidates or (not history.rounds and history.has_queued):
             return choices
-        due = _due(state)
+        due = min(len(history.rounds), state.problem.options.rounds - 1) if is_early else _due(state)
         while len(history.rounds) <= due:
             with self._coordinator.proposing(len(history.rounds)) as may_propose:
                 if not may_propose:

@@ -67,11 +67,11 @@ class Search:
             self.coordinator = SharedCoordinator(study, worker, options.trials, problem.observer.phase)
         self._trials = CandidateTrials(study, self.state)
         self._queue = CandidateQueue(study, self.state, worker)
-        rounds = RoundsOfEdits(self.diagnoses, self.coordinator)
-        self._sources = partial(first_candidates, self.coordinator), rounds.next
+        self._rounds = RoundsOfEdits(self.diagnoses, self.coordinator)
+        self._sources = partial(first_candidates, self.coordinator), self._rounds.next
         self.coordinator.recover()
         self.history.refresh()
-        rounds.read_diagnoses(self.state)
+        self._rounds.read_diagnoses(self.state)
         self._look_for_a_new_best()
 
     def run(self, *, completes_front: bool = True) -> None:
@@ -99,7 +99,7 @@ class Search:
             return True
         if not self.candidates:
             self.problem.observer.phase("evaluating the original prompt")
-        return self._evaluate_a_new_candidate()
+        return self._evaluate_a_new_candidate() or self._begin_a_round_early()
 
     def complete_front(self) -> None:
         """Ask for the whole grids of held candidates that may be on the front, and of the shortest that is as good."""
@@ -126,6 +126,12 @@ class Search:
                 if self._try(trial):
                     return True
         return False
+
+    def _begin_a_round_early(self) -> bool:
+        """Begin the next round, since all that its edits so far allow was tried; False if all rounds have begun."""
+        n_begun = len(self.history.rounds)
+        self._queue.put(self._rounds.next(self.state, is_early=True))
+        return len(self.history.rounds) > n_begun
 
     def _try(self, trial: optuna.Trial) -> bool:
         """Evaluate a trial's candidate, or drop it; return whether that counts as a step."""

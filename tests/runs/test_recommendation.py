@@ -75,6 +75,15 @@ def test_where_no_sample_shakes_it_takes_enough_of_them_to_believe_it() -> None:
     assert samples_needed(steady[0], steady[1], verdict.tests[0], 0.01) == 300  # -ln(.05) / .01
 
 
+@pytest.mark.parametrize("n_wordings", [1, 2])
+def test_no_number_of_samples_settles_what_so_few_wordings_show_nothing_of(n_wordings: int) -> None:
+    few = [replace(of, array=of.array[:, :n_wordings]) for of in (predictions(100, 0.8, 1), predictions(100, 0.97, 1))]
+    verdict = gate(few[0], {"new": few[1]})
+    assert verdict.verdict == "keep"
+    assert verdict.tests[0].sensitivity.not_worse == 1.0
+    assert samples_needed(few[0], few[1], verdict.tests[0], 0.01) is None
+
+
 BEFORE, GOOD, BAD = predictions(400, 0.6, 1), {"new": predictions(400, 0.9, 1)}, {"new": predictions(400, 0.3, 1)}
 
 
@@ -104,7 +113,7 @@ def test_the_words_say_what_was_tested_and_what_it_would_take() -> None:
     ("nominees", "mode", "kept", "said"),
     [
         (BAD, "sure", "old", "Keep yours. The best found looks no better on test: F1 "),
-        ({"new": BEFORE}, "off", "new", "Not tested (--gate off): new is the knee"),
+        ({"new": BEFORE}, "off", "new", "Not tested (--gate off): new is the best by val; on test F1 "),
         (GOOD, "likely", "new", "Likely better: new"),
         (BAD, "likely", "old", "Keep yours. The best found is not likely better: F1 "),
     ],

@@ -9,7 +9,7 @@ import optuna
 import pytest
 from optuna_dashboard import get_note, save_note
 from psopt.errors import InputError, UnknownNameError
-from psopt.search import Search, open_study, show_note
+from psopt.search import Search, _rounds, open_study, show_note
 from psopt.search_spaces import KINDS, VIEWS, SearchRestriction, seed_prompt
 from psopt.settings import SearchOptions
 
@@ -48,6 +48,17 @@ def test_every_sampler_finds_the_prompt_without_a_fault(task: Task, tmp_path: Pa
     assert found.state.baseline.val.f1 == 0.75
     assert found.state.front[0].val.f1 == 1.0
     assert found.state.front[0].val.sensitivity == 0.0
+
+
+def test_rounds_that_are_left_begin_once_nothing_new_is_left_to_try(
+    task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new_edits = vars(_rounds)["_new_edits"]
+    monkeypatch.setattr(_rounds, "_new_edits", lambda *args: new_edits(*args)[:1])
+    found = searched(task, tmp_path, trials=10, rounds=3)
+    assert [len(edits) for edits in found.history.rounds] == [1, 1, 1]
+    assert found.finish_reason == "exhausted"
+    assert found.state.n_done == 2**3
 
 
 def test_the_study_holds_distinct_prompts_the_seed_prompt_first_and_what_is_feasible(task: Task, long: Any) -> None:

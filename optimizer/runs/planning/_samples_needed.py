@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from psopt.evaluation import compare_paired
 from psopt.search import rounded_up
-from psopt.search.gating import F1_ALONE, MARGIN_OF_S
+from psopt.search.gating import BOTH, F1_ALONE, MARGIN_OF_S
 
 if TYPE_CHECKING:
     from psopt.evaluation import Predictions
+    from psopt.metrics import PairedDifference
     from psopt.search.gating import NomineeTest
 
 POWER = 0.8
@@ -59,7 +60,11 @@ def samples_needed(baseline: Predictions, nominee: Predictions, test: NomineeTes
     """
     if len(baseline.samples) < 2 or test.is_barred:
         return None
-    spreads = _spreads(baseline, nominee)
+    in_all = compare_paired(baseline, nominee)
+    if any(in_all[measure].standard_error is None for measure in test.decisive):
+        return None  # so few wordings show nothing of S, whatever the number of samples
+    by_samples = compare_paired(baseline, nominee, wordings="fixed")
+    spreads = {measure: _spread(in_all[measure], by_samples[measure], baseline) for measure in BOTH}
 
     def passes(n_samples: int) -> bool:
         return _passes(test, spreads, margin, n_samples)
@@ -70,16 +75,10 @@ def samples_needed(baseline: Predictions, nominee: Predictions, test: NomineeTes
     return int(rounded_up(fewest))  # more digits would suggest a precision that it lacks
 
 
-def _spreads(baseline: Predictions, nominee: Predictions) -> dict[str, DifferenceSpread]:
-    """How the differences in F1 and S vary, from their standard errors with and without the variance of wordings."""
-    size = len(baseline.samples), baseline.n_rephrasings
-    in_all = compare_paired(baseline, nominee)
-    by_samples = compare_paired(baseline, nominee, wordings="fixed")
-    spreads = {}
-    for measure in ("f1", "sensitivity"):
-        whole, part = ((differences[measure].standard_error or 0.0) ** 2 for differences in (in_all, by_samples))
-        spreads[measure] = DifferenceSpread(part, max(0.0, whole - part), *size)
-    return spreads
+def _spread(in_all: PairedDifference, by_samples: PairedDifference, on_test: Predictions) -> DifferenceSpread:
+    """How a difference varies, from its standard errors with and without the variance of wordings."""
+    whole, part = ((of.standard_error or 0.0) ** 2 for of in (in_all, by_samples))
+    return DifferenceSpread(part, max(0.0, whole - part), len(on_test.samples), on_test.n_rephrasings)
 
 
 def _passes(test: NomineeTest, spreads: dict[str, DifferenceSpread], margin: float, n_samples: int) -> bool:
