@@ -121,6 +121,13 @@ def test_the_estimate_is_that_of_the_test_and_of_val_at_half_its_weight(tmp_path
     assert recommended["sentence"].startswith(("Likely better: ", "Keep yours. The best found is not likely better: "))
 
 
+def test_a_run_of_the_original_prompt_alone_is_not_told_to_raise_a_limit(task: Task, tmp_path: Path) -> None:
+    options: Any = {"trials": 1, "rephrasings": 2, "heldout": 2, "cache_dir": tmp_path / "cache"}
+    alone = psopt.optimize(task, model=OneLabelModel(), out=tmp_path / "run", **options)
+    assert alone.finish_reason == "trials"
+    assert manifest(alone)["recommended"]["sentence"] == "Keep yours: no other prompt was scored on val."
+
+
 def test_nobody_is_told_to_ask_more_where_every_candidate_was_clearly_worse(tmp_path: Path) -> None:
     records = [(sample.text, sample.label) for sample in make_samples("all", 200, 0)]
     label_of = dict(records)

@@ -9,7 +9,7 @@ import psopt
 import pytest
 from psopt import LMConfig
 from psopt.errors import BudgetReachedError, InputError
-from psopt.search import TrainDiagnoses, _search
+from psopt.search import Search, TrainDiagnoses, _search
 from psopt.search.racing import racing_line
 
 from tests.commands import exit_code
@@ -100,6 +100,22 @@ def test_a_limit_in_the_middle_of_a_race_is_gone_on_with(folder: Path, server: F
     run = optimize(folder, server, "limited", "cache-of-limits", resume=True)
     assert run.finish_reason == "trials"
     assert read(run.path)["race"]["candidates"] == ASKED["trials"]
+
+
+def test_a_limit_that_leaves_no_better_prompt_complete_is_told_though_all_trials_were_made(
+    folder: Path, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unpaid(*_: Any) -> None:
+        raise BudgetReachedError("--max-calls 5000 is reached")
+
+    monkeypatch.setattr(Search, "complete_front", unpaid)
+    with pytest.raises(BudgetReachedError):
+        optimize(folder, server, "incomplete", "cache", max_calls=5_000)
+    incomplete = read(folder / "incomplete")
+    assert incomplete["race"]["candidates"] == ASKED["trials"]
+    assert incomplete["finish_reason"] == "budget"
+    kept = "Keep yours: the limit did not pay for asking all of val about what may be better."
+    assert incomplete["recommended"]["sentence"] == kept
 
 
 def test_racing_under_one_wording_is_refused_before_anything_is_asked(

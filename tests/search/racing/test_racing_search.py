@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from psopt.errors import InputError
+from psopt.errors import BudgetReachedError, InputError
 from psopt.models import AnswerCache, Capabilities
 from psopt.models.chat import Budget, LMConfig, chat_model
 from psopt.models.sim import SimulatedModel
+from psopt.search import Reserve
 from psopt.search.racing import _candidate_races, races
 from psopt.search_spaces import SearchRestriction, apply_edits, seed_prompt
 
 from tests.conftest import make_samples
-from tests.search.searches import complete, make_evaluator, make_search
+from tests.search.searches import HELD_OUT, complete, make_evaluator, make_search
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -254,3 +256,18 @@ def test_few_samples_can_not_race_and_batches_do_where_it_is_asked_for(tmp_path:
     by_batches = chat_model("openai", "test", AnswerCache(tmp_path / "cache"), settings, Budget())
     evaluator = make_evaluator(task, by_batches, *WORDINGS)
     assert [races(race, evaluator) for race in ("auto", "on", "strict")] == [False, True, True]
+
+
+def test_what_a_limit_keeps_for_the_best_one_s_grid_goes_into_nothing_else(tmp_path: Path, task: Task) -> None:
+    model = SimulatedModel(SIM, task)
+    model.capabilities = replace(model.capabilities, is_free=False)
+    search = racing(tmp_path, task, make_evaluator(task, model, *WORDINGS), trials=3)
+    search.run(completes_front=False)
+    best, budget = search.state.waiting(), search.problem.evaluator.budget
+    left_of_val = N_VAL * len(WORDINGS) - best.rung.samples * best.rung.wordings
+    tested = 1 + len(search.state.leaders)
+    budget.max_calls = budget.usage.made + left_of_val + tested * len(task.test) * len(HELD_OUT)
+    Reserve(search.problem.evaluator).watch(search)
+    with contextlib.suppress(BudgetReachedError):
+        search.complete_front()
+    assert best.id in ids(search.candidates)
