@@ -169,7 +169,8 @@ def _run(search: Search, reserve: Reserve) -> BudgetReachedError | None:
             raise
         with contextlib.suppress(BudgetReachedError):  # as far as its reserve allows
             search.complete_front()
-        if search.state.n_done < search.problem.options.trials or search.state.waiting():
+        has_none_complete = len(search.candidates) == 1 and search.state.waiting()
+        if search.state.n_done < search.problem.options.trials or has_none_complete:
             stopped = error
     reserve.end()
     return stopped
