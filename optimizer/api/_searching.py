@@ -13,10 +13,11 @@ from psopt.errors import BudgetReachedError, DamagedStudyError, InputError, NoLa
 from psopt.models import calibrates
 from psopt.models.chat import asks_in_chat
 from psopt.rephrasings import to_file
-from psopt.runs import STUDY, Found, RunRecorder, StudyNote, study_name
+from psopt.runs import CONTRIBUTIONS, STUDY, Found, RunRecorder, StudyNote, study_name
 from psopt.search import Reserve, Search, keep_baseline, open_study
-from psopt.search.distributed import StudyMetadata, write_metadata
+from psopt.search.distributed import BASELINE, StudyMetadata, outdate_answers, write_metadata
 from psopt.search.gating import check_pinned
+from psopt.search_spaces import Prompt
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from psopt.runs import Run, RunDirectory, RunSettings
     from psopt.search import SearchProblem
     from psopt.search.distributed import StoredStudy
-    from psopt.search_spaces import Prompt
     from psopt.tasks import Sample
 
 
@@ -141,12 +141,20 @@ def _describe(study: StoredStudy, recorder: RunRecorder, baseline: Prompt) -> No
     """Store in the study what it is about."""
     settings = recorder.settings
     rephrasings = recorder.evaluator.rephrasings
-    study.set_user_attr("task", recorder.task.name)
-    study.set_user_attr("dataset_sha256", recorder.task.info.sha256)
-    study.set_user_attr("model", settings.model)
-    study.set_user_attr("rephrasings_sha256", rephrasings.sha256)
-    study.set_user_attr("psopt_version", __version__)
-    study.set_user_attr("optuna_version", optuna.__version__)
+    asked_about = {
+        "dataset_sha256": recorder.task.info.sha256,
+        "model": settings.model,
+        "rephrasings_sha256": rephrasings.sha256,
+    }
+    before = study.user_attrs
+    kept = study.hidden_attrs().get(BASELINE)
+    is_other_prompt = kept is not None and Prompt.from_dict(kept).id != baseline.id
+    if is_other_prompt or any(before.get(key, now) != now for key, now in asked_about.items()):
+        (recorder.directory.path / CONTRIBUTIONS).unlink(missing_ok=True)
+        outdate_answers(study)
+    versions = {"psopt_version": __version__, "optuna_version": optuna.__version__}
+    for key, value in {"task": recorder.task.name, **asked_about, **versions}.items():
+        study.set_user_attr(key, value)
     keep_baseline(study, baseline)
     if settings.storage:
         of_study = {**settings.to_dict(), "storage": None, "command": ""}

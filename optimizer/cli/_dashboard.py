@@ -55,7 +55,7 @@ def dashboard(
         raise InputError("say which run: psopt dashboard RUN, or --storage URL")
     url = storage or _storage_of(run)  # type: ignore[arg-type]
     _check_free(host, port)
-    opened = open_storage(url)
+    opened = open_storage(url, is_there=True)
     address = f"http://{host}:{port}/"
     print_result({"url": address}, f"Optuna's dashboard: {address}  (Ctrl-C ends it)", as_json=as_json)
     if and_open:

@@ -104,9 +104,10 @@ class Expected:
 
 
 class Screen(Observer):
-    """Shows the progress of a run on standard error: standard output is for its result."""
+    """Shows the progress of a run, or of a worker in one, on standard error: standard output is for its result."""
 
-    def __init__(self, *, quiet: bool = False) -> None:
+    def __init__(self, *, quiet: bool = False, is_worker: bool = False) -> None:
+        self._is_worker = is_worker
         self._err = plain_console(stderr=True, quiet=quiet)
         self._progress = Progress(
             TextColumn("{task.description}"),
@@ -190,7 +191,8 @@ class Screen(Observer):
             self._say(answers.note, in_whole=False)
         if task.info.test_is_drawn:
             self._say("The test samples are set aside by chance: nothing is chosen by them, and they decide at the end")
-        self._say(f"Run directory: {folder}")
+        if not self._is_worker:
+            self._say(f"Run directory: {folder}")
         for line in self._expectations:
             self._say(f"Expected: {line}", in_whole=False)
         if UNKNOWN_MINUTES in self._expectations and self.budget is not None:

@@ -7,6 +7,7 @@ from psopt.cli._options import CacheDir, OutputOptions
 from psopt.cli._verb import Changes, flag, verb
 from psopt.cli._writing import print_json
 from psopt.settings import LMConfig
+from psopt.text import counted
 
 Storage = Annotated[str, flag("Search", "--storage", "The Optuna storage that `psopt optimize` was given.", "URL")]
 StudyName = Annotated[str, flag("Search", "--study-name", "The study's name.", "NAME")]
@@ -39,12 +40,13 @@ def worker(
     from psopt.api import worker as run_worker
     from psopt.cli._screen import Screen
 
-    with Screen(quiet=output.silent) as screen:
+    with Screen(quiet=output.silent, is_worker=True) as screen:
         n_own = run_worker(
             storage, study_name, trials=trials, dataset=dataset, cache_dir=cache_dir, observer=screen, **here
         )
     if output.as_json:
         print_json({"study_name": study_name, "evaluated": n_own}, indent=None)
     elif not output.quiet:
-        typer.echo(f"This worker evaluated {n_own} prompts; the study's trials are done.")
+        why = "the study's trials are done" if n_own != trials else "it was to stop then"
+        typer.echo(f"This worker evaluated {counted(n_own, 'prompt')}; {why}.")
     return 0

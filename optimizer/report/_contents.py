@@ -111,5 +111,4 @@ def _chosen(run: dict[str, Any], front: dict[str, Any], pick: str, *, beside_bas
 def _check_files(directory: RunDirectory, *names: str) -> None:
     for name in names:
         if not (directory.path / name).is_file():
-            cure = f"write it anew with `psopt resume {directory.path}`, which asks for no answer twice"
-            raise InputError(f"{directory.path} has no {name}: {cure}")
+            raise InputError(f"{directory.path} has no {name}: {directory.how_to_write_anew}")

@@ -123,6 +123,11 @@ class RunDirectory:
 
         return URL.create("sqlite", database=file).render_as_string()
 
+    @property
+    def how_to_write_anew(self) -> str:
+        """What mends a file that is written at a run's end."""
+        return f"write it anew with `psopt resume {self.path}`, which asks for no answer twice"
+
     def read_json(self, name: str) -> dict[str, Any]:
         """Read one of the run's JSON files; raises InputError if it can't be read, or is damaged.
 
@@ -144,6 +149,8 @@ class RunDirectory:
             damage = f"{file} is damaged: {error}"
             if name == MANIFEST:  # trials and answers are stored elsewhere, so it can be written again
                 damage += "; put it back, or delete it and resume with its `psopt optimize` command and --resume"
+            elif name != TRACKING:
+                damage += f"; {self.how_to_write_anew}"
             raise InputError(damage) from error
         return content
 
@@ -224,7 +231,6 @@ def read_predictions(directory: RunDirectory, prompt_id: str, split: Split) -> P
 
 def _of_one_model(directory: RunDirectory, file: str, split: Split) -> Predictions:
     path = directory.path / "predictions" / file
-    cure = f"write it anew with `psopt resume {directory.path}`, which asks for no answer twice"
     try:
         samples = directory.read_json(SAMPLES)
         labels = tuple(samples["labels"])
@@ -240,7 +246,9 @@ def _of_one_model(directory: RunDirectory, file: str, split: Split) -> Predictio
     except InputError:
         raise
     except _UNREADABLE as error:
-        raise InputError(f"{path} can't be read, or holds no answers on {split}: {cure}") from error
+        raise InputError(
+            f"{path} can't be read, or holds no answers on {split}: {directory.how_to_write_anew}"
+        ) from error
     if same is not None:
         same = same.astype(np.int64)
     answer_type = AnswerType.from_dict(samples.get("answers"))

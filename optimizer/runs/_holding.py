@@ -113,10 +113,9 @@ def _check_study(path: Path) -> None:
     study, manifest = path / STUDY, json_object(path / MANIFEST)
     if not (path / MANIFEST).exists() or (manifest.get("settings") or {}).get("storage"):
         return
-    if study.exists():
-        if study_name(study) is None and not has_results(study):
-            _remove(path, _STUDY_FILES)
-    elif not _is_without_result(manifest) or any((path / ARTIFACTS).glob("*")):
+    if study.exists() and study_name(study) is None and not has_results(study):
+        _remove(path, _STUDY_FILES)
+    if not study.exists() and (not _is_without_result(manifest) or any((path / ARTIFACTS).glob("*"))):
         raise InputError(
             f"{path} has lost its {STUDY}, which holds its trials: put it back, or start anew in another folder "
             "(answers that were paid for are in the cache)"

@@ -125,6 +125,7 @@ class RunRecorder:
         recommendation = Recommendation(baseline, verdict, looks=n_looks(self.before, verdict))
         self.save(Found(baseline, front, None, recommendation, search.race_counts, search.diagnoses.sizes), reason)
         self.save_proposals(search)
+        self._save_samples()
         for candidate in {candidate.id: candidate for candidate in (baseline, *front)}.values():
             self.directory.write_prompt(candidate.prompt, self._measured(candidate))
 
@@ -224,6 +225,11 @@ class RunRecorder:
 
     def save_for_report(self, search: Search, contributions: dict[str, Any]) -> None:
         """Write what else the report shows: the samples, every prompt tried, and what the chosen one's edits add."""
+        self._save_samples()
+        self.directory.write_json(TRIALS, self._trials(search))
+        self.directory.write_json(CONTRIBUTIONS, contributions)
+
+    def _save_samples(self) -> None:
         content: dict[str, Any] = {"schema_version": 1, "labels": list(self.task.labels)}
         answers = AnswerType.of(self.task)
         if not answers.is_plain:
@@ -231,8 +237,6 @@ class RunRecorder:
         for split in ("val", "test"):
             content[split] = list(map(_as_kept, self.evaluator.samples[split]))
         self.directory.write_json(SAMPLES, content)
-        self.directory.write_json(TRIALS, self._trials(search))
-        self.directory.write_json(CONTRIBUTIONS, contributions)
 
     @staticmethod
     def _trials(search: Search) -> dict[str, Any]:

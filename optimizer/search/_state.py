@@ -12,6 +12,7 @@ from psopt.search._shorten import is_as_good, shortest
 from psopt.search.distributed import (
     AUDIT,
     RACED,
+    is_outdated,
     read_answers,
     read_further,
     read_rounds,
@@ -127,11 +128,14 @@ class History:
     def _candidate_of(self, trial: FrozenTrial) -> Tried:
         edits, order = chosen_edits(trial.params, self.pool)
         prompt = apply_edits(self._problem.baseline_prompt, edits, order)
-        evaluator = self._problem.evaluator
-        for of_model, answers in zip(evaluator.each, read_answers(trial), strict=False):
-            of_model.remember(prompt, "val", *answers)
+        outdated = is_outdated(self._study, trial.number)
+        if not outdated:
+            for of_model, answers in zip(self._problem.evaluator.each, read_answers(trial), strict=False):
+                of_model.remember(prompt, "val", *answers)
         if RACED in trial.user_attrs:
             stopped = StoppedCandidate.read(trial, prompt, edits, order)
+            if outdated:  # it counts, and is on no front
+                return replace(stopped, reason="raced before what was asked about changed")
             return self._promoted(replace(stopped, val=self._races.marked(stopped.val, prompt)))
         audit = trial.user_attrs.get(AUDIT, "")
         return Candidate(trial.number, prompt, edits, self._on_val(prompt), order=order, audit=audit)

@@ -147,7 +147,7 @@ def _content(body: dict[str, Any]) -> str:
     """The text to classify: the content of the last message."""
     if body.get("stream"):
         raise RequestError("an answer is a label and comes in whole: leave stream out")
-    if body.get("n", 1) != 1:
+    if body.get("n") not in (None, 1):  # OpenAI's clients send null for what is not given
         raise RequestError("a text has one answer: leave n out")
     messages = body.get("messages")
     last = messages[-1] if isinstance(messages, list) and messages else None

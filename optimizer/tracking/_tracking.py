@@ -254,12 +254,12 @@ class Tracking(Observer):
                 LOGGER.warning("%s can't be read (%s): trackers begin anew", self._directory.path / TRACKING, error)
 
     def _save(self) -> None:
-        """Write tracking.json; a full disk is reported once."""
+        """Write tracking.json; a full disk, and what a tracker keeps that is no JSON, is reported once."""
         if self._directory is None or not self._directory.has_begun or not self._kept:
             return
         try:
             self._directory.write_json(TRACKING, {"schema_version": 1, "trackers": self._kept})
-        except InputError as error:
+        except (InputError, TypeError, ValueError, RecursionError) as error:
             LOGGER.warning("%s: to be resumed, the run will be recorded anew", error)
             self._directory = None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import optuna
 import pytest
+from psopt import testing
 from psopt.models.chat.batches import BatchRunner
 
 from tests.cli.limited_runs import read, write_questions
@@ -92,6 +94,27 @@ def test_a_run_about_something_else_is_not_gone_on_with(tmp_path: Path) -> None:
     assert read(folder)["finish_reason"] == "trials"
 
 
+@pytest.mark.parametrize("n_kept", [60, 120])
+def test_forced_onto_other_samples_a_run_scores_what_is_answered_to_them(tmp_path: Path, n_kept: int) -> None:
+    words = ("dog", "cat", "bird")
+    lines = [f"Story {n} of a {words[n % 3]},{words[n % 3]}" for n in range(120)]
+
+    def first_words(messages: list[dict[str, Any]]) -> str:
+        text = str(messages[-1]["content"])
+        return "dog" if "Tale" in text else next((word for word in words if f"of a {word}" in text[-40:]), "bird")
+
+    with testing.FakeServer(first_words) as server:
+        model = ["--model", "openai/fake", "--api-base", server.url, "--proposer", "rules"]
+        sizes = ["--samples", "12", "--trials", "2", "--rephrasings", "2", "--quiet"]
+        optimize = ["optimize", "--dataset", "data.csv", *model, *sizes]
+        (tmp_path / "data.csv").write_text("\n".join(["text,label", *lines]))
+        psopt(tmp_path, *optimize, "--out", "run", code=0)
+        (tmp_path / "data.csv").write_text("\n".join(["text,label", *lines[:n_kept]]).replace("Story", "Tale"))
+        psopt(tmp_path, "resume", "run", "--force", "--quiet", code=0)
+        psopt(tmp_path, *optimize, "--out", "fresh", code=0)
+    assert read(tmp_path)["baseline"]["val"] == json.loads((tmp_path / "fresh/run.json").read_text())["baseline"]["val"]
+
+
 def test_ctrl_c_leaves_a_run_that_can_be_gone_on_with(tmp_path: Path) -> None:
     data = write_questions(tmp_path)
     started = Process([*OPTIMIZE, "--trials", "400"], cwd=data, env=environment(data))
@@ -103,6 +126,8 @@ def test_ctrl_c_leaves_a_run_that_can_be_gone_on_with(tmp_path: Path) -> None:
     assert "Traceback" not in said
     n_before = len([trial for trial in study_of(data).trials if trial.values])
     assert read(data)["finish_reason"] == "interrupted"
+    length = read(data)["baseline"]["call"]["tokens_a_call"]
+    assert f"Length: about {length} " in psopt(data, "export", "run", "--pick", "knee", code=0).stderr
     psopt(data, "resume", "run", "--trials", str(n_before + 2), code=0)
     states = [trial.state for trial in study_of(data).trials]
     assert optuna.trial.TrialState.RUNNING not in states

@@ -9,12 +9,15 @@ import random
 import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import optuna
 import pytest
+from psopt.cli import main
 from psopt.runs import RunDirectory
 from psopt.search.distributed import open_storage
+from psopt.tasks import load_task
 
 from tests.cli.telling import check_refused
 from tests.commands import psopt
@@ -23,7 +26,6 @@ from tests.waiting import let_run, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from tests.storages import Postgres
 
@@ -116,6 +118,26 @@ def test_a_new_storage_is_opened_by_several_at_once(tmp_path: Path) -> None:
             list(pool.map(lambda url, here=all_here: (here.wait(), open_storage(url)), urls))
 
 
+@pytest.mark.parametrize(
+    ("n_own", "said"),
+    [(1, "1 prompt; it was to stop then"), (0, "0 prompts; the study's trials are done")],
+)
+def test_a_worker_says_why_it_stops_and_names_no_run_directory(
+    n_own: int, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def join(_: str, name: str, *, observer: Any, **__: Any) -> int:
+        observer.started(load_task("trec"), Path(name))
+        return n_own
+
+    monkeypatch.setattr("psopt.api.worker", join)
+    with contextlib.suppress(SystemExit):
+        main(["worker", "--storage", "sqlite:///s.db", "--study-name", "t", "--trials", "1"])
+    shown = capsys.readouterr()
+    assert f"This worker evaluated {said}." in shown.out
+    assert "trec (" in shown.err
+    assert "Run directory" not in shown.err
+
+
 def test_workers_share_a_journal(start: Start, tmp_path: Path) -> None:
     storage = f"journal:{tmp_path / 'study.log'}"
     main = optimize(start, storage, 24)  # enough that some are left when the workers have begun
@@ -199,6 +221,7 @@ def test_what_can_t_be_joined_is_one_clear_line(tmp_path: Path) -> None:
     check_refused(done, "not started by `psopt optimize --storage`")
     for typo in (f"sqlite:///{tmp_path / 'typo.db'}", f"journal:{tmp_path / 'typo.log'}"):
         check_refused(psopt(tmp_path, "worker", *study_of(typo)), "is not there")
+        check_refused(psopt(tmp_path, "dashboard", "--storage", typo), "is not there")
     assert not [*tmp_path.glob("typo*")]
     done = psopt(tmp_path, "worker", *study_of(nowhere))
     check_refused(done, "can't be opened")

@@ -150,6 +150,9 @@ def test_a_file_that_is_missing_or_damaged_is_named_with_what_mends_it(run: Path
         (run / name).unlink()
         with pytest.raises(InputError, match=rf"has no {name}: write it anew with `psopt resume"):
             write_report(directory)
+        (run / name).write_bytes(content[:99])
+        with pytest.raises(InputError, match=rf"{name} is damaged: .*; write it anew with `psopt resume"):
+            write_report(directory)
         (run / name).write_bytes(content)
     for path in (run / "predictions").iterdir():
         path.write_bytes(b"nothing")

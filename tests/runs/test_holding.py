@@ -112,6 +112,13 @@ def test_a_study_whose_making_broke_off_is_made_again(tmp_path: Path) -> None:
             assert open_study(directory.storage_url, "run", "tpe", 0, resume=True).trials == []
 
 
+def test_an_emptied_study_of_a_run_with_results_is_a_lost_one(tmp_path: Path) -> None:
+    leave(tmp_path / "run", "run.json", content=manifest(baseline={"id": "x"}))
+    (tmp_path / "run" / "study.db").touch()
+    with pytest.raises(InputError, match=r"has lost its study\.db"), held(tmp_path / "run", resume=True):
+        pass
+
+
 @pytest.mark.parametrize(
     ("names", "left", "said"),
     [

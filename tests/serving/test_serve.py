@@ -37,6 +37,7 @@ REFUSED: dict[bytes, str] = {
     b'{"messages": [{"role": "system", "content": "x"}]}': "must be the user's",
     b'{"messages": [{"role": "user", "content": " "}]}': "must be a text",
     b'{"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}]}': "must be a text",
+    b'{"n": null, "messages": []}': "one message",
     b'{"stream": true, "messages": [{"role": "user", "content": "x"}]}': "leave stream out",
     b'{"n": 2, "messages": [{"role": "user", "content": "x"}]}': "leave n out",
 }

@@ -101,6 +101,21 @@ def test_trackers_are_told_of_a_run_in_order_and_what_fails_is_left_out_and_chan
     assert (tracker.metrics["baseline/test/f1_low"], tracker.metrics["baseline/test/f1_high"]) == (low, high)
 
 
+class KeepingASet(Tracker):
+    """Keeps what no JSON file holds."""
+
+    def start(self, run: RunRecord, kept: dict[str, Any]) -> None:
+        kept["seen"] = {run.folder}
+
+
+def test_what_a_tracker_keeps_that_is_no_json_is_said_once_and_changes_nothing(
+    without: psopt.Run, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    run = optimize(tmp_path / "run", callbacks=[KeepingASet()])
+    assert run.recommended.id == without.recommended.id
+    assert caplog.text.count("the run will be recorded anew") == 1
+
+
 def test_an_interrupted_run_is_ended_as_killed_and_goes_on_when_it_is_resumed(tmp_path: Path) -> None:
     tracker = Listening("trial 1", KeyboardInterrupt())
     with pytest.raises(KeyboardInterrupt):

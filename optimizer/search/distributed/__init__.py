@@ -14,6 +14,8 @@ from psopt.search.distributed._stored_study import (
     StoredStudy,
     StudyMetadata,
     finished_by_others,
+    is_outdated,
+    outdate_answers,
     read_answers,
     read_further,
     read_metadata,

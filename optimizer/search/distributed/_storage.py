@@ -37,9 +37,11 @@ _SQLITE_TIMEOUT = 60  # seconds to wait for a lock; chosen generously: Python's 
 _IN_QUERY = re.compile(r"([?&](?:ssl)?(?:password|passwd|pwd)=)[^&\s]*", re.IGNORECASE)
 
 
-def open_storage(url: str) -> optuna.storages.BaseStorage:
-    """Open the storage of a URL; refuse one that can't be opened."""
+def open_storage(url: str, *, is_there: bool = False) -> optuna.storages.BaseStorage:
+    """Open the storage of a URL; refuse one that can't be opened, or a file that `is_there` isn't: it would be made."""
     with _opening(url):
+        if is_there and (file := _file_of(url)) and not file.exists():
+            raise InputError(f"the storage {url!r} is not there: there is no file {file}")
         return _make_storage(url)
 
 
@@ -127,14 +129,12 @@ def storage_at(
 ) -> Iterator[tuple[optuna.storages.BaseStorage, RetryPolicy]]:
     """A storage that must be reachable during the block, and is waited for after it; `tell` is called about outages.
 
-    Raises InputError if it can't be opened, or if a file that `is_there` isn't: opening would create it.
+    Raises InputError as `open_storage` does.
     """
     policy = RetryPolicy(tell)
     with _opening(url), policy.suspended():
-        if is_there and (file := _file_of(url)) and not file.exists():
-            raise InputError(f"the storage {url!r} is not there: there is no file {file}")
         # `get_storage` puts Optuna's cache above a database: without it, each access reads all trials again.
-        yield retrying(optuna.storages.get_storage(_make_storage(url)), policy), policy
+        yield retrying(optuna.storages.get_storage(open_storage(url, is_there=is_there)), policy), policy
 
 
 def without_password(url: str) -> str:

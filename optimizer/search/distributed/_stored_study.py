@@ -132,6 +132,7 @@ ANSWERED_LATER = "psopt:further"  # ":PROMPT_ID" follows, hidden; answers on val
 TRAIN = "psopt:train"
 ROUND_LEASE = "psopt:round"  # ":ROUND" follows; [worker, beat] of the one that proposes its edits
 CHOSEN = "psopt:chosen"  # hidden; the number of the trial to use: the best so far, at the end the recommended one
+OUTDATED = "psopt:outdated"  # hidden; [trials, rounds] whose answers are to something else than is asked about now
 
 # Of a trial, among the system attributes, which the dashboard does not show
 BEAT = "psopt:beat"  # [worker, beat] of the one that has the trial
@@ -145,6 +146,17 @@ FAILED = "failed"  # why it could not be evaluated
 INFEASIBLE = "infeasible"  # by how much its F1 is too low
 RACED = "raced"  # how far it got, and why it went no further: "80 x 2, dominated by ID"
 AUDIT = "audit"  # of one that would have stopped but was asked further: whether stopping was right or wrong
+
+
+def outdate_answers(study: StoredStudy) -> None:
+    """Let no one take over the answers so far: the samples, the wordings, the prompt or the model have changed."""
+    n_rounds = max(map(_round_of, _stored(study, TRAIN)), default=-1) + 1
+    study.set_hidden_attr(OUTDATED, [len(study.trials_in(*TrialState)), n_rounds])
+
+
+def is_outdated(study: StoredStudy, number: int) -> bool:
+    """Whether `outdate_answers` concerns a trial."""
+    return number < study.hidden_attrs().get(OUTDATED, (0, 0))[0]
 
 
 def write_answers(study: StoredStudy, number: int, predictions: Predictions | PartialAnswers) -> None:
@@ -202,9 +214,11 @@ def write_train_answers(
     study.set_user_attr(_key(TRAIN, round_number, worker), json.dumps(content))
 
 
-def read_train_answers(study: optuna.Study) -> list[tuple[str, NDArray[np.int64]]]:
-    """Return what `write_train_answers` stored, prompt id and answers, by round and worker."""
-    contents = [json.loads(content) for content in _in_order(_stored(study, TRAIN)).values()]
+def read_train_answers(study: StoredStudy) -> list[tuple[str, NDArray[np.int64]]]:
+    """Return what `write_train_answers` stored, prompt id and answers, by round and worker, unless it is outdated."""
+    first = study.hidden_attrs().get(OUTDATED, (0, 0))[1]
+    stored = _in_order(_stored(study, TRAIN)).items()
+    contents = [json.loads(content) for key, content in stored if _round_of(key) >= first]
     return [(content["prompt"], _array_in(content)) for content in contents]
 
 
