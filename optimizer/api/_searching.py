@@ -15,9 +15,8 @@ from psopt.models.chat import asks_in_chat
 from psopt.rephrasings import to_file
 from psopt.runs import CONTRIBUTIONS, STUDY, Found, RunRecorder, StudyNote, study_name
 from psopt.search import Reserve, Search, keep_baseline, open_study
-from psopt.search.distributed import BASELINE, StudyMetadata, outdate_answers, write_metadata
+from psopt.search.distributed import StudyMetadata, outdate_answers, write_metadata
 from psopt.search.gating import check_pinned
-from psopt.search_spaces import Prompt
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from psopt.runs import Run, RunDirectory, RunSettings
     from psopt.search import SearchProblem
     from psopt.search.distributed import StoredStudy
+    from psopt.search_spaces import Prompt
     from psopt.tasks import Sample
 
 
@@ -139,17 +139,12 @@ def _uneven_calibration(evaluator: Evaluator) -> str:
 
 def _describe(study: StoredStudy, recorder: RunRecorder, baseline: Prompt) -> None:
     """Store in the study what it is about."""
-    settings = recorder.settings
+    settings, sha256 = recorder.settings, recorder.task.info.sha256
     rephrasings = recorder.evaluator.rephrasings
-    asked_about = {
-        "dataset_sha256": recorder.task.info.sha256,
-        "model": settings.model,
-        "rephrasings_sha256": rephrasings.sha256,
-    }
+    asked_about = {"dataset_sha256": sha256, "model": settings.model, "rephrasings_sha256": rephrasings.sha256}
+    asked_about["original_prompt"] = baseline.id
     before = study.user_attrs
-    kept = study.hidden_attrs().get(BASELINE)
-    is_other_prompt = kept is not None and Prompt.from_dict(kept).id != baseline.id
-    if is_other_prompt or any(before.get(key, now) != now for key, now in asked_about.items()):
+    if any(before.get(key, now) != now for key, now in asked_about.items()):
         (recorder.directory.path / CONTRIBUTIONS).unlink(missing_ok=True)
         outdate_answers(study)
     versions = {"psopt_version": __version__, "optuna_version": optuna.__version__}
@@ -158,7 +153,6 @@ def _describe(study: StoredStudy, recorder: RunRecorder, baseline: Prompt) -> No
     keep_baseline(study, baseline)
     if settings.storage:
         of_study = {**settings.to_dict(), "storage": None, "command": ""}
-        sha256 = recorder.task.info.sha256
         metadata = StudyMetadata(of_study, sha256, baseline.to_dict(), to_file(rephrasings), __version__)
         write_metadata(study, metadata)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import socket
 import threading
 import warnings
 import webbrowser
@@ -54,13 +53,17 @@ def dashboard(
     if (run is None) == (storage is None):
         raise InputError("say which run: psopt dashboard RUN, or --storage URL")
     url = storage or _storage_of(run)  # type: ignore[arg-type]
-    _check_free(host, port)
-    opened = open_storage(url, is_there=True)
+    application = _application(open_storage(url, is_there=True), run)
+    try:
+        server = make_server(host, port, application, handler_class=_Silent)
+    except OSError as error:
+        raise InputError(f"can't listen on {host}:{port}: {error.strerror}; try --port {port % 65535 + 1}") from error
     address = f"http://{host}:{port}/"
     print_result({"url": address}, f"Optuna's dashboard: {address}  (Ctrl-C ends it)", as_json=as_json)
     if and_open:
         threading.Timer(1.0, webbrowser.open, [address]).start()
-    _serve(opened, host, port, run)
+    with server, contextlib.suppress(KeyboardInterrupt):  # which is how it ends
+        server.serve_forever()
     return 0
 
 
@@ -71,15 +74,7 @@ def _storage_of(run: Path) -> str:
     return directory.read_json(MANIFEST)["settings"]["storage"] or directory.storage_url
 
 
-def _check_free(host: str, port: int) -> None:
-    try:
-        with socket.create_server((host, port)):
-            pass
-    except OSError as error:
-        raise InputError(f"can't listen on {host}:{port}: {error.strerror}; try --port {port % 65535 + 1}") from error
-
-
-def _serve(storage: optuna.storages.BaseStorage, host: str, port: int, run: Path | None) -> None:
+def _application(storage: optuna.storages.BaseStorage, run: Path | None) -> OneBadge:
     import optuna_dashboard
     from optuna.artifacts import FileSystemArtifactStore
     from psopt.runs import ARTIFACTS
@@ -89,9 +84,7 @@ def _serve(storage: optuna.storages.BaseStorage, host: str, port: int, run: Path
         artifacts = FileSystemArtifactStore(str(run / ARTIFACTS))
     # Optuna's importances warn about each parameter with few trials, at every refresh.
     warnings.filterwarnings("ignore", category=UserWarning, module="optuna")
-    application = OneBadge(optuna_dashboard.wsgi(storage, artifact_store=artifacts), storage)
-    with make_server(host, port, application, handler_class=_Silent) as server:
-        server.serve_forever()
+    return OneBadge(optuna_dashboard.wsgi(storage, artifact_store=artifacts), storage)
 
 
 class OneBadge:

@@ -125,7 +125,7 @@ class RunDirectory:
 
     @property
     def how_to_write_anew(self) -> str:
-        """What mends a file that is written at a run's end."""
+        """How to fix a file that is written at a run's end."""
         return f"write it anew with `psopt resume {self.path}`, which asks for no answer twice"
 
     def read_json(self, name: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import signal
 import socket
 import urllib.request
 from pathlib import Path
@@ -112,8 +113,9 @@ def test_what_the_dashboard_prints_is_what_its_schema_says_and_it_serves_the_stu
         printed = json.loads(served.stdout.readline())
         studies = wait_until(lambda: summaries(f"{printed['url']}api/studies"), process=served)
     finally:
-        served.kill()
-        served.communicate()
+        served.send_signal(signal.SIGTERM)
+        _, said = served.communicate(timeout=60)
+    assert (served.returncode, said) == (0, "")
     check("dashboard", printed)
     assert printed["url"] == f"http://127.0.0.1:{port}/"
     assert [study["study_name"] for study in studies] == ["run"]
