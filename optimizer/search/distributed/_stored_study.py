@@ -156,7 +156,7 @@ def outdate_answers(study: StoredStudy) -> None:
 
 def is_outdated(study: StoredStudy, number: int) -> bool:
     """Whether `outdate_answers` concerns a trial."""
-    return number < study.hidden_attrs().get(OUTDATED, (0, 0))[0]
+    return number < int(study.hidden_attrs().get(OUTDATED, (0, 0))[0])
 
 
 def write_answers(study: StoredStudy, number: int, predictions: Predictions | PartialAnswers) -> None:
