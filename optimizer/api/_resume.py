@@ -109,6 +109,11 @@ def settings_to_resume(run: str | Path, **changes: Any) -> RunSettings:
             f"{run} was made with a model object in Python ({settings.model}), which no name loads: resume with "
             f"psopt.optimize(task, model=.., out={str(run)!r}, resume=True)"
         )
+    if manifest["dataset"]["source"] == "memory" and not settings.program:
+        raise InputError(
+            f"{run} is of a task that was made in Python: resume with psopt.optimize(task, .., out={str(run)!r}, "
+            "resume=True), with the same arguments"
+        )
     if "headers" in wanted:
         wanted["headers"] = {**settings.lm.headers, **wanted["headers"]}
     return changed(settings, wanted)

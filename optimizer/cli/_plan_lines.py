@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from psopt.cli._tables import add_numbers, new_table, print_table, result_console
 from psopt.cli._writing import print_json
-from psopt.models.chat import CHAT_KINDS, PRICES_OF
+from psopt.models.chat import CHAT_KINDS, PRICES_OF, user_prices
 from psopt.runs import WRITTEN
 from psopt.runs.planning import Limits, duration, time_line
 from psopt.settings import model_names
@@ -131,7 +131,7 @@ def _amount_line(estimate: CostEstimate, model: str, *, is_local: bool) -> str:
     if is_local:
         return f"It costs time, not money: {amount}."
     if estimate.cost_range is None:
-        return f"{amount}. No price is known for {model}: see the README on prices."
+        return f"{amount}. No price is known for {model}: add it to {user_prices()}."
     low, high = estimate.cost_range
     if not high:
         return f"Nothing to pay: {amount}."

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _TRIALS, _REPHRASINGS = 40, 10  # like the command without an effort
 _SMALL = frozenset({"light", "medium"})
-# From the simulations in `psopt.search.gate`: with 100 samples a sure gate keeps less than half of the true gain.
+# From the simulations in experiments/promise.py: with 100 samples a sure gate keeps less than half of the true gain.
 _ENOUGH_TO_BE_SURE = 100
 _THREADS = 8  # dspy's own default (`dspy.settings.num_threads`)
 
@@ -103,7 +103,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     pick : str
         Which program is returned: ``recommended``, ``knee``, ``short``, ``f1``, ``sensitivity`` or ``consistency``.
     gate : {"sure", "likely", "off"}, optional
-        What a program must show on the testset to be recommended instead of yours; see `psopt.search.gate`. By default
+        What a program must show on the testset to be recommended instead of yours; see docs/guides/gate.md. By default
         ``likely`` with ``auto="light"`` and ``"medium"``, and whenever the size is planned and the testset has fewer
         than 100 examples: such tests can only confirm the largest differences. Otherwise ``sure``.
     gate_margin : float

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from psopt.evaluation._predictions import Predictions
 
 # Threshold of `lopsidedness`. From .5 on a bias towards a label raises C by .12 or more on real models, and where S
-# changes it lowers S by more than the gate's point (docs/decisions.md, "A prompt that always says the same").
+# changes it lowers S by more than the gate's point (docs/decisions.md, "A prompt that almost always gives the same
+# answer").
 LOPSIDED = 0.5
 # Share of the F1 that a constant answer leaves to be gained; chosen. Without it a few correct answers that differ would
 # be significant at once. A prompt that surely finds more than this of a rare class is not near-constant.

@@ -77,7 +77,7 @@ class PhraseEvidence:
         return cls(tuple(task.labels), counts, least, signs, plainest, private, tuple(distinct))
 
     def is_sign(self, phrases: Sequence[str]) -> NDArray[np.bool_]:
-        """Which phrases are the simplest signs of which class: (n_phrases, C) bool; see `psopt.diagnosis.Signs`."""
+        """Which phrases are the simplest signs of which class: (n_phrases, C) bool."""
         marked = np.zeros((len(phrases), len(self.labels)), dtype=bool)
         for row, phrase in enumerate(phrases):
             if phrase in self.plainest:

@@ -54,7 +54,8 @@ class Run:
         be the knee itself, and need not be on the front.
     study : optuna.Study
     finish_reason : str
-        ``trials`` (the total was reached), ``exhausted`` (nothing new to try) or ``budget`` (a limit was reached).
+        ``trials`` (the total was reached), ``exhausted`` (nothing new to try) or ``budget`` (a limit was reached); of
+        a run that was loaded also ``running``, ``interrupted`` or ``failed``.
     recommendation : Recommendation or None
         What the gate has decided, and the test behind it; None if the run was put together without it.
     draw : callable or None

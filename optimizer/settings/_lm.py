@@ -35,8 +35,8 @@ def _json_object(text: str) -> dict[str, Any]:
 class LMConfig:
     """How language models are asked, and what a run may spend on them.
 
-    The limits are for all models of a run together, each time that it is started or resumed. Values of headers are
-    treated as secrets: run.json has only the names.
+    The limits are for all models of a run together, counted from its beginning, also where it is resumed. Values of
+    headers are treated as secrets: run.json has only the names.
     """
 
     api_base: str | None = MODEL.first(

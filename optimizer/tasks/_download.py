@@ -168,7 +168,9 @@ def fetch_dataset(name: str) -> Path:
     try:
         return download(builtin)
     except DownloadError as error:
-        raise DataError(f"{name} can't be fetched: {error}; {by_hand(builtin)}") from error
+        here = find_local(builtin)
+        remedy = f"{here.path} has its files, and they are used" if here else by_hand(builtin)
+        raise DataError(f"{name} can't be fetched: {error}; {remedy}") from error
 
 
 def download(builtin: Builtin) -> Path:

@@ -52,6 +52,9 @@ def test_a_limit_is_compared_with_what_is_expected(data: Any, server: FakeServer
     assert re.fullmatch(first, said.splitlines()[0])
     assert "is reached" not in optimize(data, server, "--dry-run", "--max-cost", "200").stdout
     assert server.counts()["requests"] == before
+    unknown = ("--model", "openai/unknown", "--trials", "4", "--dry-run")
+    said = psopt(data, "optimize", "--dataset", "data.csv", *unknown, code=0).stdout
+    assert f"No price is known for openai/unknown: add it to {data / 'prices.toml'}." in said
     said = psopt(data, "optimize", "--dataset", "data.csv", "--max-cost", "1", "--dry-run", code=0).stdout
     assert "This model costs nothing." in said
     assert "--max-cost: nothing to limit, minilm asks no server" in said

@@ -27,6 +27,17 @@ def by_first_word(messages: list[dict[str, str]]) -> str:
     return "Person" if "Who" in messages[-1]["content"] else "Number"
 
 
+def test_a_run_of_a_task_made_in_python_says_how_it_is_resumed(tmp_path: Path) -> None:
+    task = psopt.Task.from_records([(f"text {n}", "ab"[n % 2]) for n in range(40)])
+    same: Any = {"model": "sim/", "trials": 1, "rephrasings": 2, "heldout": 2, "out": tmp_path / "run"}
+    run = psopt.optimize(task, **same)
+    with pytest.raises(
+        InputError, match=r"made in Python: resume with psopt\.optimize\(task, \.\., out='.+run', resume=True"
+    ):
+        psopt.resume(run.path)
+    assert psopt.optimize(task, **same, resume=True).path == run.path
+
+
 class Looker(Observer):
     """Loads the run while it is under way."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 import socket
 import tarfile
 import threading
@@ -195,6 +196,16 @@ def test_other_content_than_published_and_unknown_names_are_refused(origin: Orig
     assert not (cache / TEST).exists()
     with pytest.raises(UnknownNameError, match="did you mean 'trec'"):
         fetch_dataset("trek")
+
+
+def test_files_that_are_at_hand_need_not_be_fetched_by_hand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path, origin: Origin
+) -> None:
+    monkeypatch.setenv("PSOPT_DATA_DIR", str(tmp_path / "data"))
+    folder = put(tmp_path / "data" / "toy")
+    monkeypatch.setenv("PSOPT_OFFLINE", "1")
+    with pytest.raises(DataError, match=rf"PSOPT_OFFLINE is set; {re.escape(str(folder))} has its files"):
+        fetch_dataset("toy")
 
 
 def test_offline_is_obeyed(monkeypatch: pytest.MonkeyPatch, origin: Origin) -> None:

@@ -3,7 +3,7 @@
 from psopt.models.chat._address import asking_nothing, public_address, public_command
 from psopt.models.chat._answer_monitor import FIRST, spread
 from psopt.models.chat._answer_rate import AnswerRate, keep_rate, kept_rate
-from psopt.models.chat._budget import PRICES_OF, Budget, Need, Price, Usage, grid_price, price_of
+from psopt.models.chat._budget import PRICES_OF, Budget, Need, Price, Usage, grid_price, price_of, user_prices
 from psopt.models.chat._client import Answer, CallEnd, CallStart, CallWatcher, OnCallEnd, Query, TransientError
 from psopt.models.chat._dialect import read_response_format
 from psopt.models.chat._doctor import examine
