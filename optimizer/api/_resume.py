@@ -104,15 +104,12 @@ def settings_to_resume(run: str | Path, **changes: Any) -> RunSettings:
         raise InputError(
             f"{run} is of a program that was compiled in Python: compile it again with log_dir={str(run)!r}"
         )
-    if settings.own_model:
-        raise InputError(
-            f"{run} was made with a model object in Python ({settings.model}), which no name loads: resume with "
-            f"psopt.optimize(task, model=.., out={str(run)!r}, resume=True)"
-        )
+    made = f"a model object in Python ({settings.model}), which no name loads" if settings.own_model else ""
     if manifest["dataset"]["source"] == "memory" and not settings.program:
+        made = made or "a task made in Python"
+    if made:
         raise InputError(
-            f"{run} is of a task that was made in Python: resume with psopt.optimize(task, .., out={str(run)!r}, "
-            "resume=True), with the same arguments"
+            f"{run} was made with {made}: resume with psopt.optimize(task, .., out={str(run)!r}, resume=True)"
         )
     if "headers" in wanted:
         wanted["headers"] = {**settings.lm.headers, **wanted["headers"]}

@@ -88,7 +88,7 @@ def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: 
         lines.append(
             "Calls that fail and are sent again, and what a model thinks before it answers, are not counted here."
         )
-    limit = _limit_reached(estimate, lm)
+    limit = next(iter(estimate.reached(lm)), "")
     if within := estimate.trials_within(lm):
         reached = f"{limit} is reached after about {span(*within)} of {estimate.trials} trials"
         lines.append(f"{reached}; what was found till then is scored on test.")
@@ -164,19 +164,6 @@ def _minutes_line(estimate: CostEstimate, lm: LMConfig, *, is_local: bool) -> st
     if not pace.day:
         return f"At least {how_long}: --requests-per-minute {lm.requests_per_minute:g} allows no more."
     return f"About {how_long} at {rounded(pace.per_minute)} calls per minute, as measured on {pace.day}."
-
-
-def _limit_reached(estimate: CostEstimate, lm: LMConfig) -> str:
-    """The first limit that may be reached; empty for none."""
-    _, most_calls = estimate.calls_range
-    _, most_tokens = estimate.tokens_range
-    if lm.max_cost is not None and estimate.cost_range and lm.max_cost < estimate.cost_range[1]:
-        return f"--max-cost {lm.max_cost:g}"
-    if lm.max_tokens_total is not None and lm.max_tokens_total < most_tokens:
-        return f"--max-tokens-total {lm.max_tokens_total}"
-    if lm.max_calls is not None and lm.max_calls < most_calls:
-        return f"--max-calls {lm.max_calls}"
-    return ""
 
 
 def span(few: float, many: float) -> str:

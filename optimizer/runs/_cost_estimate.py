@@ -203,19 +203,21 @@ class CostEstimate:
 
     def trials_within(self, lm: LMConfig) -> tuple[int, int] | None:
         """After how many trials a limit is reached, low and high; None if none is reached before the end."""
-        limits = (
-            (lm.max_calls, self.calls_range),
-            (lm.max_tokens_total, self.tokens_range),
-            (lm.max_cost, self.cost_range or (0.0, 0.0)),
-        )
-        within = [
-            (self._trials_for(limit, high), self._trials_for(limit, low))
-            for limit, (low, high) in limits
+        return next(iter(self.reached(lm).values()), None) if self.candidates else None
+
+    def reached(self, lm: LMConfig) -> dict[str, tuple[int, int]]:
+        """The limits that may be reached, the earliest first, and after how many trials, low and high."""
+        limits = {
+            "--max-cost": (lm.max_cost, *(self.cost_range or (0.0, 0.0))),
+            "--max-tokens-total": (lm.max_tokens_total, *self.tokens_range),
+            "--max-calls": (lm.max_calls, *self.calls_range),
+        }
+        within = {
+            f"{name} {limit:.12g}": (self._trials_for(limit, high), self._trials_for(limit, low))
+            for name, (limit, low, high) in limits.items()
             if limit is not None and limit < high
-        ]
-        if not self.candidates:
-            return None
-        return min(within, default=None)
+        }
+        return dict(sorted(within.items(), key=lambda found: found[1]))
 
     def _trials_for(self, limit: float, total: float) -> int:
         """How many trials a limit on this total pays for: what is not searching is paid first."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from psopt.models.chat import AnswerRate, LMConfig, Need
+from psopt.models.chat import AnswerRate, LMConfig, Need, Price
 from psopt.runs import CostEstimate, Pace, Phase
 from psopt.runs.planning import shorter_line
 
@@ -20,6 +20,14 @@ def test_a_measured_rate_is_no_faster_than_what_may_be_asked(changed: Any, per_m
     rate = AnswerRate(1200.0, 32, "2026-11-22")
     assert Pace.of(rate, LM.changed(**changed)) == Pace(per_minute, "2026-11-22")
     assert Pace.of(None, LM) is None
+
+
+def test_the_limit_that_is_named_is_the_one_that_is_reached_first() -> None:
+    calls = Need(100, 100_000, 1.0)
+    whole = CostEstimate((Phase("candidates on val", calls, calls, calls),), Price(1.0, 1.0), trials=11, candidates=10)
+    assert list(whole.reached(LM.changed(max_cost=0.9, max_calls=25))) == ["--max-calls 25", "--max-cost 0.9"]
+    assert whole.trials_within(LM.changed(max_cost=0.9, max_calls=25)) == (3, 3)
+    assert whole.reached(LM.changed(max_calls=100)) == {}
 
 
 def test_what_fits_in_five_minutes_is_what_a_plan_of_that_size_pays_for() -> None:
