@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.metrics import pairwise_consistency
-from psopt.report._theme import IN_PERCENT, SCALE, Figure, color_of, drawn, grouped_bars, shown, styled
+from psopt.report._theme import (
+    CLASSES,
+    IN_PERCENT,
+    SCALE,
+    Figure,
+    color_of,
+    drawn,
+    grouped_bars,
+    shown,
+    shown_labels,
+    styled,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,12 +51,12 @@ def class_sensitivity(prompts: Mapping[str, Predictions]) -> Figure:
     for name, predictions in prompts.items():
         members = {label: predictions.members(label) for label in _labels(predictions)}
         bars[name] = {
-            "x": [shown(label, 30) for label in members],
+            "x": list(shown_labels(members, 30).values()),
             "y": [float(predictions.sensitivities[of_class].mean()) for of_class in members.values()],
             "customdata": [len(of_class) for of_class in members.values()],
             "hovertemplate": "%{x}: S %{y:.1%}, %{customdata} samples",
         }
-    plot = grouped_bars(bars, 320, yaxis_title="mean S", yaxis_tickformat=IN_PERCENT)
+    plot = grouped_bars(bars, 320, yaxis_title="mean S", yaxis_tickformat=IN_PERCENT, xaxis=CLASSES)
     return Figure("class-sensitivity", "Sensitivity by class", "The lower the steadier.", plot)
 
 
@@ -54,12 +65,14 @@ def class_consistency(prompts: Mapping[str, Predictions]) -> Figure:
     import plotly.graph_objects as go
 
     plot = go.Figure()
+    first = next(iter(prompts.values()))
+    labels = shown_labels((label for label in first.labels if len(first.members(label))), 30)
     sides = ["both"] * len(prompts)
     if len(prompts) == 2:
         sides = ["negative", "positive"]
     for number, (name, predictions) in enumerate(prompts.items()):
         plot.add_violin(
-            x=[shown(str(sample.label), 30) for sample in predictions.samples],
+            x=[labels[str(sample.label)] for sample in predictions.samples],
             y=predictions.consistencies.round(4).tolist(),
             name=name,
             line_color=color_of(number),
@@ -73,7 +86,8 @@ def class_consistency(prompts: Mapping[str, Predictions]) -> Figure:
             scalemode="width",
             width=0.9,
         )
-    styled(plot, 340, violinmode="overlay", yaxis_title="mean consistency")
+    styled(plot, 340, violinmode="overlay", yaxis_title="mean consistency", xaxis=CLASSES)
+    plot.update_xaxes(categoryorder="array", categoryarray=list(labels.values()))
     plot.update_yaxes(range=[0, 1], tickformat=IN_PERCENT)
     caption = (
         "How alike a sample is answered to the others of its class. A violin that is thick at the top stands for a "
@@ -90,7 +104,8 @@ def consistency_matrices(prompts: Mapping[str, Predictions]) -> Figure:
     cells = list(product(_labels(first), prompts))
     columns = min(4, len(cells))
     rows = -(-len(cells) // columns)
-    titles = [f"{shown(label, 24)}<br>{name}" for label, name in cells]
+    names = shown_labels(_labels(first), 24)
+    titles = [f"{names[label]}<br>{name}" for label, name in cells]
     plot = make_subplots(
         rows, columns, subplot_titles=titles, horizontal_spacing=0.02, vertical_spacing=min(0.3 / rows, 0.12)
     )
@@ -120,6 +135,7 @@ def _style_heat(plot: go.Figure, height: int, title: str, **axes: Any) -> None:
     styled(plot, height, coloraxis={"colorscale": SCALE, "cmin": 0, "cmax": 100, "colorbar": bar})
     plot.update_xaxes(**axes, showgrid=False, ticks="")
     plot.update_yaxes(**axes, showgrid=False, ticks="", autorange="reversed")
+    plot.update_annotations(font_size=13)  # titles of panels, which are 190 pixels wide
 
 
 def _labels(predictions: Predictions) -> list[str]:
@@ -160,16 +176,17 @@ def confusion(prompts: Mapping[str, Predictions]) -> Figure | None:
     if first.answers.open is not None or len(first.class_names) > _MOST_CLASSES:
         return None
     rows = [label for label in first.labels if len(first.members(label))]
-    names, columns = [shown(label, 24) for label in rows], [shown(name, 24) for name in first.class_names]
+    columns = shown_labels(first.class_names, 24)
     plot = make_subplots(1, len(prompts), subplot_titles=list(prompts), horizontal_spacing=0.04, shared_yaxes=True)
     for place, predictions in enumerate(prompts.values()):
         counts = np.array([predictions.counts[predictions.members(label)].sum(axis=0) for label in rows])
         shares = (100 * (counts / counts.sum(axis=1, keepdims=True))).round(1)
         hover = "%{y} answered %{x}: %{z} %<extra></extra>"
-        heat = {"z": shares, "x": columns, "y": names, "coloraxis": "coloraxis", "hovertemplate": hover}
+        axes = {"x": list(columns.values()), "y": [columns[label] for label in rows]}
+        heat = {"z": shares, **axes, "coloraxis": "coloraxis", "hovertemplate": hover}
         plot.add_heatmap(**heat, row=1, col=1 + place)
-    _style_heat(plot, 200 + 28 * len(rows), "% of answers")
-    plot.update_layout(margin={"l": 140, "r": 20, "t": 40, "b": 110})
+    _style_heat(plot, 200 + 28 * len(rows), "% of answers", **CLASSES)
+    plot.update_layout(margin_t=40)
     caption = (
         "A row is the samples of a class, a column what they are answered under all wordings. The diagonal is right, a "
         "light square beside it is a class that is taken for another."

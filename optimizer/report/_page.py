@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 from psopt._version import __version__
+from psopt.notebooks import shortened
 from psopt.text import percent
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
     import jinja2
     from psopt.report._theme import Figure
+
+_LONGEST = 1000  # characters of a text in a table: a row of 50,000 hides all others
 
 
 def render_page(template: str, figures: Sequence[Figure], **content: Any) -> str:
@@ -34,6 +37,7 @@ def _environment() -> jinja2.Environment:
     loader = jinja2.FunctionLoader(lambda name: resources.files("psopt.report").joinpath(name).read_text("utf-8"))
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, loader=loader)
     environment.filters |= {"percent": percent, "as_json": _as_json}
+    environment.filters["shortened"] = functools.partial(shortened, longest=_LONGEST)
     return environment
 
 

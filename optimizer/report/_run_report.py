@@ -220,7 +220,7 @@ def _facts(contents: Contents, directory: RunDirectory, prices: Mapping[str, Cal
         "answers": _answers_fact(run["calls"]),
         "racing": racing_line(race).removeprefix("racing: ") if race else "",
         "time": f"{minutes}:{seconds:02} minutes",
-        "psopt": f"{run['psopt_version']}; {run['command']}",
+        "psopt": "; ".join(filter(None, (run["psopt_version"], run["command"]))),
         "length": f"{arrow}: {price_line(prices[before['id']], prices[after['id']])}".replace("->", "→"),
     }
     if against_knee := run.get("short_against_knee"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import html
 import textwrap
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from psopt.notebooks import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     import plotly.graph_objects as go
     from psopt.evaluation import Predictions
@@ -22,6 +23,8 @@ COLORS = ("#8b93a1", "#1a9c5f", "#2f6fde", "#d97706", "#7c3aed", "#be185d")
 SCALE = "Viridis"
 IN_PERCENT = ".3~p"
 """The format of ticks: as many digits as tell neighbours apart."""
+CLASSES = {"type": "category", "automargin": True}
+"""Of an axis of labels: left alone, plotly takes "3" for a number, and cuts long ones."""
 _LINES = "rgba(128,128,128,.25)"
 _AROUND_PANELS, _LEAST_PANEL = 140, 190  # pixels, chosen by eye: the labels of classes, and a title of 24 characters
 _LONGEST = 160  # characters: a hover label of three lines
@@ -104,6 +107,17 @@ def shown(text: str, longest: int = _LONGEST, width: int = 70) -> str:
     """A text from data as plotly shows it: short, broken into lines, and never mark-up, whatever it holds."""
     lines = textwrap.wrap(shortened(text, longest), width, break_long_words=False, break_on_hyphens=False)
     return "<br>".join(html.escape(line, quote=False) for line in lines)
+
+
+def shown_labels(labels: Iterable[str], longest: int) -> dict[str, str]:
+    """Labels as a figure's axes show them: short, and numbered where two would look the same."""
+    names: dict[str, str] = {}
+    n_alike: Counter[str] = Counter()
+    for label in labels:
+        name = shown(label, longest)
+        n_alike[name] += 1
+        names[label] = name if n_alike[name] == 1 else f"{name} ({n_alike[name]})"
+    return names
 
 
 def color_of(number: int) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.evaluation import quality_of
 from psopt.metrics import flip_pairs, prompt_f1, rephrasing_curve, rephrasing_damage
-from psopt.report._theme import IN_PERCENT, Figure, color_of, grouped_bars, shown, styled
+from psopt.report._theme import CLASSES, IN_PERCENT, Figure, color_of, grouped_bars, shown, shown_labels, styled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,7 +62,7 @@ def flips(prompts: Mapping[str, Predictions]) -> Figure | None:
     first = next(iter(prompts.values()))
     if first.answers.open is not None:
         return None
-    names = first.class_names
+    names = list(shown_labels(first.class_names, 24).values())
     flips_of: dict[str, dict[tuple[int, int], int]] = {}
     total: Counter[tuple[int, int]] = Counter()
     for name, predictions in prompts.items():
@@ -72,13 +72,12 @@ def flips(prompts: Mapping[str, Predictions]) -> Figure | None:
     bars = {}
     for name, n_samples in flips_of.items():
         bars[name] = {
-            "y": [f"{shown(names[a], 24)} – {shown(names[b], 24)}" for a, b in most],
+            "y": [f"{names[a]} –<br>{names[b]}" for a, b in most],
             "x": [n_samples.get(pair, 0) for pair in most],
             "orientation": "h",
             "hovertemplate": "%{y}: %{x} samples",
         }
-    plot = grouped_bars(bars, 110 + 34 * max(1, len(most)), xaxis_title="samples")
-    plot.update_layout(margin={"l": 190, "r": 20, "t": 30, "b": 50})
+    plot = grouped_bars(bars, 110 + 34 * max(1, len(most)), xaxis_title="samples", yaxis=CLASSES)
     caption = "The two answers that an unstable sample is given most often."
     return Figure("flips", "Between which classes answers flip", caption, plot)
 

@@ -17,7 +17,8 @@ from psopt.api import diagnose, optimize
 from psopt.errors import InputError
 from psopt.evaluation import Predictions
 from psopt.report import diagnosis_page, fixed_and_broken, most_severe, write_report
-from psopt.report._class_figures import class_sensitivity, confusion, consistency_matrices
+from psopt.report._class_figures import class_consistency, class_sensitivity, confusion, consistency_matrices
+from psopt.report._wording_figures import flips
 from psopt.runs import RunDirectory
 from psopt.tasks import Sample, Task
 
@@ -85,6 +86,7 @@ def test_the_report_is_one_file_that_loads_nothing_and_escapes_the_data(page: st
     assert len(without_plotly) < 600_000
     assert not re.findall(r"""(?:src|href)\s*=\s*["'](?!#)""", without_plotly)
     assert "default-src 'none'" in page
+    assert "showSendToCloud: false" in page  # plotly's button would upload the texts
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert" in page
     assert "\\u003cscript" not in page  # in figures it is text, not mark-up that happens to be encoded
@@ -174,6 +176,25 @@ def test_s_of_a_class_is_the_mean_of_its_samples_and_confusion_counts_the_answer
     assert np.asarray(after.z).tolist() == [[100, 0, 0], [0, 100, 0]]
 
 
+@pytest.mark.parametrize(
+    ("labels", "shown"),
+    [(("1", "3000"), ["1", "3000"]), (("x" * 40 + "a", "x" * 40 + "b"), ["x" * 23 + "…", "x" * 23 + "… (2)"])],
+)
+def test_labels_stay_apart_on_axes_if_they_are_numbers_or_begin_alike(
+    pair: dict[str, Any], labels: tuple[str, str], shown: list[str]
+) -> None:
+    for name, of in pair.items():
+        samples = tuple(dataclasses.replace(one, label=labels["ab".index(one.label)]) for one in of.samples)
+        pair[name] = dataclasses.replace(of, samples=samples, labels=labels)
+    drawn = {draw: draw(pair) for draw in (class_sensitivity, class_consistency, confusion, flips)}
+    assert list(drawn[confusion].plot.data[0].x) == [*shown, "N/A"]
+    assert len(set(drawn[class_consistency].plot.data[0].x)) == 2
+    assert list(drawn[flips].plot.data[0].y) == [f"{shown[0]} –<br>{shown[1]}"]
+    for draw, figure in drawn.items():
+        layout = figure.plot.layout
+        assert (layout.yaxis if draw is flips else layout.xaxis).type == "category"
+
+
 def test_matrices_hold_the_consistency_of_each_pair(pair: dict[str, Any]) -> None:
     before, _ = consistency_matrices(pair).plot.data
     cells = dict(zip(before.x, np.asarray(before.z).tolist(), strict=True))
@@ -241,6 +262,14 @@ def test_a_diagnosis_is_a_page_too_and_names_samples_by_their_ids(task: Task, ke
         assert f'data-figure="{name}"' in page
     weakest = report.diagnosis.failure_cases["sensitivity"][0]
     assert f'<tr><td class="l">{weakest.id}</td><td>{100 * weakest.sensitivity:.1f}</td>' in page
+
+
+def test_a_long_text_is_cut_in_tables(task: Task, keyword_model: Any) -> None:
+    texts = tuple(dataclasses.replace(one, text=f"{one.text} {'long ' * 1000}") for one in task.train)
+    report = diagnose(dataclasses.replace(task, train=texts), model=keyword_model, rephrasings=3)
+    page = diagnosis_page(report, "toy", "keyword", "train")
+    assert "long " * 100 in page
+    assert "long " * 500 not in page
 
 
 def test_a_diagnosis_without_labels_shows_what_can_be_known(task: Task, keyword_model: Any) -> None:
