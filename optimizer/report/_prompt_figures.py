@@ -80,9 +80,9 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], qu
 
 def fronts_figure(runs: Mapping[str, Mapping[str, Any]]) -> Figure:
     """F1 against S on test for several runs' fronts and original prompts, by the runs' names."""
-    quality = quality_name(next(iter(runs.values())))
-    plot = _plane(quality)
-    for number, (name, run) in enumerate(runs.items(), start=1):
+    qualities = list(map(quality_name, runs.values()))
+    plot = _plane(" or ".join(dict.fromkeys(qualities)))
+    for number, (quality, (name, run)) in enumerate(zip(qualities, runs.items(), strict=True), start=1):
         original = {**run["baseline"], "edits": []}
         _add_tested(plot, name, run["front"], quality, {"color": color_of(number)})
         _add_tested(plot, f"{name}, original", [original], quality, {"color": color_of(number), "symbol": "diamond"})

@@ -26,7 +26,8 @@ def runs_page(pairs: Sequence[TwoRuns]) -> tuple[str, list[Figure]]:
     shown = runs_of(pairs)
     names = names_of(shown)
     figure = fronts_figure({name: run.contents.run for name, run in zip(names, shown, strict=True)})
-    rows = [_copied_row(name, run) for name, run in zip(names, shown, strict=True)]
+    measures = _measures(shown)
+    rows = [_copied_row(name, run, measures) for name, run in zip(names, shown, strict=True)]
     page = render_page(
         "runs.html",
         [figure],
@@ -75,7 +76,7 @@ def measure_rows(pairs: Sequence[TwoRuns]) -> list[dict[str, Any]]:
     shown = [run.contents for run in runs_of(pairs)]
     scores = [{"baseline": of.run["baseline"]["test"], "chosen": of.chosen["test"]} for of in shown]
     rows = []
-    for measure, name in shown[0].measures.items():
+    for measure, name in _measures(runs_of(pairs)).items():
         differences = [runs.differences.get(measure) for runs in pairs]
         verdicts = [runs.verdict(measure) if measure in runs.differences else "" for runs in pairs]
         row = {"measure": measure, "name": name, "runs": scores, "differences": differences, "verdicts": verdicts}
@@ -83,13 +84,24 @@ def measure_rows(pairs: Sequence[TwoRuns]) -> list[dict[str, Any]]:
     return rows
 
 
-def _copied_row(name: str, shown: RunShown) -> dict[str, str]:
+def _measures(shown: Sequence[RunShown]) -> dict[str, str]:
+    """The measures that any run has, by their keys; what is F1 in one and accuracy in another has both names."""
+    names: dict[str, list[str]] = {}
+    for run in shown:
+        for measure, name in run.contents.measures.items():
+            names.setdefault(measure, []).append(name)
+    return {measure: " or ".join(dict.fromkeys(of)) for measure, of in names.items()}
+
+
+def _copied_row(name: str, shown: RunShown, measures: Mapping[str, str]) -> dict[str, str]:
     """A run as a row of the table for copying."""
     scores = shown.contents.chosen["test"]
     row = {"run": name, "model": str(shown.contents.run["model"])}
-    for measure, title in shown.contents.measures.items():
-        low, high = (f"{100 * end:.0f}" for end in scores["ci"][measure])
-        row[title] = f"{percent(scores[measure])} ({low}–{high})"
+    for measure, title in measures.items():
+        row[title] = percent(scores[measure])
+        if measure in scores["ci"]:
+            low, high = scores["ci"][measure]
+            row[title] += f" ({100 * low:.0f}–{100 * high:.0f})"
     return {**row, "tokens per call": f"{shown.call.tokens:,}"}
 
 

@@ -90,7 +90,7 @@ class TwoRuns:
     def sentences(self) -> list[str]:
         """The result of the comparison."""
         if not self.differences:
-            return [f"Not tested against each other: {self.basis}."]
+            return [f"{self.second.name} and {self.first.name} are not tested against each other: {self.basis}."]
         parts = [
             f"{self.first.contents.measures[measure]} {self.verdict(measure)} ({100 * difference.difference:+.1f}, "
             f"{100 * difference.low:+.1f} to {100 * difference.high:+.1f})"

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 _SIGN = re.compile(r"[\\`*_\[\]<&|#~]")  # begins markup, HTML or an entity within a line, or ends a table cell
 
+_WORDS_OF_LATEX = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum", "|": "bar", "<": "less", ">": "greater"}
+_IN_LATEX = {sign: f"\\text{word}{{}}" for sign, word in _WORDS_OF_LATEX.items()}
+_IN_LATEX |= {"–": "--"} | {sign: f"\\{sign}" for sign in "_%&#${}"}
+
 
 def one_line(text: str) -> str:
     r"""Return a text without control characters and half surrogate pairs, with single spaces for all white space.
@@ -108,19 +112,15 @@ def _markdown_row(cells: Iterable[str]) -> str:
 def latex_table(rows: Sequence[Mapping[str, str]]) -> str:
     r"""Return rows with the same columns as a `tabular` with booktabs rules; the first two columns hold words.
 
-    >>> print(latex_table([{"prompt": "a_b", "S": "40 (30–50)"}]).splitlines()[4])
-    a\_b & 40 (30--50) \\
+    >>> print(latex_table([{"prompt": r"mine~1\a_b", "S": "40 (30–50)"}]).splitlines()[4])
+    mine\textasciitilde{}1\textbackslash{}a\_b & 40 (30--50) \\
     """
+    signs = str.maketrans(_IN_LATEX)
     cells = [[*rows[0]], *([*row.values()] for row in rows)]
-    head, *body = [f"{' & '.join(map(_escaped, line))} \\\\" for line in cells]
+    head, *body = [f"{' & '.join(cell.translate(signs) for cell in line)} \\\\" for line in cells]
     columns = "ll" + "r" * (len(rows[0]) - 2)
     lines = [f"\\begin{{tabular}}{{{columns}}}", "\\toprule", head, "\\midrule", *body, "\\bottomrule"]
     return "\n".join([*lines, "\\end{tabular}"])
-
-
-def _escaped(text: str) -> str:
-    """A text with LaTeX's special signs escaped."""
-    return re.sub(r"([_%&#$])", r"\\\1", text).replace("–", "--")
 
 
 def line_changes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:

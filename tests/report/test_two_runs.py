@@ -102,7 +102,9 @@ def test_what_can_t_be_paired_is_said_and_shown_all_the_same(directory: RunDirec
         ({"test": new}, "they were tested on different samples"),
     ):
         runs = compare_runs(directory, changed_copy(directory, samples=samples | change))
-        assert runs.sentences == [f"Not tested against each other: {reason}."]
+        assert runs.sentences == [
+            f"{runs.second.name} and {directory.path} are not tested against each other: {reason}."
+        ]
         page, _ = runs_page([runs])
         assert reason in page
         assert "Samples that moved" not in page
@@ -142,6 +144,29 @@ def test_several_runs_are_one_page_with_what_is_set_otherwise_and_a_table_to_cop
     assert [line.split(" | ")[0] for line in copied[2:]] == ["| run", "| b", "| c"]
     assert "\\begin{tabular}{llrrrr}" in page
     assert '<td class="l">seed</td><td class="l">42</td><td class="l">0</td><td class="l">1</td>' in page
+
+
+def test_runs_with_other_measures_keep_their_columns(directory: RunDirectory) -> None:
+    content = read(directory, "run") | {"answers": {"type": "number:0.1", "positions": []}}
+    front = read(directory, "front")
+    for entry in (
+        content["baseline"],
+        content["short"] or {},
+        *content["front"],
+        *front["prompts"],
+        front["recommended"],
+    ):
+        for split in filter(None, (entry.get("val"), entry.get("test"))):
+            split["consistency"] = None
+            split["ci"].pop("consistency", None)
+    samples = read(directory, "samples")
+    samples["labels"].reverse()  # with others, nothing is tested
+    pair = compare_runs(changed_copy(directory, "numbers", run=content, front=front, samples=samples), directory)
+    copied = runs_page([pair])[0].partition('id="as-markdown" data-text="')[2].partition('"')[0].splitlines()
+    assert [row["name"] for row in measure_rows([pair])] == ["accuracy or F1", "S", "C"]
+    assert copied[0] == "| run | model | accuracy or F1 | S | C | tokens per call |"
+    assert copied[2].split(" | ")[4] == "–"
+    assert {line.count(" | ") for line in copied} == {5}
 
 
 def test_two_columns_hold_both_texts_and_fold_what_stays(directory: RunDirectory) -> None:
