@@ -78,7 +78,8 @@ def compare(
     if html is not None:
         measured = {name: each.scores.to_dict() for name, each in zip(_names(contenders), contenders, strict=True)}
         of_data = f"Data: {task.name}, {measuring.split}, seed {measuring.seed}. {task.info.note}".strip()
-        lines = [of_data, note_size(contenders[0].scores, limit=False), *_differences(contenders)]
+        size = note_size(contenders[0].scores, limit=False)
+        lines = [of_data, size, *_warnings(contenders), *_differences(contenders)]
         page = comparison_page(contenders.in_percent(), lines, measured, contenders[0].scores.quality_name)
         write_file("--html", html, page)
     if output.as_json:
@@ -93,28 +94,34 @@ def compare(
 
 def _show(console: Console, contenders: Comparison) -> None:
     from psopt.cli._tables import new_table, print_sentences, print_table, with_interval
-    from psopt.evaluation import beside_quality_line, measure_names, na_lines, note_size, objective_values
-    from psopt.rephrasings import tame_note
-    from rich.text import Text
+    from psopt.evaluation import beside_quality_line, measure_names, note_size, objective_values
 
     names = list(objective_values(contenders[0].scores))
     measures = [measure_names(contenders[0].scores.quality_name)[name] for name in names]
     title = "In percent, with 95 % intervals"
     table = new_table(title, texts=("prompt", "model"), numbers=measures, is_narrow=False)
     for contender in contenders:
-        table.add_row(
-            Text(contender.prompt), Text(contender.model), *(with_interval(contender.scores, name) for name in names)
-        )
+        cells = [with_interval(contender.scores, name) for name in names]
+        table.add_row(contender.prompt, contender.model, *cells)
     print_table(console, table)
     print_sentences(console, [note_size(contenders[0].scores, limit=False)])
     for name, contender in zip(_names(contenders), contenders, strict=True):
-        scores = contender.scores.to_dict()
-        if beside := beside_quality_line(scores):
+        if beside := beside_quality_line(contender.scores.to_dict()):
             print_sentences(console, [f"{name}: {beside}."])
-        print_sentences(console, [f"{name}: {line}" for line in na_lines(scores)], style="yellow")
-    notes = {contender.prompt: tame_note(contender.diversity) for contender in contenders}
-    print_sentences(console, [f"S of {prompt}: {note}." for prompt, note in notes.items() if note], style="yellow")
+    print_sentences(console, _warnings(contenders), style="yellow")
     print_sentences(console, _differences(contenders))
+
+
+def _warnings(contenders: Comparison) -> list[str]:
+    """Which scores rest on answers without a label, or on wordings that are too similar."""
+    from psopt.evaluation import na_lines
+    from psopt.rephrasings import tame_note
+
+    lines = []
+    for name, contender in zip(_names(contenders), contenders, strict=True):
+        lines += [f"{name}: {line}" for line in na_lines(contender.scores.to_dict())]
+    notes = {contender.prompt: tame_note(contender.diversity) for contender in contenders}
+    return lines + [f"S of {prompt}: {note}." for prompt, note in notes.items() if note]
 
 
 def _differences(contenders: Comparison) -> list[str]:

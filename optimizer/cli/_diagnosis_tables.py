@@ -20,7 +20,6 @@ from psopt.rephrasings import tame_note
 from psopt.report import most_severe
 from psopt.settings import UNCHANGED
 from psopt.text import percent
-from rich.text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -140,7 +139,7 @@ def shares_table(shares: AnswerShares) -> Table:
     table = new_table("What is answered, in percent", texts=["label"], numbers=list(columns))
     for label in shares.answer_shares:
         if any(of.get(label) for of in columns.values()):
-            table.add_row(Text(label), *(percent(of.get(label, 0.0)) for of in columns.values()))
+            table.add_row(label, *(percent(of.get(label, 0.0)) for of in columns.values()))
     return table
 
 
@@ -179,7 +178,7 @@ def slices_table(report: PromptReport) -> Table:
             # How many weak samples show it, how many others, and the p-value
             weak = f"{contrast['weak_showing']} of {contrast['weak']}"
             cells = [weak, f"{contrast['others_showing']} of {contrast['others']}", f"{contrast['p_value']:.3f}"]
-        table.add_row(*map(Text, (row["topic"], *cells, f"{100 * row['share']:.0f} %", row["view"])))
+        table.add_row(row["topic"], *cells, f"{100 * row['share']:.0f} %", row["view"])
     return table
 
 
@@ -191,7 +190,7 @@ def clusters_table(report: PromptReport) -> Table:
     amiss = [cluster for cluster in report.diagnosis.clusters if cluster.answered != cluster.label]
     for cluster in amiss[:_ROWS]:
         cells = [cluster.label, cluster.answered, ", ".join(cluster.words), str(len(cluster.samples))]
-        table.add_row(*map(Text, (*cells, percent(cluster.within), percent(cluster.across))))
+        table.add_row(*cells, percent(cluster.within), percent(cluster.across))
     return table
 
 
@@ -213,7 +212,7 @@ def weakest_table(report: PromptReport, *, is_whole: bool = False) -> Table:
         if is_open:
             texts.append(answers_line(sample.answers))
         cells = [_cell(text, is_whole=is_whole) for text in texts]
-        table.add_row(Text(sample.id), percent(sample.sensitivity), right, *cells)
+        table.add_row(sample.id, percent(sample.sensitivity), right, *cells)
     return table
 
 
@@ -224,7 +223,7 @@ def suspects_table(suspects: Sequence[Suspect], *, is_whole: bool) -> Table:
     says = {True: "answer", False: "label", None: "–"}
     for suspect in suspects:
         cells = (suspect.id, suspect.label, suspect.answered, says[suspect.by_words])
-        table.add_row(*map(Text, cells), _cell(suspect.text, is_whole=is_whole))
+        table.add_row(*cells, _cell(suspect.text, is_whole=is_whole))
     return table
 
 
@@ -237,7 +236,7 @@ def to_label_table(samples: Sequence[ToLabel], *, is_whole: bool) -> Table:
     add_texts(table, "text")
     for sample in samples:
         cells = (sample.id, percent(sample.sensitivity), sample.answer, f"{100 * sample.agreement:.0f} %")
-        table.add_row(*map(Text, cells), _cell(sample.text, is_whole=is_whole))
+        table.add_row(*cells, _cell(sample.text, is_whole=is_whole))
     return table
 
 
@@ -249,10 +248,8 @@ def _of_samples(title: str, ids: Sequence[str], *, is_whole: bool) -> Table:
     return table
 
 
-def _cell(text: str, *, is_whole: bool) -> Text:
+def _cell(text: str, *, is_whole: bool) -> str:
     """A text from data; long ones are cut off, unless `is_whole`."""
     if is_whole:
-        return Text(" ".join(text.split()))
-    if len(text) > _LONGEST:
-        text = f"{text[: _LONGEST - 1]}…"
-    return Text(text)
+        return " ".join(text.split())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -13,7 +13,7 @@ from psopt.cli._verb import Changes, flag, verb
 from psopt.cli._writing import as_json_text, is_utf8, print_json, write_file, write_whole
 from psopt.errors import InputError
 from psopt.settings import LMConfig
-from psopt.text import counted
+from psopt.text import counted, one_line
 
 if TYPE_CHECKING:
     from psopt.api import Exported
@@ -163,7 +163,7 @@ def _reasons(exported: Exported) -> list[str]:
             drawn += f"; {have}, its phrases and another label in {len(origin.counter)}"
             if origin.counter:
                 drawn += f" ({', '.join(origin.counter[:_MOST_SHOWN])})"
-        lines += [f"{edit.id}  {kind}: {edit.text}", f"    {drawn}", ""]
+        lines += [f"{edit.id}  {kind}: {one_line(edit.text)}", f"    {drawn}", ""]
     return lines[:-1] or ["This prompt has no edits: it is the original."]
 
 
@@ -222,6 +222,6 @@ def _print_diff(diff: str) -> None:
     styles = {"+": "green", "-": "red", "@": "cyan", "\\": "dim"}
     lines = diff.splitlines()
     for line in lines[:2]:  # they name the files
-        console.print(line, style="bold", markup=False, soft_wrap=True)
+        console.print(line, style="bold", soft_wrap=True)
     for line in lines[2:]:
-        console.print(line, style=styles.get(line[:1], ""), markup=False, soft_wrap=True)
+        console.print(line, style=styles.get(line[:1], ""), soft_wrap=True)

@@ -35,7 +35,7 @@ def list_(*, as_json: Json = False) -> int:
             where = f"fetched: {entry['path']}" if entry["path"] else f"not here: psopt models fetch {entry['name']}"
             # paths are copied, so they stay on one line
             line = f"{entry['name']} ({entry['n_bytes']:,} bytes, {entry['license']}), {where}"
-            console.print(line, soft_wrap=True, markup=False)
+            console.print(line, soft_wrap=True)
     return 0
 
 

@@ -30,16 +30,16 @@ def show_estimate(estimate: CostEstimate, model: str, lm: LMConfig, *, as_json: 
         return 0
     console = result_console()
     is_soft = not console.is_terminal  # readers of a pipe want whole lines
-    console.print(_in_one_sentence(estimate, lm, plan), style="bold", markup=False, soft_wrap=is_soft)
+    console.print(_in_one_sentence(estimate, lm, plan), style="bold", soft_wrap=is_soft)
     if plan:
-        console.print(f"{plan.line[0].upper()}{plan.line[1:]}.", markup=False, soft_wrap=is_soft)
+        console.print(f"{plan.line[0].upper()}{plan.line[1:]}.", soft_wrap=is_soft)
         for warning in plan.warnings:
-            console.print(f"Note: {warning}", style="yellow", markup=False, soft_wrap=is_soft)
+            console.print(f"Note: {warning}", style="yellow", soft_wrap=is_soft)
         console.print()
-    console.print(f"What {model} would be asked; nothing was sent", style="italic", markup=False, soft_wrap=True)
+    console.print(f"What {model} would be asked; nothing was sent", style="italic", soft_wrap=True)
     print_table(console, _table(estimate))
     for line in [*_notes(estimate), *estimate_lines(estimate, model, lm)]:
-        console.print(line, markup=False, soft_wrap=is_soft)
+        console.print(line, soft_wrap=is_soft)
     return 0
 
 

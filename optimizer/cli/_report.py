@@ -101,7 +101,6 @@ def _show(console: Console, pairs: list[TwoRuns]) -> None:
     from psopt.cli._tables import new_table, print_sentences, print_table
     from psopt.report import measure_rows, names_of, runs_of
     from psopt.text import percent
-    from rich.text import Text
 
     runs = runs_of(pairs)
     names = names_of(runs)
@@ -114,7 +113,7 @@ def _show(console: Console, pairs: list[TwoRuns]) -> None:
         for row in measures:
             before, after = (row["runs"][number][which][row["measure"]] for which in ("baseline", "chosen"))
             cells.append(f"{percent(before)} -> {percent(after)}")
-        table.add_row(Text(name), *cells, f"{run.call.tokens:,}")
+        table.add_row(name, *cells, f"{run.call.tokens:,}")
     print_table(console, table)
     for pair in pairs:
         print_sentences(console, pair.sentences)

@@ -103,8 +103,8 @@ def show_result(run: Run, console: Console, spent: str = "", *, verbose: bool = 
         say([*_further_lines(result), spent])
         ids = ", ".join(f"{name} {prompt_id}" for prompt_id, name in names.items())
         print_sentences(console, [f"Ids: {ids}."])
-    console.print(f"Report: {run.path / 'report.html'}", markup=False, soft_wrap=True)
-    console.print(f"Next: {_next(result)}", markup=False, soft_wrap=True)
+    console.print(f"Report: {run.path / 'report.html'}", soft_wrap=True)
+    console.print(f"Next: {_next(result)}", soft_wrap=True)
 
 
 def _about(result: _Result) -> str:

@@ -271,7 +271,7 @@ class Screen(Observer):
 
     def _say(self, line: str, style: str = "", *, in_whole: bool = True) -> None:
         """Print a line: unbroken in a pipe or for a path to copy, otherwise wrapped between words in a terminal."""
-        self._err.print(line, style=style, markup=False, soft_wrap=in_whole or not self._err.is_terminal)
+        self._err.print(line, style=style, soft_wrap=in_whole or not self._err.is_terminal)
 
     def _count_best(self, candidate: Candidate | StoppedCandidate) -> None:
         for objective, value in objective_values(candidate.val).items():

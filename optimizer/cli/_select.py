@@ -56,4 +56,4 @@ def _show(run: Path, entry: Mapping[str, Any]) -> None:
     n_tokens = entry["length"]["tokens"]
     console.print(f"About {n_tokens} tokens, without a text. Chosen on val; test was unseen by the choice.")
     take = shell_line(["psopt", "export", run, "--pick", entry["id"]])
-    console.print(f"Next: {take}", markup=False, soft_wrap=True)
+    console.print(f"Next: {take}", soft_wrap=True)

@@ -15,7 +15,6 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.segment import Segment
 from rich.table import Table
-from rich.text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -45,8 +44,8 @@ def without_controls(text: str) -> str:
 
 
 def plain_console(*, stderr: bool = False, quiet: bool = False) -> Console:
-    """Return a console that prints no control characters of a text."""
-    return _PlainConsole(stderr=stderr, quiet=quiet, highlight=False)
+    """Return a console that prints texts as they are, but for control characters."""
+    return _PlainConsole(stderr=stderr, quiet=quiet, highlight=False, markup=False, emoji=False)
 
 
 def result_console() -> Console:
@@ -77,13 +76,13 @@ def new_table(
 def add_texts(table: Table, *names: str) -> None:
     """Add columns of texts, where long texts wrap."""
     for name in names:
-        table.add_column(Text(name), overflow="fold")
+        table.add_column(name, overflow="fold")
 
 
 def add_numbers(table: Table, *names: str) -> None:
     """Add columns of numbers, which never wrap."""
     for name in names:
-        table.add_column(Text(name), justify="right", no_wrap=True)
+        table.add_column(name, justify="right", no_wrap=True)
 
 
 def with_interval(scores: Scores, name: str) -> str:
@@ -100,7 +99,7 @@ def print_sentences(console: Console, sentences: Iterable[str], style: str | Non
     if is_wrapped(console):
         sentences = wrapped(sentences, min(console.width, _LONGEST_LINE))
     for line in sentences:
-        console.print(line, style=style, markup=False, soft_wrap=True)
+        console.print(line, style=style, soft_wrap=True)
 
 
 def print_table(console: Console, table: Table) -> None:
@@ -114,10 +113,10 @@ def print_table(console: Console, table: Table) -> None:
 def _fits(console: Console, table: Table) -> bool:
     """Whether a table fits its console, with no cell cut off and no short word broken in two."""
     file = io.StringIO()
-    Console(file=file, width=console.width, highlight=False).print(table, crop=False)
+    Console(file=file, width=console.width, highlight=False, markup=False, emoji=False).print(table, crop=False)
     drawn = file.getvalue()
     cells = chain.from_iterable((column.header, *column.cells) for column in table.columns)
-    text = " ".join(map(_plain, cells))
+    text = " ".join(map(str, cells))
     is_cut = drawn.count(_CUT) > text.count(_CUT)
     is_broken = any(word not in drawn for word in text.split() if len(word) <= _LONGEST_WORD)
     return not (is_cut or is_broken or any(cell_len(line) > console.width for line in drawn.splitlines()))
@@ -126,13 +125,9 @@ def _fits(console: Console, table: Table) -> bool:
 def _print_rows(console: Console, table: Table) -> None:
     if table.title:
         console.print(table.title, style="italic")
-    names = [_plain(column.header) for column in table.columns]
+    names = [str(column.header) for column in table.columns]
     for row in zip(*(column.cells for column in table.columns), strict=True):
-        (_, first), *further_cells = zip(names, map(_plain, row), strict=True)
-        console.print(Text(first, "bold"), overflow="fold")
+        (_, first), *further_cells = zip(names, map(str, row), strict=True)
+        console.print(first, style="bold", overflow="fold")
         for name, cell in further_cells:
-            console.print(Text(f"  {name}: {' '.join(cell.split())}"), overflow="fold")
-
-
-def _plain(cell: object) -> str:
-    return cell.plain if isinstance(cell, Text) else Text.from_markup(str(cell)).plain
+            console.print(f"  {name}: {' '.join(cell.split())}", overflow="fold")

@@ -55,6 +55,15 @@ def test_they_are_listed_with_what_was_answered_and_how_much_of_the_class_looks_
     assert json.loads(psopt(folder, "diagnose", *MODEL, "--json").stdout)["suspects"] == kept
 
 
+@pytest.mark.parametrize("columns", [60, 200])
+def test_labels_that_look_like_markup_are_shown_as_they_are(tmp_path: Path, columns: int) -> None:
+    labels = ["[/b]", "[red]hot", ":fire:"]
+    folder = write_data(tmp_path, 30, lambda split, i: f"{split} {i} {labels[i % 3]},{labels[i % 3]}")
+    shown = psopt(folder, "diagnose", *SHAKY, columns=columns).stdout
+    for label in labels:
+        assert any(line.split()[:2] == [label, "10"] for line in shown.splitlines())
+
+
 def test_a_run_writes_them_down_and_its_report_says_how_many(folder: Path) -> None:
     search = ["--trials", "3", "--rounds", "1", "--heldout", "2", "--out", "run", "--quiet"]
     psopt(folder, "optimize", *SHAKY, *search)
