@@ -22,7 +22,7 @@ from psopt.settings import AnsweringOptions, DataOptions, built, check_keywords
 from psopt.tasks import LABEL, AnswerSpec, DatasetInfo, InputColumns, Row, Sample, Task, fields_of, texts_of_records
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from psopt.answers import NoLabel
@@ -51,7 +51,7 @@ class Classified:
 
 
 def classify(
-    texts: Sequence[str | Mapping[str, Any]],
+    texts: Iterable[str | Mapping[str, Any]],
     prompt: Prompt | PromptSource | str | Path,
     *,
     prompt_options: PromptOptions | None = None,
@@ -69,7 +69,7 @@ def classify(
 
     Parameters
     ----------
-    texts : sequence of str or mapping
+    texts : iterable of str or mapping
         Texts; if the prompt names several fields, mappings of column to value.
     prompt : Prompt or path
         A prompt, its file, or a run directory, which stands for its recommended prompt; a run's prompt is used with the
