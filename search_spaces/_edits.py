@@ -32,8 +32,8 @@ class Provenance:
     view: str  # the diagnosis it responds to, or ``task`` if the task's own words were used
     topic: str = ""
     samples: tuple[str, ...] = ()  # ids of *train* samples, never of val or test
-    # Of the train texts that show a phrase that the edit quotes as a sign of a label: how many have that label (for
-    # several notes in one, the sum), and which have another
+    # Of the train texts that show a phrase that the edit quotes as a sign of a label: how many have that label, and
+    # which have another
     support: int = 0
     counter: tuple[str, ...] = ()
 

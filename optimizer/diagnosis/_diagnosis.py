@@ -217,13 +217,14 @@ def _diagnosis(predictions: Predictions, views: Sequence[View], slices: tuple[Fa
 def _most_severe(predictions: Predictions, view: View) -> tuple[FailureCase, ...]:
     """Failing samples, the most severe first; for consistency class by class, as in the paper."""
     severities = severity(predictions, view)
-    order = np.argsort(-severities, kind="stable")
+    failing = [index for index in np.argsort(-severities, kind="stable").tolist() if severities[index] > 0]
     if view == "consistency":
-        truth = predictions.truth
+        truth = predictions.truth.tolist()
         of_class = max(1, _MOST_CASES // len(predictions.labels))
-        by_class = [order[truth[order] == label][:of_class] for label in range(len(predictions.labels))]
-        order = np.concatenate(by_class)
-    return _failure_cases(predictions, [index for index in order[:_MOST_CASES].tolist() if severities[index] > 0])
+        by_class = {label: [index for index in failing if truth[index] == label] for label in set(truth)}
+        failing = [index for index in failing if index in by_class[truth[index]][:of_class]]
+        failing = sorted(failing[:_MOST_CASES], key=truth.__getitem__)
+    return _failure_cases(predictions, failing[:_MOST_CASES])
 
 
 def _failure_cases(predictions: Predictions, indices: Sequence[int]) -> tuple[FailureCase, ...]:

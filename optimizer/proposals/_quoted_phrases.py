@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from psopt.diagnosis import PhraseIndex
-from psopt.tasks import Row
+from psopt.tasks import Row, sample_shows
 from psopt.text import field_and_phrase, label_mentions
 
 if TYPE_CHECKING:
@@ -23,14 +23,19 @@ _MOST_TEXTS = 5_000  # as for definitions; more hardly make a share more precise
 def with_support(edits: Sequence[Edit], task: Task) -> list[Edit]:
     """Record in each note that quotes phrases how many train texts show one, and which have another label."""
     train = task.train[:_MOST_TEXTS]
+    if not edits:
+        return []
     cues = {edit.id: cues_of(edit, task.labels) for edit in edits if edit.kind == "note"}
     phrases = sorted(set(chain.from_iterable(cues.values())))
     is_shown = PhraseIndex.of([sample.text for sample in train], phrases=phrases).shown.toarray() > 0
-    columns = {phrase: column for column, phrase in enumerate(phrases)}
+    columns = {phrase: is_shown[:, column] for column, phrase in enumerate(phrases)}
+    for phrase in phrases:
+        if not columns[phrase].any():  # an index holds no long phrases
+            columns[phrase] = np.array([sample_shows(sample.text, phrase) for sample in train], dtype=np.bool_)
     supported = []
     for edit in edits:
         own = [columns[cue] for cue in cues.get(edit.id, ())]
-        shown = [train[row] for row in np.flatnonzero(is_shown[:, own].any(axis=1))]
+        shown = [train[row] for row in np.flatnonzero(np.any(own, axis=0))] if own else []
         counter = tuple(sample.id for sample in shown if sample.label != edit.label)
         origin = replace(edit.provenance, support=len(shown) - len(counter), counter=counter)
         supported.append(replace(edit, provenance=origin))

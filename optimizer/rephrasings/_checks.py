@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from psopt.rephrasings._frames import is_english
 from psopt.rephrasings._passages import named_labels, protected_texts
 from psopt.rephrasings._set import comparable, differing, shortened
 from psopt.text import names_label
@@ -75,6 +76,8 @@ class Checks:
             return f"too short ({len(text)} characters)"
         if len(text) > max(_ALWAYS_ALLOWED, _LONGEST * len(self.original)):
             return f"too long ({len(text)} characters)"
+        if is_english(self.original) and not is_english(text):
+            return "in another language"
         return None
 
     def _marks(self, text: str) -> str | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from psopt.rephrasings._passages import outside, protected_ranges, sentence_ranges
-from psopt.text import FUNCTION_WORDS, words_of
+from psopt.text import FUNCTION_WORDS, names_label, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -45,11 +45,10 @@ _QUESTION_WORD = re.compile(
     re.IGNORECASE,
 )
 _POLITE = re.compile(
-    r"\A(?:please,?|kindly|your (?:task|job|goal|role) is to"
+    r"\A(?:please,?|kindly|(?:your )?(?:task|job|goal|instructions?)(?: is to|:)"
     r"|you (?:should|must|need to|have to|are to|are asked to|will)|(?:I|we) (?:want|need|would like) you to)\s+",
     re.IGNORECASE,
 )
-_FEWEST_FOREIGN = 2  # one alone may be a name: "Label La La Land reviews"
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
 Side = Literal["search", "heldout"]
 
@@ -64,6 +63,7 @@ _SENTENCE_ENDS = re.compile(r"[.!?:;](?=\s)|\n")
 _SAYS_WHAT = re.compile(r"[^\W\d_]{2,}")
 _SLOT = re.compile(r"\{\w+\}")
 _LISTS = re.compile(r"\{(?:list|or)\}")
+_FIXES_ANSWER = re.compile(r"(?:Answer|Your answer|Respond|Say)\b")
 # One order to read and one role are enough: two read badly.
 _READING = re.compile(r"\b(?:read|look|go through|consider)\b", re.IGNORECASE)
 _ROLE = re.compile(r"\b(?:you are an? |act as |as an? (?:careful|expert|specialist))", re.IGNORECASE)
@@ -145,7 +145,8 @@ def is_english(text: str) -> bool:
     """Tell whether an instruction may be English; only what is surely in another language is not.
 
     What is protected (fields, quotations, data) does not count. The alphabet decides first, then Spanish marks, then
-    frequent words.
+    whether frequent foreign words outnumber frequent English ones and the verbs with which instructions begin. A word
+    with a capital may be a name.
 
     >>> is_english("Sort the mail by topic."), is_english("Ordne die Anfrage nach ihrem Thema ein.")
     (True, False)
@@ -159,15 +160,17 @@ def is_english(text: str) -> bool:
         return False
     words = set(words_of(text))
     foreign = word_list("foreign_words")
-    n_foreign = len(words & foreign)
-    return n_foreign < _FEWEST_FOREIGN or n_foreign <= len(words & FUNCTION_WORDS - foreign - word_list("shared_words"))
+    n_foreign = len(foreign.intersection(words_of(re.sub(r"\b[^\W\d_a-z]\w*", " ", text))))
+    verbs = {word for word in words if _VERB.fullmatch(word) or _VERB_OR_NOUN.fullmatch(word)}
+    english = words & (FUNCTION_WORDS | verbs) - foreign - word_list("shared_words")
+    return n_foreign <= len(english)
 
 
 def _form(text: str, protected: Collection[str]) -> Form:
     first, second = [*text.split(None, 2), "", ""][:2]
     if first.casefold().rstrip(",.:;") in protected:
         return "statement"
-    if _VERB.fullmatch(first) and second:
+    if _VERB.fullmatch(first.rstrip(",")) and second:
         return "order"
     if _VERB_OR_NOUN.fullmatch(first) and _AFTER_A_VERB.fullmatch(second.rstrip(",.:;")):
         return "order"
@@ -259,7 +262,7 @@ def naming_and_others(texts: Iterable[str], labels: Sequence[str]) -> tuple[list
     naming: list[str] = []
     others: list[str] = []
     for text in texts:
-        if labels and all(label in text for label in labels):
+        if labels and all(names_label(text, label, match_case=True) for label in labels):
             naming.append(text)
         else:
             others.append(text)
@@ -287,18 +290,24 @@ def _suits(frame: str, instruction: Instruction, text: str) -> bool:
         return False
     if any(kind.search(frame) and kind.search(instruction.text) for kind in (_READING, _ROLE)):
         return False
-    return frame.split()[0].casefold().rstrip(":") != text.split()[0].casefold().rstrip(":")
+    first = text.split()[0]
+    if first.endswith(":") and first != text and ": {" in frame:
+        return False
+    return frame.split()[0].casefold().rstrip(":") != first.casefold().rstrip(":")
 
 
 def _beside(instruction: Instruction, frames: Frames, named: Named, slots: dict[str, str]) -> list[str]:
     """The instruction with the labels named before or after it, or with the form of the answer repeated."""
-    if not named.labels or instruction.form == "statement" or (named.alone and not named.asks_for_label):
+    if not named.labels or (named.alone and not named.asks_for_label):
         return []
     text = instruction.text
     beside = []
     if len(named.labels) <= _MOST_NAMED:
+        closings = frames["label_closings"]
+        if not named.asks_for_label:  # "Your answer must be A or B" contradicts a template that asks for JSON
+            closings = [closing for closing in closings if not _FIXES_ANSWER.match(closing)]
         beside = [f"{opening.format(**slots)} {text}" for opening in frames["label_openings"]]
-        beside += [with_sentence(text, closing.format(**slots)) for closing in frames["label_closings"]]
+        beside += [with_sentence(text, closing.format(**slots)) for closing in closings]
     if named.asks_for_label:
         beside += [with_sentence(text, closing) for closing in frames["answer_closings"]]
     return beside
@@ -313,7 +322,10 @@ def _by_labels(instruction: Instruction, frames: Frames, named: Named, slots: di
     core, labels = instruction.core, named.labels
     if not named.alone or instruction.form == "statement" or len(labels) < 2 or len(core.split()) > _MOST_WORDS:
         return []
-    if _SENTENCE_ENDS.search(core.strip()) or _NOT_SAID.search(core) or _SLOT.search(core):
+    if _SENTENCE_ENDS.search(core.strip()) or _NOT_SAID.search(core):
+        return []
+    protected = (core[start:end].strip("\"'`“”‘’") for start, end in protected_ranges(core))
+    if not set(labels).issuperset(protected):  # fields, addresses, quotations: labels alone don't say them
         return []
     words = set(re.split(r"[\W_]+", " ".join(labels).casefold()))
     if words & word_list("scale_labels") or not all(_SAYS_WHAT.search(label) for label in labels):

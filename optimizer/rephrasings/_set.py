@@ -224,7 +224,8 @@ def from_file(data: Any) -> RephrasingSet:
     """
     if not isinstance(data, dict):
         raise InputError("expected an object with original, search and heldout")
-    search, heldout = (_entries(data.get(part), part) for part in ("search", "heldout"))
+    parts = (data.get("search"), "search"), (data.get("heldout"), "heldout"), (data.get("rejected") or [], "rejected")
+    search, heldout, rejected = (_entries(*part) for part in parts)
     original = data.get("original", search[0]["text"] if search else None)
     if not isinstance(original, str):
         raise InputError(f"'original' must be text, not {original!r}")
@@ -237,7 +238,7 @@ def from_file(data: Any) -> RephrasingSet:
         tuple(entry["text"] for entry in heldout),
         str(data.get("source", "file")),
         checks={entry["text"]: entry.get("checks") or {} for entry in (*search, *heldout)},
-        rejected=tuple(Rejected(str(entry["text"]), str(entry["reason"])) for entry in data.get("rejected") or ()),
+        rejected=tuple(Rejected(entry["text"], str(entry.get("reason", ""))) for entry in rejected),
         search_forms=search_forms,
         heldout_forms=heldout_forms,
         n_parts=data.get("n_parts", 0),
@@ -256,6 +257,9 @@ def _entries(values: Any, part: str) -> list[dict[str, Any]]:
         entry = {"text": value} if isinstance(value, str) else value
         if not isinstance(entry, dict) or not isinstance(entry.get("text"), str):
             raise InputError(f"number {number} of {part!r} is neither a text nor an entry with a 'text'")
+        for name in ("form", "checks"):
+            if not isinstance(entry.get(name) or {}, dict):
+                raise InputError(f"{name!r} of number {number} of {part!r} must be an object, not {entry[name]!r}")
         entries.append(entry)
     return entries
 

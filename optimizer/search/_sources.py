@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from optuna.trial import TrialState
-from psopt.proposals import merged_notes, replace_merged
+from psopt.proposals import merged_notes, replace_merged, with_support
 from psopt.search._shorten import edit_worths, next_shorter, shortest
 from psopt.search._trial import drop_trial
 from psopt.search.racing import StoppedCandidate
@@ -79,7 +79,7 @@ def _merged(state: SearchState, candidate: Tried) -> tuple[Edit, ...]:
     def replaced(edits: tuple[Edit, ...], merged: list[Edit]) -> tuple[Edit, ...]:
         if problem.no_verbatim is not None:
             merged = problem.no_verbatim.allowed(merged)
-        return replace_merged(edits, merged)
+        return replace_merged(edits, with_support(merged, task))
 
     edits = replaced(candidate.edits, merged_notes(candidate.edits, task.labels, task.noun))
     if problem.proposer is not None:

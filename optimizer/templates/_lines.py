@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from psopt.templates._fields import TAG, fences, json_objects, touching
-from psopt.text import label_pattern, names_label
+from psopt.text import label_pattern, n_words, names_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,8 +39,6 @@ _WHOLE_TAG = re.compile(rf"\s*(?:{TAG.pattern})+\s*$")
 _ENCLOSED = re.compile(r"\s*<(?P<tag>[A-Za-z_][\w.-]*)(?:\s[^<>\n]*)?>(?P<inner>[^\n]*)</(?P=tag)>\s*$")
 _BY_FIRST_WORDS = ("output", "caption", "lead")  # kinds that a line within a wrapped sentence may seem to have
 LEAD_WORDS = 5  # chosen: "Here is the new ticket:" introduces what follows, a longer line may be an instruction
-_UNSPACED = re.compile(r"[\u3040-\u9fff\u0e00-\u0e7f][^\w\s\u0e00-\u0e7f]*")  # Japanese, Chinese, Thai
-_LETTERS_A_WORD = 2  # chosen: of these, so that six are a short sentence
 _CAPTION_WORDS = 2  # chosen: "Review text:" is a caption, "Judge the review:" is not
 _FILLING_WORDS = 4  # chosen: besides labels, a list of labels has hardly any words: "one of", "or", "Labels"
 OUTPUT = re.compile(
@@ -75,12 +73,6 @@ class Line:
 def newline_of(text: str) -> str:
     """Return the line break that a text uses."""
     return "\r\n" if "\r\n" in text else "\n"
-
-
-def n_words(text: str) -> int:
-    """Count words; in scripts without spaces they are estimated from the letters."""
-    letters = len(_UNSPACED.findall(text))
-    return len(_UNSPACED.sub("", text).split()) + letters // _LETTERS_A_WORD
 
 
 def lines_of(message: DraftMessage, labels: Sequence[str]) -> list[Line]:
@@ -153,5 +145,4 @@ def _is_label_list(line: str, labels: Sequence[str]) -> bool:
     remainder = line
     for label in sorted(named, key=len, reverse=True):
         remainder = label_pattern(label, re.IGNORECASE).sub(" ", remainder)
-    words = re.findall(r"\w+", remainder)
-    return len(words) <= _FILLING_WORDS and len(words) < len(named)
+    return n_words(" ".join(re.findall(r"\w+", remainder))) <= min(_FILLING_WORDS, len(named) - 1)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from psopt.errors import InputError
 from psopt.templates._fields import fences, json_objects
-from psopt.templates._lines import BULLET, CAPTION, OUTPUT, VERBS, lines_of, n_words
+from psopt.templates._lines import BULLET, CAPTION, OUTPUT, VERBS, lines_of
+from psopt.text import n_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

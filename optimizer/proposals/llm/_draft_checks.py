@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.proposals._checks import ProposalChecks
 from psopt.templates import template_marks
-from psopt.text import names_label, quoted_cues, topic_words, word_runs, words_of
+from psopt.text import n_words, names_label, quoted_cues, runs_of, topic_words, word_runs, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -155,9 +155,8 @@ class DraftChecks:
 
     def _copied(self, text: str) -> str | None:
         """The first run of words that comes from a sample."""
-        words = words_of(text)
-        long = (run for run in word_runs(words, _LONG) if self._shown_by[run])
-        rare = (run for run in word_runs(words, _COPIED) if 0 < self._shown_by[run] < _COMMON)
+        long = (run for run in runs_of(text, _LONG) if self._shown_by[run])
+        rare = (run for run in runs_of(text, _COPIED) if 0 < self._shown_by[run] < _COMMON)
         return next(map(" ".join, chain(long, rare)), None)
 
     def _lists_pieces(self, text: str) -> bool:
@@ -198,8 +197,7 @@ class DraftChecks:
         """How many texts show each run of five and of eight words."""
         shown: Counter[tuple[str, ...]] = Counter()
         for text in self.texts:
-            words = words_of(text)
-            shown.update({*word_runs(words, _COPIED), *word_runs(words, _LONG)})
+            shown.update({*runs_of(text, _COPIED), *runs_of(text, _LONG)})
         return shown
 
 
@@ -236,13 +234,13 @@ def _topics(text: str) -> frozenset[str]:
 
 
 def _check_length(text: str, as_written: str) -> None:
-    n_words = len(text.split())
+    n = n_words(text)
     if not text:
         raise DraftError("empty")
-    if n_words < _LEAST_WORDS:
-        raise DraftError(f"too short ({n_words} words)")
-    if n_words > MOST_WORDS:
-        raise DraftError(f"too long ({n_words} words; at most {MOST_WORDS})")
+    if n < _LEAST_WORDS:
+        raise DraftError(f"too short ({n} words)")
+    if n > MOST_WORDS:
+        raise DraftError(f"too long ({n} words; at most {MOST_WORDS})")
     if len(as_written.strip().splitlines()) > 1:
         raise DraftError("more than one paragraph")
     if "..." in text:

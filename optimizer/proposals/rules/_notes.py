@@ -103,9 +103,7 @@ def merged_edit(edits: Sequence[Edit], text: str, author: str) -> Edit:
     first = edits[0]
     origins = [edit.provenance for edit in edits]
     samples = tuple(dict.fromkeys(chain.from_iterable(origin.samples for origin in origins)))
-    support = sum(origin.support for origin in origins)
-    counter = tuple(dict.fromkeys(chain.from_iterable(origin.counter for origin in origins)))
-    origin = Provenance(author, origins[0].view, f"{len(edits)} {first.kind}s in one", samples, support, counter)
+    origin = Provenance(author, origins[0].view, f"{len(edits)} {first.kind}s in one", samples)
     names = tuple(chain.from_iterable(edit.stands_for for edit in edits))
     gains = [edit.gain for edit in edits]
     gain = sum(gains) if first.kind == "note" else max(gains)  # a label's definitions concern the same samples
