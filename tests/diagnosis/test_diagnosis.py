@@ -106,6 +106,14 @@ def test_weak_samples_come_most_sensitive_first_with_their_answers(predictions: 
     assert {"view", "label", "predicted", "size", "topic", "samples"} <= set(data["groups"][0])
 
 
+def test_with_many_classes_the_weak_ones_are_shown_wherever_they_stand() -> None:
+    labels = tuple(f"L{number:02}" for number in range(30))
+    samples = tuple(Sample(f"{label}-{n}", f"text {n} of {label}", label) for label in labels for n in range(2))
+    answers = np.array([[row // 2, 0 if row >= 50 and row % 2 else row // 2] for row in range(60)])
+    weak = diagnose_predictions(Predictions(answers, samples, labels)).failure_cases["consistency"]
+    assert [case.label for case in weak] == list(labels[25:])
+
+
 def test_the_order_of_samples_changes_no_group(predictions: Any) -> None:
     order = np.random.default_rng(0).permutation(40)
     one, other = find_slices(predictions, "accuracy"), find_slices(predictions.of_samples(order), "accuracy")

@@ -195,6 +195,14 @@ def test_each_check_names_what_it_refuses(written: str, reason: str) -> None:
     assert str(caught.value).startswith(reason)
 
 
+def test_scripts_without_spaces_are_counted_and_compared_by_their_letters() -> None:
+    checks = DraftChecks(("账单", "技术"), ("我的信用卡被重复扣款了两次请尽快退还多收的金额",), noun="邮件")
+    text = "关于发票和付款的邮件属于账单。"
+    assert checks.check(text, "definition", "账单", []) == text
+    with pytest.raises(DraftError, match="copies a sample"):
+        checks.check("我的信用卡被重复扣款了两次，属于账单。", "definition", "账单", [])
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

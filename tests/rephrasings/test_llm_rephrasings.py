@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from psopt.errors import InputError
 from psopt.rephrasings import Checks, RephrasingSet, read_file, to_file, write_rephrasings
+from psopt.rephrasings._llm import _clean
 from psopt.templates import split_description
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def test_a_model_that_repeats_itself_is_said(server: FakeServer, writer: Any) ->
         ("say whether the review of {product} is good, or bad!", "a duplicate"),
         ("Is this review of {product} a good or a bad one, or is it spam?", "means something else (likeness 0.1)"),
         ("Tell me how {product} is reviewed: good, bad or in French?", "judged to ask for something else"),
+        ("Ist das nach der Meinung zu {product} ein good oder bad review?", "in another language"),
         ("Is this review of {product} a good or a bad one?", None),
     ],
 )
@@ -86,6 +88,13 @@ def test_each_check_names_what_it_refuses(text: Any, reason: str | None) -> None
     verdict = checks.verdict(text, ())
     assert verdict.accepted == (reason is None)
     assert str(verdict.reason).startswith(str(reason))
+
+
+@pytest.mark.parametrize("preface", ["Sure! ", "- ", "2. ", "Here is a rephrased version: ", "Rephrased:\n"])
+def test_what_models_write_before_an_answer_is_left_out(preface: str) -> None:
+    text = "Is it version 2: yes or no?"
+    assert _clean(f"{preface}{text}", "Say whether it is version 2.") == text
+    assert _clean(f"{preface}{text}", f"{preface}{text}") == f"{preface}{text}"
 
 
 def test_labels_may_be_dropped_on_request_and_one_alone_is_a_word_and_no_enumeration() -> None:

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from psopt.api import estimate_rephrasing
 from psopt.errors import InputError
 from psopt.rephrasings import (
-    is_english,
     RephrasingOptions,
     RephrasingSet,
     freeze_rephrasings,
+    is_english,
     read_file,
     rephrase_by_rules,
     to_file,

@@ -175,6 +175,9 @@ def test_many_labels_are_not_enumerated() -> None:
         "Bestimme, in welche Kategorie die Anfrage fällt.",
         "Classez la question selon son sujet.",
         "Assegna la domanda a una categoria.",
+        "Classez chaque message par sujet.",
+        "Klassifiziere den Text.",
+        "Qual o assunto deste email?",
         "将问题分类",
         'Bestimme das Thema der Mail {body}. "the text that this is"',  # what is quoted does not count
     ],
@@ -185,9 +188,37 @@ def test_other_languages_get_no_english_wordings_and_one_line_says_so(descriptio
     assert len(str(refused.value).splitlines()) == 1
 
 
-@pytest.mark.parametrize("text", ["Sort it.", "Topic:", "{body}", "Label La La Land reviews", "Route mail to die Post"])
+@pytest.mark.parametrize("text", ["Sort it.", "Topic:", "{body}", "Label La La Land reviews", "Los Angeles crime"])
 def test_what_may_be_english_is_taken_for_it(text: str) -> None:
     assert rephrase_by_rules(text).search
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_a_template_s_rephrasings_leave_the_form_of_its_answer_alone(side: Side) -> None:
+    named = Named("mail", DESKS)
+    texts = rephrasings("Pick Delivery, Payment or Returns.", named, side, 0, (), (), n_parts=1)
+    for text in texts:
+        assert re.search(r"\b(?:Answer|[Aa]nswer must|Respond|Say|[Ll]abel only)\b", text) is None, text
+
+
+@pytest.mark.parametrize(
+    ("description", "labels"),
+    [
+        ("Given a premise and a hypothesis, decide whether it follows.", ("entailed", "denied")),
+        ("Decide, given the mail, who answers it.", DESKS),
+        ("I will give you a text. Tell me its topic.", ("a", "b")),
+    ],
+)
+def test_every_second_rephrasing_names_the_labels_whatever_the_form(description: str, labels: tuple[str, ...]) -> None:
+    texts = everything(description, labels=labels, alone=True, asks_for_label=True)[:8]
+    named = [all(re.search(rf"\b{label}\b", text) for label in labels) for text in texts]
+    assert sum(named) == 4
+
+
+def test_an_address_stays_and_a_caption_is_not_said_twice() -> None:
+    labels = {"labels": ("Bug", "Feature"), "alone": True, "asks_for_label": True}
+    assert all("https://a.b/c" in text for text in everything("Sort the ticket by https://a.b/c rules.", **labels))
+    assert not [text for text in everything("TASK: detect sarcasm.") if re.search(r"[a-z]: TASK:", text)]
 
 
 def test_more_than_the_rules_can_do_is_refused_with_the_number_they_can() -> None:

@@ -78,6 +78,9 @@ def test_a_set_that_is_not_sound_is_refused(search: Any, heldout: Any, message: 
         ({"original": None}, "'original' must be text, not None"),
         ({"source": "dreams"}, "builtin, rules, file or a model, not from 'dreams'"),
         ({"search": ["a b", "A b"]}, "stands twice"),
+        ({"rejected": [{"reason": "no text"}]}, "number 1 of 'rejected' is neither a text nor"),
+        ({"heldout": [{"text": "c d", "form": 3}]}, "'form' of number 1 of 'heldout' must be an object, not 3"),
+        ({"heldout": [{"text": "c d", "checks": [1]}]}, "'checks' of number 1 of 'heldout' must be an object"),
     ],
 )
 def test_a_file_that_is_damaged_or_holds_no_set_is_refused_in_one_line(

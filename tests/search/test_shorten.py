@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from psopt.evaluation import Predictions, score
 from psopt.metrics import sensitivity
-from psopt.proposals import merged_edit, replace_merged
+from psopt.proposals import merged_edit, note_text, replace_merged, with_support
 from psopt.search import Candidate
 from psopt.search._shorten import edit_worths, is_as_good, next_shorter, shortest
+from psopt.search._sources import _merged
 from psopt.search_spaces import Edit, Prompt, Provenance
 from psopt.tasks import Sample
 
@@ -87,6 +88,20 @@ def test_what_merges_notes_is_worth_as_much_as_they_are_together(tried: list[Any
     assert worths[merged.parameter_name] == pytest.approx(sum(worths[edit.id] for edit in POOL[:3]))
     assert replace_merged(POOL, [merged]) == (*POOL[3:], merged)
     assert merged_edit([merged, POOL[3]], "more", "rules").merges == tuple(edit.id for edit in POOL[:4])
+
+
+def test_a_text_that_shows_two_phrases_supports_their_merged_note_once(task: Task) -> None:
+    count, how = (
+        Edit("note", "Number", note_text("question", [phrase], "Number"), Provenance("rules", "accuracy"))
+        for phrase in ("^how", "many")
+    )
+    problem = SimpleNamespace(task=task, proposer=None, no_verbatim=None, options=SimpleNamespace(rounds=0))
+    state: Any = SimpleNamespace(problem=problem, history=SimpleNamespace(rounds=()))
+    candidate: Any = SimpleNamespace(edits=tuple(with_support([count, how], task)))
+    (merged,) = _merged(state, candidate)
+    shown = [sample for sample in task.train if {"how", "many"} & set(sample.text.lower().split())]
+    assert shown
+    assert merged.provenance.support == sum(sample.label == "Number" for sample in shown)
 
 
 def test_bundles_stay_whole(task: Task, tried: list[Any]) -> None:
