@@ -224,10 +224,6 @@ def _most_severe(predictions: Predictions, view: View) -> tuple[FailureCase, ...
         by_class = {label: [index for index in failing if truth[index] == label] for label in set(truth)}
         failing = [index for index in failing if index in by_class[truth[index]][:of_class]]
         failing = sorted(failing[:_MOST_CASES], key=truth.__getitem__)
-    return _failure_cases(predictions, failing[:_MOST_CASES])
-
-
-def _failure_cases(predictions: Predictions, indices: Sequence[int]) -> tuple[FailureCase, ...]:
     unstable = predictions.sensitivities.tolist()
     right = alike = [None] * len(unstable)
     if predictions.is_labelled:
@@ -235,7 +231,7 @@ def _failure_cases(predictions: Predictions, indices: Sequence[int]) -> tuple[Fa
         if predictions.answers.has_consistency:
             alike = predictions.consistencies.tolist()
     cases = []
-    for index in indices:
+    for index in failing[:_MOST_CASES]:
         sample = predictions.samples[index]
         answers = predictions.answers_to(index)
         case = FailureCase(sample.id, sample.text, sample.label, unstable[index], alike[index], right[index], answers)

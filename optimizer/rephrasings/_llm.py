@@ -93,7 +93,10 @@ def write_rephrasings(
         combined = (passages.joined(parts) for parts in in_step(choices, passages.texts))
         new = [*itertools.islice(distinct(combined, (original, *written)), wanted)]
         if len(new) < wanted:
-            raise _too_few(writer, f"{len(new)} of {wanted} usable {kind}", verdicts)
+            last = next((f"; at last it wrote {verdict}" for verdict in reversed(verdicts) if not verdict.accepted), "")
+            usable = f"{len(new)} of {wanted} usable {kind} rephrasings"
+            advice = "ask for less, or try another --rephraser"
+            raise InputError(f"the rephraser {writer.name} gave {usable}{last}; {advice}")
         written += new
     facts = {verdict.text: verdict.facts for verdict in verdicts if verdict.accepted}
     refused = [verdict for verdict in verdicts if not verdict.accepted]
@@ -106,12 +109,6 @@ def write_rephrasings(
         rejected=tuple(Rejected(verdict.text[:_KEPT], verdict.reason or "") for verdict in refused),
         n_parts=n_parts,
     )
-
-
-def _too_few(writer: Writer, usable: str, verdicts: Sequence[Verdict]) -> InputError:
-    last = next((f"; at last it wrote {verdict}" for verdict in reversed(verdicts) if not verdict.accepted), "")
-    advice = "ask for less, or try another --rephraser"
-    return InputError(f"the rephraser {writer.name} gave {usable} rephrasings{last}; {advice}")
 
 
 def _on_one_line(passage: str) -> str:

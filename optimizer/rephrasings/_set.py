@@ -169,15 +169,14 @@ def to_file(rephrasings: RephrasingSet) -> dict[str, Any]:
     return {**content, "sha256": rephrasings.sha256}
 
 
-def read_file(path: Path, n_parts: int | None = None) -> RephrasingSet:
+def read_file(path: Path) -> RephrasingSet:
     """Read a rephrasings.json; its digest is not checked, since the file may be edited by hand.
 
-    Texts may be plain or entries with a ``text``. `n_parts` is how many parts each must have; by default, the file says
-    so.
+    Texts may be plain or entries with a ``text``.
 
     Raises InputError if it can't be read, or holds no valid set.
     """
-    return _set_in(path, read_json(path, f"rephrasings {path}"), n_parts)
+    return _set_in(path, read_json(path, f"rephrasings {path}"))
 
 
 def read_given(path: Path, original: str, n_parts: int = 0) -> RephrasingSet:
@@ -193,16 +192,14 @@ def read_given(path: Path, original: str, n_parts: int = 0) -> RephrasingSet:
     if not isinstance(content, dict):
         texts = list(distinct(read_wordings(path), [original]))
         content = {"original": original, "search": [original, *texts[::2]], "heldout": texts[1::2]}
-    rephrasings = _set_in(path, content, n_parts)
+    rephrasings = _set_in(path, {**content, "n_parts": n_parts})
     if original.split() != rephrasings.original.split():
         raise InputError(f"{path} rephrases another description: {rephrasings.original[:80]!r}")
     return rephrasings
 
 
-def _set_in(path: Path, content: Any, n_parts: int | None) -> RephrasingSet:
+def _set_in(path: Path, content: Any) -> RephrasingSet:
     """The set that a file's content is, with the file's name in what is wrong with it."""
-    if n_parts is not None and isinstance(content, dict):
-        content = {**content, "n_parts": n_parts}
     try:
         return from_file(content)
     except InputError as error:

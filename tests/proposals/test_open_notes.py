@@ -176,12 +176,12 @@ def test_an_error_of_form_makes_a_note_on_its_topic_unless_it_is_made_elsewhere_
 
 
 def test_a_model_is_told_the_topic_and_what_was_answered_within_what_a_round_may_cost() -> None:
-    def drafted(**limits: Any) -> tuple[list[Edit], list[str]]:
+    def drafted() -> tuple[list[Edit], list[str]]:
         writer: Any = Writer(lambda _: json.dumps({"note": "Where money is spoken of, count the goods."}))
         prompt = Prompt(SHEDS.description, SHEDS.labels, asks="number")
         diagnosis = diagnose_predictions(WRONG_ON_PRICES)
         wordings = ["Read the number.", "Which number is asked for?"]
-        return LLMProposer(writer, **limits).propose(SHEDS, prompt, WRONG_ON_PRICES, diagnosis, wordings), writer.asked
+        return LLMProposer(writer).propose(SHEDS, prompt, WRONG_ON_PRICES, diagnosis, wordings), writer.asked
 
     edits, asked = drafted()
     request = next(request for request in asked if '"price"' in request)
@@ -191,4 +191,3 @@ def test_a_model_is_told_the_topic_and_what_was_answered_within_what_a_round_may
     (note,) = edits
     assert (note.provenance.topic, note.provenance.author) == ('"price"', "test/writer")
     assert set(note.provenance.samples) <= {sample.id for sample in PRICED}
-    assert sum("can't be used" not in request for request in drafted(most_slices=2)[1]) == 2

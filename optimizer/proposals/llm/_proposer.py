@@ -23,7 +23,7 @@ from psopt.templates import template_marks
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from psopt.diagnosis import Diagnosis, FailureSlice
+    from psopt.diagnosis import Diagnosis
     from psopt.evaluation import Predictions
     from psopt.models import OnProgress
     from psopt.models.chat import Writer
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Edit, Prompt
     from psopt.tasks import Task
 
-# Limits a round's cost: at most 13 requests, each repeated once if its draft is refused. Chosen, not measured.
+# Groups and labels per round, those most in need first. It limits a round's cost: at most 13 requests, each repeated
+# once if its draft is refused. Chosen, not measured.
 MOST_SLICES = 6
 _TEMPERATURES = (0.0, 0.8)  # of each attempt; at 0 a second draft would often equal the first
 _ENOUGH_TO_JUDGE = 4  # drafts before a writer is judged; chosen, not measured
@@ -59,8 +60,6 @@ class LLMProposer:
     """
 
     writer: Writer
-    # How many groups and labels per round, those most in need first: a frequent one costs no more calls than a rare one
-    most_slices: int = MOST_SLICES
     refused: list[RefusedDraft] = field(default_factory=list)  # every draft that was not used
     unfit: str = ""  # why the writer is unfit; empty if it is not
 
@@ -103,11 +102,13 @@ class LLMProposer:
         self, task: Task, prompt: Prompt, predictions: Predictions, diagnosis: Diagnosis, rephrasings: Sequence[str]
     ) -> list[DraftRequest]:
         author = self.writer.name
+        slices = distinct_slices(diagnosis.slices)
         if task.spec.is_open:
-            topics = distinct_slices(diagnosis.slices)[: max(0, self.most_slices - N_WITHOUT_TOPIC)]
+            topics = slices[: MOST_SLICES - N_WITHOUT_TOPIC]
             return open_note_requests(author, prompt, predictions, rephrasings, topics)
-        requests = definition_requests(author, prompt, predictions, self.most_slices)
-        return requests + [note_request(author, prompt, failing, predictions) for failing in self._slices(diagnosis)]
+        requests = definition_requests(author, prompt, predictions, MOST_SLICES)
+        named = [failing for failing in slices if failing.label is not None][:MOST_SLICES]
+        return requests + [note_request(author, prompt, failing, predictions) for failing in named]
 
     def refuse(self, objections: Mapping[Edit, str]) -> None:
         """Record why edits that it drafted are not used after all; edits by others are ignored."""
@@ -175,12 +176,6 @@ class LLMProposer:
                 raise RepeatedDraftError("is about what another note is about")
             topics.take(text)
         return [replace(request.edit, text=text)]
-
-    def _slices(self, diagnosis: Diagnosis) -> list[FailureSlice]:
-        """One per label and topic, as the first view shows it; `distinct_slices` takes the most severe view."""
-        named = [failing for failing in diagnosis.slices if failing.label is not None]
-        unique = {(failing.label, failing.topic): failing for failing in reversed(named)}
-        return sorted(unique.values(), key=lambda failing: -failing.severity)[: self.most_slices]
 
 
 def _of_all_labels(request: DraftRequest, draft: str, checks: DraftChecks, taken: Sequence[str]) -> list[Edit]:
