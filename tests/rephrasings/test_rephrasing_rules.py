@@ -216,7 +216,7 @@ def test_every_second_rephrasing_names_the_labels_whatever_the_form(description:
 
 
 def test_an_address_stays_and_a_caption_is_not_said_twice() -> None:
-    labels = {"labels": ("Bug", "Feature"), "alone": True, "asks_for_label": True}
+    labels: dict[str, Any] = {"labels": ("Bug", "Feature"), "alone": True, "asks_for_label": True}
     assert all("https://a.b/c" in text for text in everything("Sort the ticket by https://a.b/c rules.", **labels))
     assert not [text for text in everything("TASK: detect sarcasm.") if re.search(r"[a-z]: TASK:", text)]
 
