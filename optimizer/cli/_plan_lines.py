@@ -81,17 +81,19 @@ def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: 
     if kinds <= {"minilm", "sim"} and not is_paid:
         return _free_lines(estimate, model, lm)
     is_local = not (kinds & {*CHAT_KINDS}) and not is_paid
-    lines = [_amount_line(estimate, model, is_local=is_local), *_racing_lines(estimate)]
+    reached = estimate.reached(lm)
+    beyond = " without the limit" if reached else ""
+    lines = [_amount_line(estimate, model, beyond, is_local=is_local), *_racing_lines(estimate)]
     if caveat or not is_local:  # otherwise the run measures it, and says so
         lines.append(_minutes_line(estimate, lm, is_local=is_local))
     if caveat and not is_local:
         lines.append(
             "Calls that fail and are sent again, and what a model thinks before it answers, are not counted here."
         )
-    limit = next(iter(estimate.reached(lm)), "")
+    limit = next(iter(reached), "")
     if within := estimate.trials_within(lm):
-        reached = f"{limit} is reached after about {span(*within)} of {estimate.trials} trials"
-        lines.append(f"{reached}; what was found till then is scored on test.")
+        when = f"{limit} is reached after about {span(*within)} of {estimate.trials} trials"
+        lines.append(f"{when}; what was found till then is scored on test.")
     elif limit:
         lines.append(f"{limit} may be reached before the end.")
     return lines
@@ -125,9 +127,9 @@ def _in_one_sentence(estimate: CostEstimate, lm: LMConfig, plan: Plan | None = N
     return f"About {', '.join(parts)}; {most}."
 
 
-def _amount_line(estimate: CostEstimate, model: str, *, is_local: bool) -> str:
+def _amount_line(estimate: CostEstimate, model: str, beyond: str, *, is_local: bool) -> str:
     """Calls, tokens and money, with their ranges."""
-    amount = f"{span(*estimate.calls_range)} calls, {span(*estimate.tokens_range)} tokens"
+    amount = f"{span(*estimate.calls_range)} calls, {span(*estimate.tokens_range)} tokens{beyond}"
     if is_local:
         return f"It costs time, not money: {amount}."
     if estimate.cost_range is None:
