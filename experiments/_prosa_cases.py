@@ -127,7 +127,7 @@ class Case:
 
 def _wordings(of: QuestionSet) -> tuple[str, ...]:
     """The wordings of a set's instruction; for MATH, they fill the one part of its template."""
-    return read_file(HERE / "wordings" / WORDINGS[of.answers], 1 if of.answers == MATH else 0).search
+    return read_file(HERE / "wordings" / WORDINGS[of.answers]).search
 
 
 def _chosen(

@@ -109,7 +109,7 @@ def settings_to_resume(run: str | Path, **changes: Any) -> RunSettings:
         made = made or "a task made in Python"
     if made:
         raise InputError(
-            f"{run} was made with {made}: resume with psopt.optimize(task, .., out={str(run)!r}, resume=True)"
+            f"{run} was made with {made}: resume with psopt.optimize(task, model=.., out={str(run)!r}, resume=True)"
         )
     if "headers" in wanted:
         wanted["headers"] = {**settings.lm.headers, **wanted["headers"]}

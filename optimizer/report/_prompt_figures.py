@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _MOST_EDITS = 8  # lines of a hover label
 _EDGE = 0.05  # beyond the ends of the scale, so that no mark is cut
 _LEAST_RANGE = 0.1  # of C that the colours span
-_INFEASIBLE = "infeasible: too little F1"
+_INFEASIBLE = "infeasible: below the original"
 # Symbol, size, opacity and width of the outline, in drawing order: what matters most lies on top.
 _LAYERS = {
     _INFEASIBLE: ("x", 9, 0.25, 0.5),

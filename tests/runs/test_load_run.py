@@ -32,7 +32,7 @@ def test_a_run_of_a_task_made_in_python_says_how_it_is_resumed(tmp_path: Path) -
     same: Any = {"model": "sim/", "trials": 1, "rephrasings": 2, "heldout": 2, "out": tmp_path / "run"}
     run = psopt.optimize(task, **same)
     with pytest.raises(
-        InputError, match=r"a task made in Python: resume with psopt\.optimize\(task, \.\., out='.+run'"
+        InputError, match=r"a task made in Python: resume with psopt\.optimize\(task, model=\.\., out='.+run'"
     ):
         psopt.resume(run.path)
     assert psopt.optimize(task, **same, resume=True).path == run.path
