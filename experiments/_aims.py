@@ -12,6 +12,7 @@ from _racing_page import MEASURES as NAMES
 from _racing_page import beside_plain
 from _shipping_page import is_worse, under_other_wordings
 from lm_table1 import SETS
+from psopt.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -178,7 +179,7 @@ def racing_saves(results: Results) -> Judged | None:
         float(np.mean([own[name] / plain[name] for own, plain in pairs])) for name in ("answers", "hypervolume")
     )
     verdict = _verdict(answers <= 0.2 and volume >= 0.99, len(pairs), 2 * _SEEDS)
-    return verdict, f"{answers:.0%} of the answers, {volume:.1%}, in {len(pairs)} runs"
+    return verdict, f"{answers:.0%} of the answers, {volume:.1%}, in {counted(len(pairs), 'run')}"
 
 
 def promise_holds(results: Results) -> Judged | None:
