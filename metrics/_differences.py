@@ -71,8 +71,8 @@ def compare_scores(
     leave-one-wording-out scores are subtracted before they are squared (see `score_intervals`).
 
     The t quantiles are on the plain scale; the degrees of freedom depend on how many samples carry the variance. For
-    truly equal prompts a test at the 5 % level reported a difference of F1 in 3.0 %, of S in 2.9 % and of C in 2.7 % of
-    the cases; in the worst of 60 cells in 8, 6 and 7 % (benchmarks/coverage.md; more in docs/guides/how-sure.md).
+    truly equal prompts a test at the 5 % level reported a difference of F1 in 2.8 %, of S in 2.6 % and of C in 2.6 % of
+    the cases; in the worst of 60 cells in 7, 6 and 7 % (benchmarks/coverage.md; more in docs/guides/how-sure.md).
 
     Parameters
     ----------

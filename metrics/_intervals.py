@@ -64,10 +64,10 @@ def score_intervals(
     scale: no replicates, and reproducible. If hardly any sample deviates, each end is at least as far out as 3.69
     further samples (for 95 %), all at the scale's end, would put it.
 
-    Measured (benchmarks/coverage.md: 60 cells of 400 data sets, N 20 to 500, Q 5 to 30): 95 % intervals cover the truth
-    in 93 to 98 % of the cases for F1, 94 to 98 % for C, and 92 to 98 % for S, at Q = 5 in 91 to 98 %. On a language
-    model's real answers S is covered less often where few of the drawn wordings are of the kind that moves a prompt
-    most (experiments/real_grids.py). All figures, with those for ordered and several labels: docs/guides/how-sure.md,
+    Measured (benchmarks/coverage.md: 60 cells of 1,000 data sets, N 20 to 500, Q 5 to 30): 95 % intervals cover the
+    truth in 94 to 98 % of the cases for F1 and C, and in 92 to 99 % for S. On a language model's real answers S is
+    covered less often where few of the drawn wordings are of the kind that moves a prompt most
+    (experiments/real_grids.py). All figures, with those for ordered and several labels: docs/guides/how-sure.md,
     benchmarks/coverage_ordered.md and benchmarks/coverage_open.md.
 
     Parameters
