@@ -90,8 +90,8 @@ def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: 
         lines.append(
             "Calls that fail and are sent again, and what a model thinks before it answers, are not counted here."
         )
-    limit = next(iter(reached), "")
-    if within := estimate.trials_within(lm):
+    limit, within = next(iter(reached.items()), ("", None))
+    if within and estimate.candidates:
         when = f"{limit} is reached after about {span(*within)} of {estimate.trials} trials"
         lines.append(f"{when}; what was found till then is scored on test.")
     elif limit:

@@ -66,7 +66,7 @@ def class_consistency(prompts: Mapping[str, Predictions]) -> Figure:
 
     plot = go.Figure()
     first = next(iter(prompts.values()))
-    labels = shown_labels((label for label in first.labels if len(first.members(label))), 30)
+    labels = shown_labels(_labels(first, least=1), 30)
     sides = ["both"] * len(prompts)
     if len(prompts) == 2:
         sides = ["negative", "positive"]
@@ -138,9 +138,9 @@ def _style_heat(plot: go.Figure, height: int, title: str, **axes: Any) -> None:
     plot.update_annotations(font_size=13)  # titles of panels, which are 190 pixels wide
 
 
-def _labels(predictions: Predictions) -> list[str]:
-    """The labels that have at least two samples."""
-    return [label for label in predictions.labels if len(predictions.members(label)) > 1]
+def _labels(predictions: Predictions, least: int = 2) -> list[str]:
+    """The labels that have at least so many samples."""
+    return [label for label in predictions.labels if len(predictions.members(label)) >= least]
 
 
 def _in_order(predictions: Predictions, members: Indices) -> Indices:
@@ -175,7 +175,7 @@ def confusion(prompts: Mapping[str, Predictions]) -> Figure | None:
     first = next(iter(prompts.values()))
     if first.answers.open is not None or len(first.class_names) > _MOST_CLASSES:
         return None
-    rows = [label for label in first.labels if len(first.members(label))]
+    rows = _labels(first, least=1)
     columns = shown_labels(first.class_names, 24)
     plot = make_subplots(1, len(prompts), subplot_titles=list(prompts), horizontal_spacing=0.04, shared_yaxes=True)
     for place, predictions in enumerate(prompts.values()):

@@ -79,10 +79,12 @@ def n_words(text: str) -> int:
     return len(_UNSPACED.sub("", text).split()) + letters // _LETTERS_A_WORD
 
 
-def runs_of(text: str, length: int) -> Iterator[tuple[str, ...]]:
-    """Yield every run of this many words of a text; in scripts without spaces, of as many letters as that is."""
-    yield from word_runs(words_of(text), length)
-    yield from word_runs([letter[0] for letter in _UNSPACED.findall(text)], _LETTERS_A_WORD * length)
+def runs_of(text: str, *lengths: int) -> Iterator[tuple[str, ...]]:
+    """Yield every run of so many words of a text; in scripts without spaces, of as many letters as that is."""
+    words, letters = words_of(text), [letter[0] for letter in _UNSPACED.findall(text)]
+    for length in lengths:
+        yield from word_runs(words, length)
+        yield from word_runs(letters, _LETTERS_A_WORD * length)
 
 
 def word_runs(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:

@@ -197,7 +197,7 @@ class DraftChecks:
         """How many texts show each run of five and of eight words."""
         shown: Counter[tuple[str, ...]] = Counter()
         for text in self.texts:
-            shown.update({*runs_of(text, _COPIED), *runs_of(text, _LONG)})
+            shown.update(set(runs_of(text, _COPIED, _LONG)))
         return shown
 
 
