@@ -9,9 +9,10 @@ import threading
 import warnings
 import webbrowser
 from pathlib import Path
+from socketserver import ThreadingMixIn
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import parse_qs, urlencode
-from wsgiref.simple_server import WSGIRequestHandler, make_server
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import typer
 from psopt.cli._options import Json
@@ -55,7 +56,7 @@ def dashboard(
     url = storage or _storage_of(run)  # type: ignore[arg-type]
     application = _application(open_storage(url, is_there=True), run)
     try:
-        server = make_server(host, port, application, handler_class=_Silent)
+        server = make_server(host, port, application, server_class=_Threaded, handler_class=_Silent)
     except OSError as error:
         raise InputError(f"can't listen on {host}:{port}: {error.strerror}; try --port {port % 65535 + 1}") from error
     address = f"http://{host}:{port}/"
@@ -132,6 +133,12 @@ class OneBadge:
             headers.append(("Content-Length", str(len(body))))
         start_response(status, headers)
         return [body]
+
+
+class _Threaded(ThreadingMixIn, WSGIServer):
+    """Answers each request in its own thread: wsgiref takes Ctrl-C during an answer for a failure of that answer."""
+
+    daemon_threads = True
 
 
 class _Silent(WSGIRequestHandler):

@@ -111,10 +111,13 @@ def test_what_the_dashboard_prints_is_what_its_schema_says_and_it_serves_the_stu
     served = Process(words, cwd=folder, env=commands.environment(folder))
     try:
         printed = json.loads(served.stdout.readline())
-        studies = wait_until(lambda: summaries(f"{printed['url']}api/studies"), process=served)
+        with socket.create_connection(("127.0.0.1", port)) as unfinished:  # as browsers open some ahead of need
+            unfinished.sendall(b"GET / HTTP/1.1\r\n")
+            studies = wait_until(lambda: summaries(f"{printed['url']}api/studies"), process=served)
+            served.send_signal(signal.SIGTERM)
+            _, said = served.communicate(timeout=60)
     finally:
-        served.send_signal(signal.SIGTERM)
-        _, said = served.communicate(timeout=60)
+        served.kill()
     assert (served.returncode, said) == (0, "")
     check("dashboard", printed)
     assert printed["url"] == f"http://127.0.0.1:{port}/"
