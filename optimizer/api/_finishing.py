@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from psopt.api._test_size import needed_by, widen_test
 from psopt.errors import BudgetReachedError, InputError
 from psopt.evaluation import compare_paired, risk_coverage, score, steadiness, vote_is_right
 from psopt.models import calibrates, capabilities_of
@@ -16,7 +17,6 @@ from psopt.proposals import planted_texts
 from psopt.rephrasings import RephrasingSet, n_parts_of, of_another_source
 from psopt.report import run_figure, write_report
 from psopt.runs import NOTHING_COMPARED, CallPrice, Found, Recommendation, Run, n_looks, nearest_to_pass, scores_of
-from psopt.runs.planning import samples_needed
 from psopt.search import knee, leave_one_out, nominees, score_on_test, scoring_order, tokens_around
 from psopt.search.gating import MeasuredGain, gate, untested
 from psopt.search_spaces import CALIBRATE
@@ -45,6 +45,7 @@ def finish(
     search.problem.observer.phase("scoring the front on test, under held-out rephrasings")
     on_val, shortest, nominated = state.front, state.shortest, nominees(state)
     gated = [state.baseline, *nominated]
+    widen_test(recorder, search, nominated, scoring_order(state.baseline, on_val, shortest, nominated))
     scored, unpaid = _scored(search, gated)
     start = scored[state.baseline.id]
     tested = [scored[candidate.id] for candidate in nominated if candidate.id in scored]
@@ -197,17 +198,7 @@ def _samples_needed(
     nearest = nearest_to_pass([test.to_dict() for test in verdict.tests])["id"]
     test = next(test for test in verdict.tests if test.id == nearest)
     nominee = next(candidate for candidate in tested if candidate.id == nearest)
-    before, after = (evaluator.predictions(candidate.prompt, "test") for candidate in (baseline, nominee))
-    if not test.of_models:
-        return samples_needed(before, after, test, verdict.margin)
-    most = 0
-    for ours, theirs in zip(before.each, after.each, strict=True):
-        of_model = replace(test.of_models[ours.model], level=test.level)
-        needed = samples_needed(ours, theirs, of_model, verdict.margin)
-        if needed is None:
-            return None
-        most = max(most, needed)
-    return most
+    return needed_by(test, evaluator, (baseline, nominee), "test", verdict.margin)
 
 
 def check_other_wordings(baseline: Prompt, settings: RunSettings) -> None:

@@ -68,7 +68,8 @@ class SizeChoice:
         basis = SearchBasis.of(self.task, settings, self._evaluator(settings), growth=planner.basis.growth)
         full_calls = planner.estimate(planner.full).calls
         warnings = () if is_full else planner.warnings(sizes)
-        return Plan(effort, sizes, limits_of_run, basis.estimate(settings), full_calls, warnings)
+        most_test = planner.full.test
+        return Plan(effort, sizes, limits_of_run, basis.estimate(settings), full_calls, most_test, warnings)
 
     def least(self) -> CostEstimate:
         """Count what the smallest useful run with the user's sizes takes."""

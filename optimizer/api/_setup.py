@@ -93,20 +93,26 @@ def _labelled(baseline: Prompt, train: Sequence[Sample], seed: int) -> LabelledT
 
 def _split_samples(task: Task, settings: RunSettings) -> dict[Split, tuple[Sample, ...]]:
     """The samples that prompts are compared on, cut to the settings' numbers; test is whole unless they set one."""
-    n_train, n_test, seed = settings.train_samples, settings.test_samples, settings.seed
+    n_train, seed = settings.train_samples, settings.seed
     if n_train is None:
         n_train = settings.samples
-    test = task.test
-    if n_test is not None:  # every pinned sample is kept, and others up to this number
-        pinned = {sample.id for sample in test if sample.pinned or sample.id in settings.pinned}
-        others = [sample for sample in test if sample.id not in pinned]
-        test_ids = pinned | {sample.id for sample in task.subset(others, max(0, n_test - len(pinned)), seed=seed)}
-        test = tuple(sample for sample in test if sample.id in test_ids)
     return {
         "train": task.subset(task.train, n_train, seed=seed),
         "val": task.subset(task.val, settings.samples, seed=seed),
-        "test": test,
+        "test": test_samples(task, settings),
     }
+
+
+def test_samples(task: Task, settings: RunSettings) -> tuple[Sample, ...]:
+    """The samples of the final test: every pinned one, and others up to the number that the settings have."""
+    test, n_test = task.test, settings.test_samples
+    if n_test is None:
+        return test
+    pinned = {sample.id for sample in test if sample.pinned or sample.id in settings.pinned}
+    others = [sample for sample in test if sample.id not in pinned]
+    chosen = task.subset(others, max(0, n_test - len(pinned)), seed=settings.seed)
+    test_ids = pinned | {sample.id for sample in chosen}
+    return tuple(sample for sample in test if sample.id in test_ids)
 
 
 def run_options(task: Task, keywords: Mapping[str, Any], **facts: Any) -> tuple[RunOptions, SizeOptions]:

@@ -81,6 +81,11 @@ class Evaluator:
         """The evaluator of each model: this one's own first."""
         return (self, *self.others)
 
+    def test_on(self, samples: tuple[Sample, ...]) -> None:
+        """Replace the test samples, before anything is asked about them."""
+        for evaluator in self.each:
+            evaluator.samples = {**evaluator.samples, "test": samples}
+
     def show_progress(self, on_progress: OnProgress) -> None:
         """Report answers from now on, as they come in."""
         for evaluator in self.each:

@@ -141,9 +141,18 @@ def test_a_limit_is_planned_to_and_kept_with_the_final_test(tmp_path: Path, serv
     assert sum(phase["calls"] for phase in plan["phases"]) == plan["calls"]
     assert run["calls"]["made"] == server.counts()["requests"] - before <= 1000
     check_tested(run)
-    assert run["dataset"]["evaluated"] == {split: sizes[split] for split in ("train", "val", "test")}
+    evaluated = run["dataset"]["evaluated"]
+    assert (evaluated["train"], evaluated["val"]) == (sizes["train"], sizes["val"])
+    # What racing saves goes into the final test, up to all of its samples.
+    assert sizes["test"] < evaluated["test"] == run["settings"]["test_samples"] <= plan["most_test"] == 60
+    assert f"the final test takes {evaluated['test']} samples" in done.stderr
     assert len(run["rephrasings"]["heldout"]) == sizes["heldout"]
     assert (run["settings"]["effort"], run["settings"]["trials"]) == ("limits", sizes["trials"])
+
+
+def test_a_number_of_test_samples_that_the_user_sets_is_kept(tmp_path: Path, server: FakeServer) -> None:
+    plain(tmp_path, "--max-calls", "1000", "--test-samples", "20", server=server, code=None)
+    assert read(tmp_path)["dataset"]["evaluated"]["test"] == 20
 
 
 def test_the_first_line_says_the_effort_and_what_is_set_is_kept(tmp_path: Path, server: FakeServer) -> None:

@@ -167,6 +167,17 @@ class Budget:
         usage = self.earlier + self.usage
         return Need(usage.made + usage.failed, usage.tokens, usage.cost)
 
+    def times(self, need: Need, kept: Need) -> int:
+        """How many times what is left pays for a need, if something else is kept for; 0 without limits."""
+        used = self.spent + kept
+        limits = (
+            (self.max_calls, used.calls, need.calls),
+            (self.max_tokens, used.tokens, need.tokens),
+            (self.max_cost, used.cost, need.cost),
+        )
+        rooms = [(limit - amount) / of_one for limit, amount, of_one in limits if limit is not None and of_one]
+        return max(0, int(min(rooms, default=0)))
+
     def release(self, need: Need) -> None:
         self.set_aside(Need(-need.calls, -need.tokens, -need.cost))
 

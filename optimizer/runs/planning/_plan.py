@@ -96,6 +96,7 @@ class Plan:
     limits: Limits  # what the run may take at most: the user's limits, or the effort's calls
     estimate: CostEstimate  # what it is expected to take, phase by phase
     full_calls: int = 0  # about how many calls ``full`` would ask for
+    most_test: int = 0  # the most test samples: the user's number, or all that there are
     warnings: tuple[str, ...] = ()  # what to tell the user before it starts
 
     @property
@@ -127,6 +128,7 @@ class Plan:
         return {
             "effort": self.effort,
             "sizes": asdict(self.sizes),
+            "most_test": self.most_test,
             "limits": asdict(self.limits),
             "calls": self.estimate.calls,
             "tokens": self.estimate.tokens,

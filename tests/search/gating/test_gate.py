@@ -281,6 +281,15 @@ def test_what_makes_no_sense_is_refused() -> None:
         check_pinned(["s1", "s400"], SAMPLES)
 
 
+def test_better_in_both_measures_takes_no_smaller_p_values_than_better_in_one() -> None:
+    """Simes' p-value of .03 and .04 is .04, where Bonferroni's is .06."""
+    test = gate(BASELINE, {"knee": BETTER}).tests[0]
+    f1, stable = replace(test.f1, not_worse=0.01, better=0.03), replace(test.sensitivity, not_worse=0.02, better=0.04)
+    both = replace(test, f1=f1, sensitivity=stable)
+    assert both.p_value == pytest.approx(0.04)
+    assert replace(both, sensitivity=replace(stable, better=0.5)).p_value == pytest.approx(0.06)
+
+
 def test_holm_steps_down_and_stops() -> None:
     # alpha .05 and three tests: .0167, .025, .05
     assert [passed for passed, _ in holm([0.02, 0.01, 0.04], 0.05)] == [True, True, True]

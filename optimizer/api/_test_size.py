@@ -1,0 +1,89 @@
+"""How many samples the final test takes: more than planned if it may need them, and the limits pay for them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from psopt.api._setup import test_samples
+from psopt.runs.planning import samples_needed
+from psopt.search import Reserve
+from psopt.search.gating import gate
+from psopt.search_spaces import CALIBRATE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.evaluation import Evaluator, Split
+    from psopt.runs import RunRecorder
+    from psopt.search import Candidate, Search
+    from psopt.search.gating import NomineeTest
+
+# Chosen: as if half of the difference on val, which has chosen the nominee, were luck. Half as large a difference takes
+# four times as many samples.
+_CAUTION = 4
+_PLANTED = 2 * 2 * 8  # answers for each note of a prompt: both prompts, with its phrase and without, eight texts
+
+
+def widen_test(
+    recorder: RunRecorder, search: Search, nominated: Sequence[Candidate], order: Sequence[Candidate]
+) -> None:
+    """Let the test take as many samples as the limits pay for, unless the planned ones show half of val's difference.
+
+    `order` holds all candidates that are to be scored on test. This is decided before test is asked about anything, so
+    the gate's level holds.
+    """
+    settings, evaluator = recorder.settings, search.problem.evaluator
+    plan = recorder.plan or recorder.before.get("plan") or {}
+    n_planned = len(evaluator.samples["test"])
+    most = plan.get("most_test", 0)
+    asks_more = settings.leave_one_out or settings.heldout_from or settings.probe or settings.program
+    has_verdict = bool(recorder.before.get("recommended", {}).get("tests"))
+    reserve = Reserve(evaluator)
+    if n_planned >= most or asks_more or has_verdict or settings.gate != "sure" or not reserve.is_needed:
+        return
+    if not nominated or _planned_is_enough(evaluator, order[0], nominated, settings.gate_margin):
+        return
+    alone = [candidate for candidate in search.candidates if candidate.edits == (CALIBRATE,)]
+    prompts = {candidate.id: candidate.prompt for candidate in (*order, *alone)}
+    n_notes = max(sum(edit.kind == "note" for edit in candidate.edits) for candidate in nominated)
+    n_besides = len(evaluator.samples["train"]) * len(evaluator.rephrasings.search) + _PLANTED * n_notes
+    n_samples = min(most, n_planned + reserve.further_test_samples([*prompts.values()], n_besides))
+    if n_samples == n_planned:
+        return
+    recorder.settings = replace(settings, test_samples=n_samples)
+    evaluator.test_on(test_samples(search.problem.task, recorder.settings))
+    search.problem.observer.phase(
+        f"the final test takes {n_samples} samples: {n_planned} may be too few, and the limit pays for more"
+    )
+
+
+def _planned_is_enough(
+    evaluator: Evaluator, baseline: Candidate, nominated: Sequence[Candidate], margin: float
+) -> bool:
+    """Whether a nominee would pass with the planned number of samples if it were half as much better as on val."""
+    answers = {candidate.id: evaluator.predictions(candidate.prompt, "val") for candidate in nominated}
+    verdict = gate(evaluator.predictions(baseline.prompt, "val"), answers, margin=margin)
+    for test, candidate in zip(verdict.tests, nominated, strict=True):
+        at_least = replace(test, level=verdict.alpha / len(nominated))
+        needed = needed_by(at_least, evaluator, (baseline, candidate), "val", margin)
+        if needed is not None and _CAUTION * needed <= len(evaluator.samples["test"]):
+            return True
+    return False
+
+
+def needed_by(
+    test: NomineeTest, evaluator: Evaluator, pair: tuple[Candidate, Candidate], split: Split, margin: float
+) -> int | None:
+    """How many test samples a nominee takes to pass, by its answers and the original prompt's on a split."""
+    before, after = (evaluator.predictions(candidate.prompt, split) for candidate in pair)
+    if not test.of_models:
+        return samples_needed(before, after, test, margin)
+    most = 0
+    for ours, theirs in zip(before.each, after.each, strict=True):
+        of_model = replace(test.of_models[ours.model], level=test.level)
+        needed = samples_needed(ours, theirs, of_model, margin)
+        if needed is None:
+            return None
+        most = max(most, needed)
+    return most
