@@ -16,7 +16,6 @@ from psopt.evaluation._evaluate import (
     assessed,
     evaluate,
     evaluate_prompts,
-    no_labels,
     numbered,
     rephrased_prompts,
 )

@@ -95,6 +95,9 @@ def predictions_of(
 ) -> Predictions:
     """Return a complete grid of answers under Q prompts as predictions, with what else the model reports about them."""
     texts = [sample.text for sample in samples]
+    no_labels: tuple[NoLabel, ...] = ()
+    if can(model, "has_explanations") and (answers.array == len(prompts[0].labels)).any():
+        no_labels = model.no_labels(prompts, texts, answers.array)
     predictions = Predictions(
         answers.array,
         tuple(samples),
@@ -102,7 +105,7 @@ def predictions_of(
         answers.probabilities,
         tuple(prompt.form.family for prompt in prompts),
         rephrasings=tuple(prompt.description for prompt in prompts),
-        no_labels=no_labels(model, prompts, texts, answers.array),
+        no_labels=no_labels,
         answers=answer_type,
         parts_read=parts_read(model, samples),
     )
@@ -125,10 +128,8 @@ def assessed(predictions: Predictions, model: Model) -> Predictions:
     if not can(model, "is_assessed"):
         return predictions
     assessment = model.assess(predictions.array, predictions.samples)
-    predictions = replace(predictions, same=assessment.same, judge_measures=assessment.measures)
-    if assessment.worths is None:
-        return predictions
-    return replace(predictions, metric_scores=assessment.worths)
+    scores = predictions.metric_scores if assessment.worths is None else assessment.worths
+    return replace(predictions, same=assessment.same, judge_measures=assessment.measures, metric_scores=scores)
 
 
 def rephrased_prompts(prompt: Prompt, rephrasings: Sequence[str], forms: Sequence[PromptFormat] = ()) -> list[Prompt]:
@@ -140,15 +141,6 @@ def rephrased_prompts(prompt: Prompt, rephrasings: Sequence[str], forms: Sequenc
 def numbered(prompts: Sequence[Prompt]) -> list[Prompt]:
     """Return prompts numbered so that each is asked separately."""
     return [replace(prompt, asking=number) for number, prompt in enumerate(prompts)]
-
-
-def no_labels(
-    model: Model, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
-) -> tuple[NoLabel, ...]:
-    """Return the predictions that are N/A, with what was answered; none where the model cannot report it."""
-    if not can(model, "has_explanations") or not (array == len(prompts[0].labels)).any():
-        return ()
-    return model.no_labels(prompts, texts, array)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Split = Literal["train", "val", "test"]
 
 
+@dataclass(eq=False)
 class Evaluator:
     """Evaluate all prompts on the same samples and rephrasings (common random numbers), each prompt once.
 
@@ -35,45 +36,30 @@ class Evaluator:
     answers are part of the predictions, and `over` says how the scores of all are combined.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        rephrasings: RephrasingSet,
-        samples: Mapping[Split, tuple[Sample, ...]],
-        *,
-        from_probabilities: bool = False,
-        budget: Budget | None = None,
-        answer_type: AnswerType = ONE_LABEL,
-        others: Sequence[Evaluator] = (),
-        over: Over = "worst",
-    ) -> None:
-        self.model = model
-        self.rephrasings = rephrasings
-        self.samples = samples
-        self.from_probabilities = from_probabilities
-        self.budget = budget or Budget()
-        self.answer_type = answer_type
-        self.others = tuple(others)
-        self.over = over
-        self._on_progress: OnProgress | None = None
-        self._on_ask: Callable[[Prompt, Split], None] | None = None
-        self._predictions: dict[tuple[str, Split], Predictions] = {}
-        self._answers: dict[tuple[str, Split], PartialAnswers] = {}
-        self._n_recalled: Counter[tuple[str, Split]] = Counter()
+    model: Model
+    rephrasings: RephrasingSet
+    samples: Mapping[Split, tuple[Sample, ...]]
+    _: KW_ONLY
+    from_probabilities: bool = False
+    budget: Budget = field(default_factory=Budget)
+    answer_type: AnswerType = ONE_LABEL
+    others: Sequence[Evaluator] = ()
+    over: Over = "worst"
+    _on_progress: OnProgress | None = field(default=None, init=False)
+    _on_ask: Callable[[Prompt, Split], None] | None = field(default=None, init=False)
+    _predictions: dict[tuple[str, Split], Predictions] = field(default_factory=dict, init=False)
+    _answers: dict[tuple[str, Split], PartialAnswers] = field(default_factory=dict, init=False)
+    _n_recalled: Counter[tuple[str, Split]] = field(default_factory=Counter, init=False)
 
     def on_other(
         self, *, rephrasings: RephrasingSet | None = None, samples: Mapping[Split, tuple[Sample, ...]] | None = None
     ) -> Evaluator:
         """The same evaluator with other rephrasings or samples; it asks the same model and uses the same budget."""
-        return Evaluator(
-            self.model,
-            rephrasings or self.rephrasings,
-            samples or self.samples,
-            from_probabilities=self.from_probabilities,
-            budget=self.budget,
-            answer_type=self.answer_type,
+        return replace(
+            self,
+            rephrasings=rephrasings or self.rephrasings,
+            samples=samples or self.samples,
             others=[peer.on_other(rephrasings=rephrasings, samples=samples) for peer in self.others],
-            over=self.over,
         )
 
     @property

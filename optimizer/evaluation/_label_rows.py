@@ -54,26 +54,19 @@ class LabelRows:
     @property
     def n_classes(self) -> int:
         """How many classes `said` and `labels` have together."""
-        return max(_NA, int(self.labels.max(initial=0))) + 1
+        return max(_NA + 1, int(self.true.shape[1]))
+
+    def consistency(self, *, self_pairs: bool = True) -> float:
+        """C pooled over the labels; NaN where there is no pair."""
+        return consistency(self._p_tau, self.labels, self_pairs=self_pairs) if len(self.labels) else np.nan
 
     @property
-    def consistency(self) -> float | None:
-        """C pooled over the labels; None where no sample has any."""
-        return consistency(self._p_tau, self.labels) if len(self.labels) else None
-
-    @property
-    def consistency_no_self_pairs(self) -> float | None:
-        """C without each row's pair with itself; None if no label has two samples."""
-        largest = np.bincount(self.labels, minlength=1).max()
-        return float(self.contributions.mean()) if largest > 1 else None
-
-    @property
-    def consistency_of_labels(self) -> dict[int, float]:
-        """C of each label that any sample has."""
+    def consistency_of_labels(self) -> Floats:
+        """C of each label, (L,); NaN if no sample has it."""
+        n_labels = self.true.shape[1]
         if not len(self.labels):
-            return {}
-        of_labels = consistency(self._p_tau, self.labels, average=None)
-        return {int(label): float(of_labels[label]) for label in np.unique(self.labels)}
+            return np.full(n_labels, np.nan)
+        return consistency(self._p_tau, self.labels, average=None)[:n_labels]
 
     @property
     def consistency_of_samples(self) -> Floats:
@@ -90,8 +83,7 @@ class LabelRows:
         """What each sample contributes to C without self-pairs, (N,): their mean is C, by Hajek's projection."""
         if not len(self.labels):
             return np.ones(self.n_samples)
-        of_rows = np.nan_to_num(sample_consistency(self._p_tau, self.labels, self_pairs=False), nan=1.0)
-        pooled, parts = consistency_contributions(of_rows, self.labels)
+        pooled, parts = consistency_contributions(self._p_tau, self.labels)
         of_samples = np.bincount(self.samples, weights=parts, minlength=self.n_samples)
         return np.asarray(pooled + self.n_samples / len(self.labels) * of_samples)
 
@@ -126,27 +118,26 @@ def _given_labels(array: Indices, labels: Sequence[str]) -> Flags:
     return np.asarray(named[place.reshape(array.shape)])
 
 
-def mean_influences(scores: Floats, weights: Floats | None = None) -> tuple[float, Floats]:
-    """Return the mean of one number per answer, (N, Q), and each sample's contribution, (N,); contributions sum to 0.
+def mean_influences(scores: Floats, weights: Floats) -> tuple[float, Floats]:
+    """Return the weighted mean of one number per answer, (N, Q), and each sample's contribution, (N,).
 
-    With weights (N, Q) it is a ratio of sums, as micro-F1 over several labels is.
+    Contributions sum to 0. The mean is a ratio of sums, as micro-F1 over several labels is.
 
-    >>> mean, parts = mean_influences(np.array([[1.0, 0.0], [1.0, 1.0]]))
+    >>> mean, parts = mean_influences(np.array([[1.0, 0.0], [1.0, 1.0]]), np.ones((2, 2)))
     >>> mean, parts.tolist()
     (0.75, [-0.125, 0.125])
     """
-    if weights is None:
-        weights = np.ones(scores.shape)
     total = max(float(weights.sum()), _LEAST_WEIGHT)
     mean = float((scores * weights).sum()) / total
     return mean, np.asarray((weights * (scores - mean)).sum(axis=1) / total)
 
 
-def consistency_contributions(with_others: Floats, labels: Indices) -> tuple[float, Floats]:
+def consistency_contributions(p_tau: Indices | Floats, labels: Indices) -> tuple[float, Floats]:
     """Return C without self-pairs, and how far each row's contribution is from it, (M,): Hajek's projection.
 
-    `with_others`, (M,), is the mean consistency of each row with the others of its class, or 1 if there are none.
+    `p_tau`, (M, C), holds each row's counts or shares. A row that is alone in its class agrees with it.
     """
+    with_others = np.nan_to_num(sample_consistency(p_tau, labels, self_pairs=False), nan=1.0)
     others = np.bincount(labels)[labels] - 1.0
     weights = others / others.mean() if others.any() else np.ones(len(others))
     pooled = float((weights * with_others).mean())

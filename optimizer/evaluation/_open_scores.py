@@ -11,10 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.answers import BAND, FIRST_CODE, AnswerType, text_of
+from psopt.answers import BAND, AnswerType, text_of
 from psopt.metrics import mean_difference, mean_interval, micro_f1, prompt_sensi_score, sensitivity
-from psopt.tasks import EMBEDDING, FREE, LABELS, NUMBER, TEXT, TOKEN_F1, AnswerSpec, references_of
-from psopt.text import normal_form
+from psopt.tasks import EMBEDDING, FREE, LABELS, NUMBER, TEXT, TOKEN_F1, AnswerSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -127,25 +126,21 @@ def _band(predictions: Predictions) -> dict[str, float | None]:
 
 
 def _exact_match(predictions: Predictions) -> float:
-    hits = 0
-    for sample, codes in zip(predictions.samples, predictions.array.tolist(), strict=True):
-        forms = {normal_form(text) for text in references_of(str(sample.label))}
-        hits += sum(code >= FIRST_CODE and normal_form(text_of(code)) in forms for code in codes)
-    return float(hits / predictions.asked.sum())
+    by_form = replace(predictions, answers=AnswerType(spec=AnswerSpec(TEXT)), metric_scores=None)
+    return float(by_form.right[predictions.asked].mean())
 
 
-def label_f1(predictions: Predictions) -> dict[str, float | None]:
+def label_f1(predictions: Predictions) -> list[float | None]:
     """F1 of each of several labels, over all answers; None if a label is neither true nor answered."""
-    return {label: weighted_mean(right, weights) for label, right, weights in _class_answers(predictions)}
+    return [weighted_mean(right, weights) for _, right, weights in _class_answers(predictions)]
 
 
-def label_f1_intervals(predictions: Predictions) -> dict[str, tuple[float, float]]:
-    """95 % intervals of `label_f1` for labels that have an F1: each over the samples that have or are given it."""
-    intervals = {}
-    for label, right, weights in _class_answers(predictions):
-        if weights.any():
-            intervals[label] = mean_interval(right, weights=weights).bounds
-    return intervals
+def label_f1_intervals(predictions: Predictions) -> list[dict[str, tuple[float, float]]]:
+    """95 % intervals of `label_f1`, where it is defined: each over the samples that have or are given the label."""
+    of_labels = _class_answers(predictions)
+    return [
+        {"f1": mean_interval(right, weights=weights).bounds} if weights.any() else {} for _, right, weights in of_labels
+    ]
 
 
 def label_by_label(

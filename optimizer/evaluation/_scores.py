@@ -250,9 +250,8 @@ def _pss_of(predictions: Predictions) -> float | None:
 
 
 def _consistency(predictions: Predictions, *, self_pairs: bool = True) -> float | None:
-    rows = predictions.label_rows
-    if rows is not None:
-        return rows.consistency if self_pairs else rows.consistency_no_self_pairs
+    if predictions.label_rows is not None:
+        return none_if_nan(predictions.label_rows.consistency(self_pairs=self_pairs))
     if predictions.answers.open is not None:
         return None
     return none_if_nan(consistency(predictions.p_tau, predictions.truth, self_pairs=self_pairs))
@@ -318,41 +317,29 @@ def _macro_f1_interval(predictions: Predictions) -> Interval | None:
 
 
 def _per_class(predictions: Predictions, *, intervals: bool) -> dict[str, ClassScores]:
-    if predictions.answers.open is not None:
-        return _per_label(predictions, intervals=intervals)
-    truth, labels, unstable = predictions.truth, range(len(predictions.labels)), predictions.sensitivities
-    f1 = class_f1(predictions.array, truth, labels=labels)
-    agreement = consistency(predictions.p_tau, truth, average=None)
-    bounds: list[dict[str, Interval]] = [{} for _ in labels]
-    if intervals:
-        similarity = predictions.similarity
-        bounds = class_intervals(predictions.scored, truth, predictions.n_classes, labels=labels, similarity=similarity)
+    """Scores of each label; empty if answers have none. If a sample may have several, only F1 gets intervals."""
+    n_labels, rows, truth = len(predictions.labels), predictions.label_rows, predictions.true_classes
+    bounds: list[dict[str, tuple[float, float]]] = [{} for _ in range(n_labels)]
+    if rows is not None:
+        f1 = label_f1(predictions)
+        agreement = rows.consistency_of_labels
+        if intervals:
+            bounds = label_f1_intervals(predictions)
+    elif predictions.answers.open is not None:
+        return {}
+    else:
+        f1 = [none_if_nan(value) for value in class_f1(predictions.array, truth, labels=range(n_labels))]
+        agreement = consistency(predictions.p_tau, truth, average=None)
+        if intervals:
+            scored, n_classes, similarity = predictions.scored, predictions.n_classes, predictions.similarity
+            of_labels = class_intervals(scored, truth, n_classes, labels=range(n_labels), similarity=similarity)
+            bounds = [{name: interval.bounds for name, interval in of_label.items()} for of_label in of_labels]
+    unstable = predictions.sensitivities
     scores = {}
     for index, label in enumerate(predictions.labels):
         members = predictions.members(label)
-        scores[label] = ClassScores(
-            n=len(members),
-            f1=none_if_nan(f1[index]),
-            sensitivity=_mean_of(unstable[members]),
-            consistency=none_if_nan(agreement[index]),
-            ci={name: interval.bounds for name, interval in bounds[index].items()},
-        )
-    return scores
-
-
-def _per_label(predictions: Predictions, *, intervals: bool) -> dict[str, ClassScores]:
-    """Scores of each of several labels; empty if answers have none. Only F1 gets intervals."""
-    rows = predictions.label_rows
-    if rows is None:
-        return {}
-    of_labels, f1, unstable = rows.consistency_of_labels, label_f1(predictions), predictions.sensitivities
-    scores = {}
-    for number, label in enumerate(predictions.labels):
-        members = predictions.members(label)
-        scores[label] = ClassScores(len(members), f1[label], _mean_of(unstable[members]), of_labels.get(number))
-    if intervals:
-        for label, bounds in label_f1_intervals(predictions).items():
-            scores[label].ci["f1"] = bounds
+        s = _mean_of(unstable[members])
+        scores[label] = ClassScores(len(members), f1[index], s, none_if_nan(agreement[index]), bounds[index])
     return scores
 
 

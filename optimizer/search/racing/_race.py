@@ -14,7 +14,6 @@ import numpy as np
 from psopt.answers import ONE_LABEL, LabelSets, places_of, similarities_of, text_of, worths_of
 from psopt.errors import InputError
 from psopt.evaluation import LabelRows, consistency_contributions, mean_influences
-from psopt.metrics import sample_consistency
 from psopt.tasks import set_written
 
 if TYPE_CHECKING:
@@ -310,8 +309,7 @@ def sample_gains(
 
 
 def _consistencies(counts: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
-    with_others = np.nan_to_num(sample_consistency(counts, labels, self_pairs=False), nan=1.0)
-    pooled, parts = consistency_contributions(with_others, labels)
+    pooled, parts = consistency_contributions(counts, labels)
     return pooled + parts
 
 
