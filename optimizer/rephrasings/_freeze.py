@@ -7,22 +7,13 @@ from dataclasses import replace
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from psopt.errors import InputError, MissingExtraError, UnknownNameError
 from psopt.models import NAMES, ModelProvider
 from psopt.models.chat import name_hint
 from psopt.rephrasings._checks import Checks, dropped_label
 from psopt.rephrasings._families import check_families, vary
-from psopt.rephrasings._frames import Named, by_turns, naming_and_others, shuffled
 from psopt.rephrasings._llm import write_rephrasings
-from psopt.rephrasings._rules import (
-    NOTHING_TO_REPHRASE,
-    as_rephrased,
-    check_enough,
-    check_numbers,
-    rephrase_by_rules,
-    rephrasings,
-)
+from psopt.rephrasings._rules import NOTHING_TO_REPHRASE, as_rephrased, rephrase_by_rules
 from psopt.rephrasings._set import RephrasingSet, check_fields, comparable, read_given, shortened
 
 if TYPE_CHECKING:
@@ -30,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from psopt.rephrasings._checks import Closeness, Verdict
-    from psopt.rephrasings._frames import Side
     from psopt.search_spaces import Prompt
     from psopt.settings import RephrasingOptions
     from psopt.tasks import Task
@@ -187,33 +177,22 @@ def rephrasings_for(
 
     Raises InputError if a number is too small, or larger than the rules can satisfy; or if the description is empty.
     """
-    check_numbers(n_search, n_heldout, seed)
     original = as_rephrased(task.description if description is None else description, n_parts)
-    curated = read_curated(task.name)
-    is_own_form = not n_parts  # psopt's own form lists the labels and asks for just one of them
-    if curated is None or comparable(curated["original"]) != comparable(original):
-        return rephrase_by_rules(
-            original,
-            task.noun,
-            n_search,
-            n_heldout,
-            seed,
-            protect=task.labels,
-            n_parts=n_parts,
-            labels=task.classes,
-            asks_for_label=is_own_form,
-        )
-    named = Named(task.noun, task.classes, alone=is_own_form, asks_for_label=is_own_form)
-    rng = np.random.default_rng([seed, 4])
-    texts: dict[Side, list[str]] = {"search": [original], "heldout": []}
-    for side, n_wanted in zip(texts, (n_search, n_heldout), strict=True):
-        written = shuffled(curated[side], rng)
-        avoid = (original, *curated["search"], *curated["heldout"])
-        by_rule = rephrasings(original, named, side, seed, named.labels, avoid)
-        naming, not_naming = naming_and_others(by_rule, named.labels)
-        texts[side] = [*texts[side], *by_turns(naming, written), *not_naming][:n_wanted]
-        check_enough(side, texts[side], n_wanted)
-    return RephrasingSet(original, tuple(texts["search"]), tuple(texts["heldout"]), "builtin", n_parts=n_parts)
+    written = read_curated(task.name)
+    if written is not None and comparable(written["original"]) != comparable(original):
+        written = None
+    return rephrase_by_rules(
+        original,
+        task.noun,
+        n_search,
+        n_heldout,
+        seed,
+        protect=task.labels,
+        n_parts=n_parts,
+        labels=task.classes,
+        asks_for_label=not n_parts,  # psopt's own form lists the labels and asks for just one of them
+        written=written,
+    )
 
 
 def read_curated(task_name: str) -> dict[str, Any] | None:

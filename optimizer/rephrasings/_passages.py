@@ -209,32 +209,16 @@ def in_step(choices: Sequence[Iterable[str]], originals: Sequence[str]) -> Itera
     """Combine the texts for each passage: all lists advance together, and shorter ones start again.
 
     After the longest list has ended, the others are shifted against it, so that every combination comes exactly once. A
-    passage without other texts stays unchanged. No more texts are drawn than are asked for.
+    passage without other texts stays unchanged.
 
     >>> list(in_step([["a", "b", "c"], ["x"], []], ["A", "X", "Q"]))
     [('a', 'x', 'Q'), ('b', 'x', 'Q'), ('c', 'x', 'Q')]
     """
-    sources = [iter(texts) for texts in choices]
-    drawn: list[list[str]] = [[] for _ in sources]
-    for number in itertools.count():
-        for texts, source in zip(drawn, sources, strict=True):
-            texts += itertools.islice(source, 1)
-        if all(len(texts) <= number for texts in drawn):
-            break
-        yield tuple(
-            texts[number % len(texts)] if texts else original for texts, original in zip(drawn, originals, strict=True)
-        )
-    if any(drawn):
-        yield from _moved_on([texts or [original] for texts, original in zip(drawn, originals, strict=True)])
-
-
-def _moved_on(lists: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
-    """All combinations except those in which every list is at the same place."""
-    longest = max(range(len(lists)), key=lambda place: len(lists[place]))
-    shifts = [range(len(texts)) for texts in lists]
-    shifts[longest] = range(1)
-    for shift in itertools.islice(itertools.product(*shifts), 1, None):
-        for number in range(len(lists[longest])):
+    lists = [[*texts] or [original] for texts, original in zip(choices, originals, strict=True)]
+    longest = max(lists, key=len)
+    shifts = [range(1 if texts is longest else len(texts)) for texts in lists]
+    for shift in itertools.product(*shifts):
+        for number in range(len(longest)):
             yield tuple(texts[(number + ahead) % len(texts)] for texts, ahead in zip(lists, shift, strict=True))
 
 

@@ -7,13 +7,23 @@ from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING
 
+import numpy as np
 from psopt.errors import InputError
-from psopt.rephrasings._frames import Named, frames_without, is_english, read_instruction, wordings
+from psopt.rephrasings._frames import (
+    Named,
+    by_turns,
+    frames_without,
+    is_english,
+    naming_and_others,
+    read_instruction,
+    shuffled,
+    wordings,
+)
 from psopt.rephrasings._passages import in_step, named_labels, read_passages
 from psopt.rephrasings._set import RephrasingSet, distinct
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from psopt.rephrasings._frames import Side
 
@@ -38,6 +48,7 @@ def rephrase_by_rules(
     n_parts: int = 0,
     labels: Sequence[str] = (),
     asks_for_label: bool = False,
+    written: Mapping[str, Sequence[str]] | None = None,
 ) -> RephrasingSet:
     r"""Rephrase an English description by rule.
 
@@ -48,7 +59,8 @@ def rephrase_by_rules(
     The description itself is the first of `n_search`; its white space is collapsed, unless it is a template's and has
     `n_parts`. A larger set begins with the smaller one of the same seed. No frame may bring in the words to `protect`.
     The `labels` stand below the description in every prompt; with a template they are named only if its instructions
-    enumerate them all. `asks_for_label` says that the prompt asks for nothing else, as psopt's own form does.
+    enumerate them all. `asks_for_label` says that the prompt asks for nothing else, as psopt's own form does. Texts
+    `written` for the description, ``search`` and ``heldout``, take turns with the rephrasings that name the labels.
 
     Raises InputError if a number is too small, the description is empty or not in English, or there are too few
     rephrasings.
@@ -71,13 +83,23 @@ def rephrase_by_rules(
     if not is_english(original):
         raise InputError(NOT_ENGLISH)
     named = Named(" ".join(noun.split()) or "text", tuple(labels), alone=not n_parts, asks_for_label=asks_for_label)
-    searched = rephrasings(original, named, "search", seed, protect, (original,), n_parts=n_parts)
-    search = (original, *itertools.islice(searched, n_search - 1))
-    held_out = rephrasings(original, named, "heldout", seed, protect, search, n_parts=n_parts)
-    heldout = tuple(itertools.islice(held_out, n_heldout))
-    check_enough("search", search, n_search)
-    check_enough("heldout", heldout, n_heldout)
-    return RephrasingSet(original, search, heldout, "rules", n_parts=n_parts)
+    avoid = {original}
+    if written:
+        avoid |= {*written["search"], *written["heldout"]}
+    rng = np.random.default_rng([seed, 4])
+    texts: dict[Side, list[str]] = {"search": [original], "heldout": []}
+    for side, n_wanted in zip(texts, (n_search, n_heldout), strict=True):
+        by_rule = rephrasings(original, named, side, seed, protect, [*avoid, *texts["search"]], n_parts=n_parts)
+        if written:
+            naming, others = naming_and_others(by_rule, labels)
+            by_rule = itertools.chain(by_turns(naming, shuffled(written[side], rng)), others)
+        texts[side] += itertools.islice(by_rule, n_wanted - len(texts[side]))
+        if len(texts[side]) < n_wanted:
+            kind = side.replace("heldout", "held-out")
+            found = f"the rules give {len(texts[side])} of this description"
+            raise InputError(f"{n_wanted} {kind} rephrasings were asked for; {found}; ask for less")
+    source = "builtin" if written else "rules"
+    return RephrasingSet(original, tuple(texts["search"]), tuple(texts["heldout"]), source, n_parts=n_parts)
 
 
 def as_rephrased(description: str, n_parts: int) -> str:
@@ -90,15 +112,6 @@ def check_numbers(n_search: int, n_heldout: int, seed: int) -> None:
     for name, number, least in (("n_search", n_search, 1), ("n_heldout", n_heldout, 1), ("seed", seed, 0)):
         if not isinstance(number, Integral) or number < least:
             raise InputError(f"{name} must be a whole number, at least {least}, not {number!r}")
-
-
-def check_enough(side: Side, texts: Sequence[str], wanted: int) -> None:
-    """Raise InputError if there are fewer texts than wanted."""
-    if len(texts) < wanted:
-        kind = side.replace("heldout", "held-out")
-        raise InputError(
-            f"{wanted} {kind} rephrasings were asked for; the rules give {len(texts)} of this description; ask for less"
-        )
 
 
 def rephrasings(

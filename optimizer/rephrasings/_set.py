@@ -131,8 +131,9 @@ def distinct(texts: Iterable[str], avoid: Iterable[str] = ()) -> Iterator[str]:
     """Yield the first of those texts that differ only in case, spaces and signs, and none that matches `avoid`."""
     seen = {comparable(text) for text in avoid}
     for text in texts:
-        if comparable(text) not in seen:
-            seen.add(comparable(text))
+        key = comparable(text)
+        if key not in seen:
+            seen.add(key)
             yield text
 
 
