@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.answers._open_answers import OpenAnswers, filled_text
+from psopt.answers._open_answers import OpenAnswers
 from psopt.errors import InputError
 from psopt.tasks import EMBEDDING, FUNCTION, JUDGE, NLI, REFERENCE, Instrument
 
@@ -22,7 +22,6 @@ BAND = (0.85, 0.9, 0.95)
 """The thresholds at which S is reported: a single one would hide how much S of free answers depends on the matcher."""
 _BY_EMBEDDING, _BY_REFERENCE = Instrument(EMBEDDING), Instrument(REFERENCE)
 _embeds: list[Embed] = []
-_vectors: dict[str, NDArray[np.float32]] = {}
 
 
 def embed_with(embed: Embed) -> None:
@@ -65,13 +64,8 @@ class FreeTexts(OpenAnswers):
         return self.equivalence.threshold
 
     def prepare(self, answers: Sequence[str]) -> None:
-        """Embed answers, all at once."""
-        unknown = [answer for answer in dict.fromkeys(answers) if answer not in _vectors]
-        if not unknown:
-            return
-        if not _embeds:
-            raise InputError("nothing says how free answers are embedded: import psopt.evaluation")
-        _vectors.update(zip(unknown, _embeds[0](unknown), strict=True))
+        """Embed answers, all at once: what embeds keeps the vectors."""
+        _embedded(answers)
 
     def classes(self, answers: Sequence[str]) -> list[int]:
         """Return which answers are the same, or linked by answers that are."""
@@ -81,8 +75,7 @@ class FreeTexts(OpenAnswers):
             raise ValueError(f"which answers are the same is for {self.equivalence.name} to say")
         if len(answers) < 2:
             return [0] * len(answers)
-        self.prepare(answers)
-        vectors = np.stack([_vectors[answer] for answer in answers])
+        vectors = _embedded(answers)
         alike = vectors @ vectors.T >= self.equivalence.threshold
         return [int(number) for number in connected_components(alike, directed=False)[1]]
 
@@ -90,10 +83,11 @@ class FreeTexts(OpenAnswers):
         """Return the cosine of two answers, 0 if it is negative."""
         if first == second:
             return 1.0
-        self.prepare([first, second])
-        return float(np.clip(_vectors[first] @ _vectors[second], 0.0, 1.0))
+        first_vector, second_vector = _embedded([first, second])
+        return float(np.clip(first_vector @ second_vector, 0.0, 1.0))
 
 
-def read_free(answer: str) -> tuple[str | None, str]:
-    """Return the whole answer and no kind; or None, and why."""
-    return filled_text(answer)
+def _embedded(answers: Sequence[str]) -> NDArray[np.float32]:
+    if not _embeds:
+        raise InputError("nothing says how free answers are embedded: import psopt.evaluation")
+    return _embeds[0](answers)

@@ -14,7 +14,7 @@ import numpy as np
 from psopt.tasks import references_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
     from psopt.answers._open_answers import OpenAnswers
@@ -150,40 +150,27 @@ def classes_by_pairs(
 
     As in Farquhar et al., "Detecting hallucinations in large language models using semantic entropy", 2024. Answers are
     taken in the order of their texts, so that classes do not depend on which wording was answered first. `are_same`
-    takes many triples, a sample's number and two of its answers, at most one triple per sample, and returns for each
-    whether they are the same. The result has equal numbers, from 0 on, for answers that are.
+    takes many triples, a sample's number and two of its answers, and returns for each whether they are the same. The
+    result has equal numbers, from 0 on, for answers that are.
 
     >>> by_first_letter = lambda pairs: [first[0] == second[0] for _, first, second in pairs]
     >>> classes_by_pairs([["yes", "no", "yep"], ["no"]], by_first_letter)
     [[1, 0, 1], [0]]
     """
-    groupings = [_grouping(texts) for texts in answers]
-    classes: list[list[int]] = [[] for _ in answers]
-    verdicts: dict[int, bool | None] = dict.fromkeys(range(len(answers)))
-    while True:
+    class_of: list[dict[str, int]] = [{} for _ in answers]
+    left = [sorted(texts) for texts in answers]
+    for number in itertools.count():
         pairs: list[tuple[int, str, str]] = []
-        for number, is_same in verdicts.items():
-            try:
-                first, second = groupings[number].send(is_same)
-            except StopIteration as done:
-                classes[number] = done.value
-            else:
-                pairs.append((number, first, second))
+        for sample, texts in enumerate(left):
+            if texts:
+                class_of[sample][texts[0]] = number
+                pairs += [(sample, texts[0], other) for other in texts[1:]]
         if not pairs:
-            return classes
-        verdicts = {pair[0]: is_same for pair, is_same in zip(pairs, are_same(pairs), strict=True)}
-
-
-def _grouping(answers: Sequence[str]) -> Generator[tuple[str, str], bool | None, list[int]]:
-    """Yields pairs of answers to one sample and receives whether they are the same; returns the classes."""
-    leaders: list[str] = []
-    class_of: dict[str, int] = {}
-    for answer in sorted(answers):
-        for number, leader in enumerate(leaders):
-            if (yield leader, answer):
-                class_of[answer] = number
-                break
-        else:
-            class_of[answer] = len(leaders)
-            leaders.append(answer)
-    return [class_of[answer] for answer in answers]
+            break
+        left = [[] for _ in answers]
+        for (sample, _, answer), is_same in zip(pairs, are_same(pairs), strict=True):
+            if is_same:
+                class_of[sample][answer] = number
+            else:
+                left[sample].append(answer)
+    return [[numbers[answer] for answer in texts] for numbers, texts in zip(class_of, answers, strict=True)]

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from psopt.answers._extract import Extract, Pattern, XMLTag, has_thoughts, last_line, spoken_part
-from psopt.answers._free_texts import read_free
 from psopt.answers._json_answer import JSONField
 from psopt.answers._no_label import CUT_OFF, EMPTY, MENTION, NO_MATCH, REFUSED, SEVERAL, UNKNOWN
 from psopt.answers._numbers import read_number
+from psopt.answers._open_answers import filled_text
 from psopt.answers._open_grid import code_of
 from psopt.answers._reading import is_finished_label, json_part, n_named, read_answer, whole_label
 from psopt.answers._sets import read_set
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LAST_LINE = "last-line"
 ANSWER_FORMS = (LABEL, "json:FIELD", "xml:TAG", "regex:PATTERN", LAST_LINE, "MODULE:NAME")
 """How answers can be read: the values of ``--answer``."""
-_OPEN_READERS = {NUMBER: read_number, TEXT: read_text, JSON: read_json, FREE: read_free}
+_OPEN_READERS = {NUMBER: read_number, TEXT: read_text, JSON: read_json, FREE: filled_text}
 _EXTRACTORS: dict[str, Callable[[str], Callable[[str], Extract]]] = {"json": JSONField, "xml": XMLTag, "regex": Pattern}
 # How models decline in words: "I'm sorry, but I can't help with that request."
 _REFUSAL = re.compile(

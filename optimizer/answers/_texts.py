@@ -99,19 +99,14 @@ def read_json(answer: str) -> tuple[str | None, str]:
 def canonical_json(text: str) -> str | None:
     """Return JSON in canonical form: members sorted by name, whole numbers without a point; None if it is no JSON."""
     try:
-        return json.dumps(_plain(json.loads(text)), ensure_ascii=False, sort_keys=True)
+        return json.dumps(json.loads(text, parse_float=_number), ensure_ascii=False, sort_keys=True)
     except (ValueError, RecursionError):
         return None
 
 
-def _plain(value: object) -> object:
-    if isinstance(value, dict):
-        return {name: _plain(member) for name, member in value.items()}
-    if isinstance(value, list):
-        return [_plain(element) for element in value]
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value
+def _number(written: str) -> float:
+    value = float(written)
+    return int(value) if value.is_integer() else value
 
 
 def _braced(text: str) -> str:

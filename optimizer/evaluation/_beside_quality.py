@@ -70,13 +70,11 @@ def _ordinal_line(measured: Sequence[Mapping[str, float | None]]) -> str:
     >>> _ordinal_line([before])
     'exactly right 16.0 %, S without the order 25.6 %, mean distance 1.85, quadratic kappa –'
     """
-
-    def of(name: str) -> list[float | None]:
-        return [scores[name] for scores in measured]
-
+    values = {name: [scores[name] for scores in measured] for name in measured[0]}
     return (
-        f"exactly right {_percent(of('micro_f1'))}, S without the order {_percent(of('nominal_sensitivity'))}, "
-        f"mean distance {_arrow(of('mean_distance'), '.2f')}, quadratic kappa {_arrow(of('quadratic_kappa'), '.2f')}"
+        f"exactly right {_percent(values['micro_f1'])}, S without the order {_percent(values['nominal_sensitivity'])}, "
+        f"mean distance {_arrow(values['mean_distance'], '.2f')}, "
+        f"quadratic kappa {_arrow(values['quadratic_kappa'], '.2f')}"
     )
 
 

@@ -111,15 +111,12 @@ def readable_sensitivity(predictions: Predictions) -> float | None:
     rows = np.flatnonzero(is_read.sum(axis=1) >= _LEAST)
     if is_read[predictions.asked].all() or not len(rows):
         return None
-    if predictions.answers.open is not None:
-        read = replace(predictions, array=np.where(is_read, predictions.array, NOT_ASKED))
-        if predictions.same is not None:
-            read = replace(read, same=np.where(is_read, predictions.same, NOT_ASKED))
-        read = read.of_samples(rows)
-        return sensitivity(read.p_tau, similarity=read.similarity)
-    if predictions.probabilities is None:
-        mass = predictions.counts[rows].astype(np.float64)
-    else:
+    if predictions.probabilities is not None:
         mass = np.where(is_read[rows][:, :, None], predictions.probabilities[rows], 0.0).sum(axis=1)
-    mass[:, len(predictions.labels)] = 0.0
-    return sensitivity(mass / mass.sum(axis=1, keepdims=True), similarity=predictions.answers.similarity)
+        mass[:, len(predictions.labels)] = 0.0
+        return sensitivity(mass / mass.sum(axis=1, keepdims=True), similarity=predictions.answers.similarity)
+    read = replace(predictions, array=np.where(is_read, predictions.array, NOT_ASKED))
+    if predictions.same is not None:
+        read = replace(read, same=np.where(is_read, predictions.same, NOT_ASKED))
+    read = read.of_samples(rows)
+    return sensitivity(read.p_tau, similarity=read.similarity)

@@ -133,9 +133,8 @@ def mean_of(differences: Sequence[PairedDifference]) -> PairedDifference:
     errors = [paired.standard_error for paired in differences if paired.standard_error is not None]
     freedom = [paired.df for paired in differences if paired.df is not None]
     thin = [paired.thin for paired in differences if paired.thin is not None]
-    middle = float(np.mean([paired.difference for paired in differences]))
-    low = float(np.mean([paired.low for paired in differences]))
-    high = float(np.mean([paired.high for paired in differences]))
+    ends = [(paired.difference, paired.low, paired.high) for paired in differences]
+    middle, low, high = np.mean(ends, axis=0).tolist()
     error = None
     if len(errors) == len(differences):
         error = float(np.mean(errors))

@@ -203,11 +203,6 @@ class Predictions:
         return worths_of(self.array, self.truth, self.answers.open)
 
     @property
-    def worths(self) -> NDArray[np.float64]:
-        """The score of each open answer, (N, Q) in [0, 1]: by a metric, or compared with the truth."""
-        return self._open_worths[0] if self.metric_scores is None else self.metric_scores
-
-    @property
     def weights(self) -> NDArray[np.float64] | None:
         """How much each answer counts in the mean quality, (N, Q); None if all count the same."""
         if self.answers.spec.kind != LABELS or self.metric_scores is not None:
@@ -217,11 +212,13 @@ class Predictions:
     @property
     def quality(self) -> NDArray[np.float64] | None:
         """The score of each answer, (N, Q) in [0, 1]: by a metric or against the truth; None if only right or wrong."""
-        if self.answers.open is not None:
-            return self.worths
         worth = self.answers.worth
-        if self.metric_scores is not None or worth is None:
+        if self.metric_scores is not None:
             return self.metric_scores
+        if self.answers.open is not None:
+            return self._open_worths[0]
+        if worth is None:
+            return None
         return np.where(self.asked, worth[self.truth[:, None], self.array], 0.0)
 
     @property
@@ -270,7 +267,7 @@ class Predictions:
         if rule is None:
             return np.asarray(self.array == self.truth[:, None])
         least = rule.least_right if self.metric_scores is None else _HALF
-        return np.asarray(self.asked & (self.worths >= least))
+        return np.asarray(self.asked & (np.asarray(self.quality) >= least))
 
     @property
     def wrong(self) -> NDArray[np.bool_]:
@@ -285,7 +282,7 @@ class Predictions:
     @property
     def share_right(self) -> NDArray[np.float64]:
         """The share of right answers to each sample: (N,) in [0, 1]; for open answers their mean score."""
-        worths = self.right if self.answers.open is None else np.where(self.asked, self.worths, 0.0)
+        worths = self.right if self.answers.open is None else np.where(self.asked, self.quality, 0.0)
         return np.asarray(worths.sum(axis=1) / self.asked.sum(axis=1))
 
     @property
@@ -370,6 +367,4 @@ def what_varies(families: Iterable[str]) -> str:
     varied = set(families)
     if not varied & _OF_TEXTS:
         return "wordings"
-    if varied <= _OF_TEXTS:
-        return "changed texts"
-    return "wordings and changed texts"
+    return "changed texts" if varied <= _OF_TEXTS else "wordings and changed texts"

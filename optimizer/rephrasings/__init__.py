@@ -1,6 +1,6 @@
 """Rephrasings: the wordings of its task that a prompt must withstand."""
 
-from psopt.rephrasings._checks import LEAST_CLOSENESS, Checks, Verdict
+from psopt.rephrasings._checks import LEAST_CLOSENESS, Checks
 from psopt.rephrasings._diversity import TAME, diversity, diversity_of, diversity_of_instructions, tame_note
 from psopt.rephrasings._families import vary
 from psopt.rephrasings._frames import is_english
@@ -10,6 +10,7 @@ from psopt.rephrasings._passages import passages_of
 from psopt.rephrasings._rules import rephrase_by_rules
 from psopt.rephrasings._set import (
     RephrasingSet,
+    Verdict,
     from_file,
     given_wordings,
     of_another_source,

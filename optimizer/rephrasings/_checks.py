@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from psopt.rephrasings._frames import is_english
 from psopt.rephrasings._passages import named_labels, protected_texts
-from psopt.rephrasings._set import comparable, differing, shortened
+from psopt.rephrasings._set import Verdict, comparable, differing, shortened
 from psopt.text import names_label
 
 if TYPE_CHECKING:
@@ -103,20 +103,3 @@ class Checks:
 def dropped_label(original: str, text: str, labels: Sequence[str]) -> str | None:
     """The first label that the original names and a rephrasing does not."""
     return next((label for label in named_labels(original, labels) if not names_label(text, label)), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the checks found: `reason` is why a text was refused, None if it was not."""
-
-    text: str
-    reason: str | None
-    facts: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def accepted(self) -> bool:
-        """Whether all checks were passed."""
-        return self.reason is None
-
-    def __str__(self) -> str:
-        return f"{shortened(self.text)}: {self.reason or 'accepted'}"

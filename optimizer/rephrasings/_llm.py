@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import InputError
 from psopt.rephrasings._passages import Passages, in_step, named_labels, protected_texts, read_passages
 from psopt.rephrasings._rules import NOTHING_TO_REPHRASE, check_numbers
-from psopt.rephrasings._set import Rejected, RephrasingSet, distinct
+from psopt.rephrasings._set import RephrasingSet, Verdict, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from psopt.models.chat import Writer
-    from psopt.rephrasings._checks import Checks, Verdict
+    from psopt.rephrasings._checks import Checks
     from psopt.search_spaces import Messages
 
 
@@ -106,7 +106,7 @@ def write_rephrasings(
         tuple(written[n_search - 1 :]),
         writer.name,
         checks={text: facts.get(text) or _facts_of(text, facts) for text in written},
-        rejected=tuple(Rejected(verdict.text[:_KEPT], verdict.reason or "") for verdict in refused),
+        rejected=tuple(Verdict(verdict.text[:_KEPT], verdict.reason) for verdict in refused),
         n_parts=n_parts,
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,11 +27,20 @@ _FEWEST = 2  # with a single wording S is always 0
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
-    """A text that a rephraser wrote and the checks refused, and why."""
+class Verdict:
+    """What the checks of a written text found: `reason` is why it was refused, None if it was not."""
 
     text: str
-    reason: str
+    reason: str | None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def accepted(self) -> bool:
+        """Whether all checks were passed."""
+        return self.reason is None
+
+    def __str__(self) -> str:
+        return f"{shortened(self.text)}: {self.reason or 'accepted'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +58,7 @@ class RephrasingSet:
     source: str  # ``builtin`` (written for this project), ``rules``, ``file``, or the name of the model that wrote them
     # What the checks found, if there were any
     checks: dict[str, dict[str, Any]] = field(default_factory=dict, compare=False)
-    rejected: tuple[Rejected, ...] = field(default=(), compare=False)  # what was refused on the way
+    rejected: tuple[Verdict, ...] = field(default=(), compare=False)  # what was refused on the way
     # Each text's form, which holds its family; empty where all are paraphrases in psopt's own form
     search_forms: tuple[PromptFormat, ...] = ()
     heldout_forms: tuple[PromptFormat, ...] = ()
@@ -163,7 +172,7 @@ def to_file(rephrasings: RephrasingSet) -> dict[str, Any]:
         "source": rephrasings.source,
         "search": [entry(text, form) for text, form in rephrasings.variants("search")],
         "heldout": [entry(text, form) for text, form in rephrasings.variants("heldout")],
-        "rejected": list(map(asdict, rephrasings.rejected)),
+        "rejected": [{"text": refused.text, "reason": refused.reason} for refused in rephrasings.rejected],
     }
     if rephrasings.n_parts:
         content["n_parts"] = rephrasings.n_parts
@@ -236,7 +245,7 @@ def from_file(data: Any) -> RephrasingSet:
         tuple(entry["text"] for entry in heldout),
         str(data.get("source", "file")),
         checks={entry["text"]: entry.get("checks") or {} for entry in (*search, *heldout)},
-        rejected=tuple(Rejected(entry["text"], str(entry.get("reason", ""))) for entry in rejected),
+        rejected=tuple(Verdict(entry["text"], str(entry.get("reason", ""))) for entry in rejected),
         search_forms=search_forms,
         heldout_forms=heldout_forms,
         n_parts=data.get("n_parts", 0),

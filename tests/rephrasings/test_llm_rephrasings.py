@@ -41,7 +41,7 @@ def test_what_is_wrong_is_refused_with_its_reason_and_replaced_and_the_file_may_
     checks = Checks(ORIGINAL, LABELS, closeness=lambda one, other: 0.1 if "French" in other else 0.9)
     found = write_rephrasings(writer, checks, 6, 4)
     assert (len(found.search), len(found.heldout)) == (6, 4)
-    reasons = {one.reason.partition(" (")[0] for one in found.rejected}
+    reasons = {str(one.reason).partition(" (")[0] for one in found.rejected}
     assert {"empty", "more than one paragraph", "too long"} <= reasons
     wrong = {one.text for one in found.rejected if one.reason != "a duplicate"}
     assert not wrong & {*found.search, *found.heldout}
