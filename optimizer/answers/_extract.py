@@ -1,13 +1,20 @@
-"""The part of an answer that holds the label: after reasoning, between tags, at a pattern's match, on the last line."""
+"""The part of an answer that holds the label: after reasoning, in JSON, in a tag, at a match, on the last line."""
 
 from __future__ import annotations
 
+import contextlib
 import html
+import itertools
+import json
 import re
-from typing import NamedTuple
+import unicodedata
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from psopt.answers._no_label import NO_MATCH, NO_TAG
+from psopt.answers._no_label import NO_FIELD, NO_JSON, NO_MATCH, NO_TAG, SEVERAL, UNKNOWN
 from psopt.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 _THOUGHTS = "think|thinking|thoughts?|reasoning|analysis|scratchpad|reflection"
 # Mistral's Magistral writes [THINK], gpt-oss its channels where a server leaves them in
@@ -17,6 +24,21 @@ _FINAL_CHANNEL = "<|channel|>final<|message|>"
 _CHANNEL = "<|channel|>analysis"
 _END_OF_TURN = re.compile(r"<\|(?:end|return)\|>\s*\Z")
 _TAG_NAME = re.compile(r"[A-Za-z_][\w.:-]*")
+# Line breaks inside strings are accepted: models write them, and they can mean nothing else.
+_DECODER = json.JSONDecoder(strict=False)
+_OBJECT = re.compile(r"\{\s*[\"}]")
+# A text with this many broken objects is no answer. Each costs time linear in the text's length: this bounds the total.
+_MOST_BROKEN = 1000
+_MISSING = object()
+# Invisible characters: zero-width ones, direction marks, soft hyphens, the selector that colours an emoji.
+_UNSEEN = dict.fromkeys(
+    map(ord, "\u00ad\u200b\u200c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufe0f\ufeff")
+)
+# Signs that models write for "-" and "+", and en dashes that are hyphens or minus signs.
+_COMPOSED = _UNSEEN | str.maketrans("\u2010\u2011\u2012\u2212\uff0d\uff0b", "-----+")
+_EN_DASH = re.compile(r"(?<=\w)–(?!\w)|(?<!\w)–(?=\d)|(?<=\d)–(?=\d)")
+_ENTITY = re.compile(r"&#?\w{1,31};")
+_ESCAPED = re.compile(r"\\([_*#\[\]()`~>+\-.!|&/])")
 
 
 class Extract(NamedTuple):
@@ -129,3 +151,119 @@ class Pattern:
 def last_line(text: str) -> Extract:
     """Take the last line that has more than white space and backticks."""
     return Extract(next((line for line in reversed(text.splitlines()) if line.strip().strip("`")), ""))
+
+
+def unescaped(text: str) -> str:
+    """Return a text in Unicode's composed form, without the escapes of Markdown and HTML."""
+    return composed(_ENTITY.sub(lambda entity: html.unescape(entity[0]), _ESCAPED.sub(r"\1", text)))
+
+
+def composed(text: str) -> str:
+    """Return a text in Unicode's composed form, without invisible characters and with plain dashes."""
+    if text.isascii():
+        return text
+    return _EN_DASH.sub("-", unicodedata.normalize("NFC", text).translate(_COMPOSED))
+
+
+class JSONField:
+    """Reads a member of the last complete JSON object that has it.
+
+    Its path is ``team``, or ``result.team`` for nested objects; a number stands for a place in a list.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        last = path.rpartition(".")[2]
+        # The prompt may end with the beginning of the answer, as the assistant's last turn: then the answer lacks it.
+        self._openings = ("{", f'{{"{last}": "', f'{{"{last}": ')
+
+    def __call__(self, text: str) -> Extract:
+        """Return the member's text."""
+        extract = self._taken_from(text)
+        if extract.kind == NO_JSON and "\\" in text:  # JSON has no escape such as \_, but models write it
+            return self._taken_from(unescaped(text))
+        return extract
+
+    def _taken_from(self, text: str) -> Extract:
+        values: list[Any] = []
+        listed: list[Any] = []
+        kind = NO_JSON
+        for decoded, is_listed in itertools.chain(self._begun_in_the_prompt(text), _objects(text)):
+            kind = NO_FIELD
+            if not is_listed:
+                listed = []
+            member = _member(decoded, self._path)
+            if member is not _MISSING:
+                listed.append(member)
+                values = listed
+        if not values:
+            return Extract(None, kind)
+        is_one = all(value == values[0] for value in values)
+        return _text_of(values[0] if is_one else values)
+
+    def _begun_in_the_prompt(self, text: str) -> Iterator[tuple[Mapping[str, Any], bool]]:
+        for opening in self._openings:
+            with contextlib.suppress(ValueError, RecursionError):
+                yield _DECODER.raw_decode(opening + text)[0], False
+
+
+def _objects(text: str) -> Iterator[tuple[Mapping[str, Any], bool]]:
+    """Yield the complete objects in a text that are not inside another, and whether each is listed after another."""
+    place = 0
+    end = len(text)
+    n_broken = 0
+    while n_broken < _MOST_BROKEN and (opening := _OBJECT.search(text, place)):
+        try:
+            decoded, place = _DECODER.raw_decode(text, opening.start())
+            yield decoded, text[end : opening.start()].strip() == ","
+            end = place
+        except json.JSONDecodeError as error:
+            n_broken += 1
+            # What stands before the error belongs to the broken object: an inner one is no answer of its own.
+            place = max(error.pos, opening.start() + 1)
+        except ValueError:  # a number with more digits than Python converts
+            n_broken += 1
+            place = opening.end()
+        except RecursionError:
+            return
+
+
+def _member(value: Any, path: str) -> Any:
+    """The member at a path, `_MISSING` if there is none; a name may itself contain dots."""
+    if isinstance(value, list) and len(value) == 1 and not path.partition(".")[0].isdigit():
+        value = value[0]
+    head, dot, tail = path.partition(".")
+    member = _child(value, path)
+    if member is not _MISSING or not dot:
+        return member
+    child = _child(value, head)
+    return child if child is _MISSING else _member(child, tail)
+
+
+def _child(value: Any, name: str) -> Any:
+    """The member of this name, whose case does not matter if only one fits, or at this place of a list; `_MISSING`."""
+    if isinstance(value, list) and name.isdecimal() and int(name) < len(value):
+        return value[int(name)]
+    if not isinstance(value, dict):
+        return _MISSING
+    if name in value:
+        return value[name]
+    alike = [member for key, member in value.items() if key.casefold() == name.casefold()]
+    return alike[0] if len(alike) == 1 else _MISSING
+
+
+def _text_of(value: Any) -> Extract:
+    structure = ""
+    if isinstance(value, (list, dict)):
+        structure = json.dumps(value, ensure_ascii=False)
+    while isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, str):
+        return Extract(value, structure=structure)
+    if not value and not isinstance(value, (bool, int, float)):
+        return Extract("", structure=structure)
+    if isinstance(value, list):
+        return Extract(None, SEVERAL, structure)
+    if isinstance(value, dict):
+        return Extract(None, UNKNOWN, structure)
+    return Extract(json.dumps(value), structure=structure)

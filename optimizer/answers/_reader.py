@@ -7,8 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from psopt.answers._extract import Extract, Pattern, XMLTag, has_thoughts, last_line, spoken_part
-from psopt.answers._json_answer import JSONField
+from psopt.answers._extract import Extract, JSONField, Pattern, XMLTag, has_thoughts, last_line, spoken_part
 from psopt.answers._no_label import CUT_OFF, EMPTY, MENTION, NO_MATCH, REFUSED, SEVERAL, UNKNOWN
 from psopt.answers._numbers import read_number
 from psopt.answers._open_answers import filled_text

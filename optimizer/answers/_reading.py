@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import html
 import json
 import re
-import unicodedata
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from psopt.answers._assertions import REJECTED, is_asserted, is_parted, without_crossed
-from psopt.answers._extract import spoken_part
+from psopt.answers._extract import composed, spoken_part, unescaped
 from psopt.answers._label_names import LabelNames, joined_key
 
 if TYPE_CHECKING:
@@ -20,13 +18,6 @@ if TYPE_CHECKING:
 
     from psopt.answers._label_names import Standing
 
-# Invisible characters: zero-width ones, direction marks, soft hyphens, the selector that colours an emoji.
-_UNSEEN = dict.fromkeys(
-    map(ord, "\u00ad\u200b\u200c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufe0f\ufeff")
-)
-# Signs that models write for "-" and "+", and en dashes that are hyphens or minus signs.
-_COMPOSED = _UNSEEN | str.maketrans("\u2010\u2011\u2012\u2212\uff0d\uff0b", "-----+")
-_EN_DASH = re.compile(r"(?<=\w)–(?!\w)|(?<!\w)–(?=\d)|(?<=\d)–(?=\d)")
 _QUOTES = " \t\r\n\v\f\u00a0\ufeff\u200b\"'`*_~“”„‘’‚«»‹›「」『』"
 _EDGES = _QUOTES + "()[]{}<>#|\\•·"
 _STOPS = _EDGES + ".,;:!?…。！？，、/"
@@ -38,8 +29,6 @@ _BESIDE = re.compile(
     "reasons?|reasoning|why|explanation|rationale|justification|evidence|comment|notes?|confidence|page", re.IGNORECASE
 )
 _LOOKED_AT = 20  # places of a label that are checked from either end of an answer: a bound on the time
-_ENTITY = re.compile(r"&#?\w{1,31};")
-_ESCAPED = re.compile(r"\\([_*#\[\]()`~>+\-.!|&/])")
 _EMPHASIS = re.compile(r"([*_]{1,3})(\S.*)\1", re.DOTALL)
 _COMPARED = re.compile(r"[<>≤≥]=?\s*\Z")
 _LANGUAGE = re.compile(r"\A[ \t]*(?:json\b|[\w+#.-]+[ \t]*\n(?=\s*\S))", re.IGNORECASE)  # after the ticks of a fence
@@ -150,7 +139,7 @@ class _Reader:
 
     def __init__(self, labels: tuple[str, ...]) -> None:
         self.exact = {label: index for index, label in enumerate(labels)}
-        labels = tuple(_composed(label).strip() for label in labels)
+        labels = tuple(composed(label).strip() for label in labels)
         self._written = _unambiguous(labels)
         self._folded = _unambiguous([label.casefold() for label in labels])
         self._joined = _unambiguous([joined_key(label) for label in labels])
@@ -210,7 +199,7 @@ class _Reader:
         text, is_clear = without_crossed(text, self.names)
         if not is_clear:
             return None
-        label = self._whole(_composed(text))
+        label = self._whole(composed(text))
         if label is None and ("\\" in text or "&" in text):
             return self._whole(unescaped(text))
         return label
@@ -281,17 +270,6 @@ def _json_text(block: str) -> str | None:
         with contextlib.suppress(ValueError, RecursionError):
             return _text_in(json.loads(unescaped(block)))
     return None
-
-
-def unescaped(text: str) -> str:
-    """Return a text in Unicode's composed form, without the escapes of Markdown and HTML."""
-    return _composed(_ENTITY.sub(lambda entity: html.unescape(entity[0]), _ESCAPED.sub(r"\1", text)))
-
-
-def _composed(text: str) -> str:
-    if text.isascii():
-        return text
-    return _EN_DASH.sub("-", unicodedata.normalize("NFC", text).translate(_COMPOSED))
 
 
 def fenced_part(text: str) -> str:
