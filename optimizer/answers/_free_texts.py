@@ -89,5 +89,5 @@ class FreeTexts(OpenAnswers):
 
 def _embedded(answers: Sequence[str]) -> NDArray[np.float32]:
     if not _embeds:
-        raise InputError("nothing says how free answers are embedded: import psopt.evaluation")
+        raise InputError("nothing says how free answers are embedded: import psopt.models")
     return _embeds[0](answers)

@@ -1,6 +1,5 @@
 """What prompts are compared on, what a model predicted there, and how good that is."""
 
-from psopt.answers import embed_with
 from psopt.evaluation._answer_shares import (
     AnswerShares,
     answer_shares,
@@ -45,7 +44,7 @@ from psopt.evaluation._objectives import (
     objectives_of,
     verdict,
 )
-from psopt.evaluation._open_scores import ClassDifference, compare_classes, embed
+from psopt.evaluation._open_scores import ClassDifference, compare_classes
 from psopt.evaluation._predictions import NA, Predictions
 from psopt.evaluation._reruns import N_PROBED, Reruns, compare_reruns, flipped, no_reruns
 from psopt.evaluation._scores import (
@@ -72,5 +71,3 @@ from psopt.evaluation._steadiness import (
     vote_is_right,
     votes,
 )
-
-embed_with(embed)

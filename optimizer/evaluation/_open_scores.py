@@ -5,7 +5,6 @@ For these, quality replaces F1, S counts which answers are the same or alike, an
 
 from __future__ import annotations
 
-import functools
 import warnings
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -16,13 +15,12 @@ from psopt.metrics import mean_difference, mean_interval, micro_f1, prompt_sensi
 from psopt.tasks import EMBEDDING, FREE, LABELS, NUMBER, TEXT, TOKEN_F1, AnswerSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
     from psopt.evaluation._label_rows import LabelRows
     from psopt.evaluation._predictions import Predictions
     from psopt.metrics import PairedDifference
-    from psopt.models.minilm import Encoder
 
 
 _CONFIDENCE = "confidence"
@@ -239,19 +237,3 @@ def _class_answers(predictions: Predictions) -> Iterator[tuple[str, NDArray[np.f
 def weighted_mean(scores: NDArray[np.float64], weights: NDArray[np.float64]) -> float | None:
     """The weighted mean; None if all weights are 0."""
     return float((scores * weights).sum() / weights.sum()) if weights.any() else None
-
-
-@functools.cache
-def _encoder() -> Encoder:
-    from psopt.models import cache_folder
-    from psopt.models.minilm import Encoder
-
-    return Encoder(cache_folder(None))
-
-
-def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Return unit vectors, (n, 384), by all-MiniLM-L6-v2, of each text's first 256 tokens.
-
-    Raises MissingExtraError if the model is not installed.
-    """
-    return _encoder().encode(texts)

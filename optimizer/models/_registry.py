@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
+from psopt.answers import embed_with
 from psopt.errors import InputError, UnknownNameError
 from psopt.models._answer_cache import AnswerCache, cache_folder
 from psopt.models._assessors import assessor_for
@@ -30,9 +31,11 @@ from psopt.settings import model_names, models_name
 from psopt.tasks import FREE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    import numpy as np
+    from numpy.typing import NDArray
     from psopt.models._assessment import Assessor
     from psopt.models._base import AbleModel, Model
     from psopt.models.chat import Engine, Writer
@@ -210,6 +213,7 @@ class ModelProvider:
 
     def answering(self, model: Any, task: Task) -> Model:
         """Load a task model, by name or from an object (see `load_model`); calibrated where possible."""
+        embed_with(self._embed)
         answering = load_model(model, task, cache_dir=self.cache_dir, options=self.lm, budget=self.budget)
         if calibrates(answering):  # loaded before: a second wrapper would measure its priors again
             return answering
@@ -252,3 +256,15 @@ class ModelProvider:
     def encoder(self) -> Encoder:
         """The embedded encoder; raises MissingExtraError if what it needs is not installed."""
         return Encoder(self.cache_dir)
+
+    def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return self.encoder.encode(texts)
+
+
+@cache
+def _default_encoder() -> Encoder:
+    """For answers that are compared where no model is loaded, as of a finished run."""
+    return Encoder(cache_folder())
+
+
+embed_with(lambda texts: _default_encoder().encode(texts))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from psopt.answers import classes_by_pairs, code_of
+from psopt.answers import AnswerType, classes_by_pairs, code_of
 from psopt.errors import InputError
 from psopt.models import AnswerCache, Assessor, Capabilities, ModelProvider
 from psopt.models.chat import RatingJudge, SamenessJudge
@@ -62,6 +62,16 @@ class ByLetter:
 
     def measures(self, pairs: Sequence[tuple[str, str, str]]) -> dict[str, float]:
         return {"pairs": float(len(pairs))}
+
+
+def test_embeddings_of_free_answers_are_kept_where_the_models_answers_are(tmp_path: Path) -> None:
+    model: Any = SimpleNamespace(name="own", predict=lambda *_: None, capabilities=Capabilities(writes=True))
+    rows = [{"text": f"text {n}", "answer": f"answer {n}"} for n in range(12)]
+    task = Task.from_records(rows, label_column="answer", answers="free")
+    ModelProvider(tmp_path).answering(model, task)
+    rule: Any = AnswerType.of(task).open
+    assert rule.similarity("a dog", "a cat") < 1
+    assert list(tmp_path.glob("embeddings-*"))
 
 
 def test_classes_are_no_matter_of_which_wording_was_answered_first() -> None:
