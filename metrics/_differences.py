@@ -10,7 +10,7 @@ import numpy as np
 from ._influences import difference_statistic, joint_statistic, mean_statistic, of_groups, read_answers
 from ._inputs import SCORES, SHAPE, as_array, n_weighted, read_groups, read_scores, read_tail, read_weights
 from ._intervals import FEWEST_WORDINGS, SAMPLES_COUNT
-from ._scatter import floor_high, floor_low, floor_p_value, quantile, scatter, upper_tail
+from ._scatter import floor_high, floor_low, floor_p_value, quantile, scatter
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -41,7 +41,9 @@ class PairedDifference:
             return 1.0
         lead = self.difference - bound
         if self.standard_error > 0:
-            p_value = upper_tail(lead / self.standard_error, self.df or np.inf)
+            from scipy.special import stdtr
+
+            p_value = float(stdtr(self.df or np.inf, -lead / self.standard_error))
         else:
             p_value = 0.0 if lead > ROUNDING else 1.0
         if self.thin is None:

@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 SCORES = ("f1", "sensitivity", "consistency")
+GRID = "(n_samples, n_rephrasings)"
 SHAPE = "(n_samples, n_rephrasings), or of probabilities (n_samples, n_rephrasings, n_classes)"
 ROW_SUM_TOLERANCE = 1e-5  # a float32 softmax over a hundred labels can miss 1 by more than 1e-6
 
 
 def read_predictions(predictions: ArrayLike, n_classes: int | None = None, name: str = "predictions") -> NDArray[Any]:
     """Hard predictions as an integer array (n_samples, n_rephrasings)."""
-    array = as_array(predictions, name, (2,), "(n_samples, n_rephrasings)")
+    array = as_array(predictions, name, (2,), GRID)
     return read_class_numbers(array, name, n_classes)
 
 
@@ -43,13 +44,11 @@ def read_counts(counts: ArrayLike) -> tuple[NDArray[Any], int | None]:
     The dtype decides. *Integers* are counts: every row sums to the same Q, which is returned. *Floats* are
     probabilities: every row sums to one, and None is returned instead of Q.
     """
-    array = as_array(counts, "counts", (2,), "(n_samples, n_classes)")
+    array = as_array(counts, "counts", (2,), "(n_samples, n_classes)", "iuf", "integers or probabilities")
     if array.shape[1] < 2:
         raise ValueError("counts has one column; it needs one a class, N/A included: 2 or more")
     if array.dtype.kind == "f":
         return _read_distributions(array, "counts"), None
-    if array.dtype.kind not in "iu":
-        raise ValueError(f"counts must hold integers or probabilities, not {array.dtype}")
     if array.min() < 0:
         raise ValueError(f"counts holds {array.min()}; a count is 0 or more")
     # several times faster than sum(axis=1) on short rows
@@ -66,11 +65,10 @@ def read_counts(counts: ArrayLike) -> tuple[NDArray[Any], int | None]:
 
 def read_probabilities(probabilities: ArrayLike, ndims: tuple[int, ...] = (3,), name: str = "probabilities") -> Floats:
     """Probabilities (n_samples, n_rephrasings, n_classes) whose last axis sums to one."""
-    array = as_array(probabilities, name, ndims, "(n_samples, n_rephrasings, n_classes)")
+    shape = "(n_samples, n_rephrasings, n_classes)"
+    array = as_array(probabilities, name, ndims, shape, "f", "probabilities (floats)")
     if array.shape[-1] < 2:
         raise ValueError(f"{name} has one class on its last axis; it needs 2 or more, N/A included")
-    if array.dtype.kind != "f":
-        raise ValueError(f"{name} must hold probabilities (floats), not {array.dtype}")
     return _read_distributions(array, name)
 
 
@@ -90,10 +88,7 @@ def read_either(
 
 def read_scores(scores: ArrayLike, name: str = "scores") -> NDArray[Any]:
     """Scores in [0, 1], or booleans for correctness, as floats (n_samples, n_rephrasings)."""
-    array = as_array(scores, name, (2,), "(n_samples, n_rephrasings)")
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must hold numbers or booleans, not {array.dtype}")
-    array = array.astype(np.float64)
+    array = as_array(scores, name, (2,), GRID, "biuf", "numbers or booleans").astype(np.float64)
     _refuse_nan(array, name)
     if array.min() < 0 or array.max() > 1:
         raise ValueError(f"{name} reach from {array.min():g} to {array.max():g}; they must lie in [0, 1]")
@@ -104,10 +99,7 @@ def read_weights(weights: ArrayLike | None, scores: NDArray[Any], name: str) -> 
     """How much each score counts: finite, 0 or more, in the scores' shape."""
     if weights is None:
         return None
-    array = as_array(weights, name, (2,), "(n_samples, n_rephrasings)")
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must hold numbers, not {array.dtype}")
-    array = array.astype(np.float64)
+    array = as_array(weights, name, (2,), GRID, "biuf", "numbers").astype(np.float64)
     if array.shape != scores.shape:
         raise ValueError(f"{name} has shape {array.shape}, and the scores {scores.shape}; both must be equal")
     if not np.isfinite(array).all() or array.min() < 0:
@@ -136,15 +128,13 @@ def read_groups(groups: ArrayLike | None, n_samples: int) -> NDArray[np.int64] |
 def read_log_probabilities(log_probabilities: ArrayLike, lengths: ArrayLike) -> tuple[Floats, NDArray[Any]]:
     """Log-probabilities (n_samples, Q, Q) of answers under prompts, and their lengths (n_samples, Q)."""
     shape = "(n_samples, n_rephrasings, n_rephrasings)"
-    array = as_array(log_probabilities, "log_probabilities", (3,), shape)
+    array = as_array(log_probabilities, "log_probabilities", (3,), shape, "if", "numbers")
     if array.shape[1] != array.shape[2] or array.shape[1] < 2:
         raise ValueError(f"log_probabilities has shape {array.shape}; it must be {shape}, with 2 or more")
-    if array.dtype.kind not in "if":
-        raise ValueError(f"log_probabilities must hold numbers, not {array.dtype}")
     _refuse_nan(array, "log_probabilities")
     if array.max() > 0:
         raise ValueError(f"log_probabilities holds {array.max():g}; a log-probability is at most 0")
-    tokens = as_array(lengths, "lengths", (2,), "(n_samples, n_rephrasings)")
+    tokens = as_array(lengths, "lengths", (2,), GRID)
     if tokens.shape != array.shape[:2]:
         raise ValueError(f"lengths has shape {tokens.shape}; it must be {array.shape[:2]}, one an answer")
     if tokens.dtype.kind not in "iu" or tokens.min() < 1:
@@ -152,7 +142,10 @@ def read_log_probabilities(log_probabilities: ArrayLike, lengths: ArrayLike) -> 
     return array.astype(np.float64), tokens
 
 
-def as_array(values: ArrayLike, name: str, ndims: tuple[int, ...], shape: str) -> NDArray[Any]:
+def as_array(
+    values: ArrayLike, name: str, ndims: tuple[int, ...], shape: str, kinds: str = "", content: str = ""
+) -> NDArray[Any]:
+    """An array that is not empty, of a number of dimensions and, if given, of one of NumPy's kinds of dtype."""
     if np.ma.is_masked(values):
         raise ValueError(f"{name} is masked; drop or fix the masked entries first")
     try:
@@ -165,6 +158,8 @@ def as_array(values: ArrayLike, name: str, ndims: tuple[int, ...], shape: str) -
         raise ValueError(f"{name} has shape {array.shape}; it must be {shape}")
     if array.size == 0:
         raise ValueError(f"{name} is empty: shape {array.shape}")
+    if kinds and array.dtype.kind not in kinds:
+        raise ValueError(f"{name} must hold {content}, not {array.dtype}")
     return array
 
 

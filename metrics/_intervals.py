@@ -113,7 +113,7 @@ def score_intervals(
     n_rephrasings = answers.shape[1]
     statistic = of_groups(joint_statistic(answers), read_groups(groups, len(answers.classes)))
     spread = scatter(statistic, n_rephrasings, wordings, fewest_wordings=FEWEST_WORDINGS)
-    return dict(zip(SCORES, _intervals(spread, SAMPLES_COUNT, tail), strict=True))
+    return {name: _interval(spread, place, SAMPLES_COUNT[place], tail) for place, name in enumerate(SCORES)}
 
 
 def mean_interval(
@@ -148,7 +148,7 @@ def mean_interval(
     tail = read_tail(confidence)
     weight = read_weights(weights, array, "weights")
     spread = scatter(mean_statistic(array, weight), array.shape[1], wordings, n_weighted(array, weight))
-    return _intervals(spread, np.ones(1), tail)[0]
+    return _interval(spread, 0, 1.0, tail)
 
 
 def class_intervals(
@@ -191,7 +191,8 @@ def class_intervals(
     n_samples = np.maximum(_concerned(predicted, truth, wanted), 1)
     of_f1 = scatter(class_f1_statistic(predicted, truth, wanted), predicted.shape[1], wordings, n_samples)
     intervals = []
-    for label, f1 in zip(wanted, _intervals(of_f1, np.ones(len(wanted)), tail), strict=True):
+    for place, label in enumerate(wanted):
+        f1 = _interval(of_f1, place, 1.0, tail)
         of_class = {} if np.isnan(f1.estimate) else {"f1": f1}
         own = truth == label
         if own.any():
@@ -272,16 +273,12 @@ def macro_f1_interval(
         return Interval(estimate, 0.0, 1.0)
     n_samples = is_known.sum() ** 2 / (1 / concerned[is_known]).sum()
     statistic = of_groups(macro_statistic(class_f1_statistic(predicted, truth, wanted[is_known])), draws)
-    interval = _intervals(scatter(statistic, predicted.shape[1], wordings, n_samples), np.ones(1), tail)[0]
+    interval = _interval(scatter(statistic, predicted.shape[1], wordings, n_samples), 0, 1.0, tail)
     return Interval(estimate, share_known * interval.low, 1 - share_known * (1 - interval.high))
 
 
-def _intervals(spread: Scatter, samples_count: NDArray[np.float64], tail: float) -> list[Interval]:
-    """Intervals of scores in [0, 1]."""
-    return [_interval(spread, place, counts, tail) for place, counts in enumerate(samples_count)]
-
-
 def _interval(spread: Scatter, place: int, counts: float, tail: float) -> Interval:
+    """The interval of one of several scores in [0, 1]; a sample counts as `counts`."""
     estimate, variance = float(spread.estimates[place]), float(spread.variances[place])
     if np.isnan(estimate):
         return Interval(np.nan, np.nan, np.nan)

@@ -66,14 +66,6 @@ def entropy(table: NDArray[Any], n_draws: int | None) -> NDArray[np.float64]:
     return nats.reshape(table.shape[:-1])
 
 
-def miller_madow(counts: NDArray[Any], n_draws: int) -> NDArray[np.float64]:
-    """The mean bias of the plug-in entropy, in nats: (m - 1) / (2 Q), where m is the number of classes seen.
-
-    Miller (1955), *Note on the bias of information estimates*.
-    """
-    return np.asarray((np.count_nonzero(counts, axis=-1) - 1) / (2 * n_draws))
-
-
 def jackknifed_entropy(counts: NDArray[Any], n_draws: int) -> NDArray[np.float64]:
     """Entropy in nats along the last axis, jackknifed over the draws: Q H - (Q - 1) times the mean H without one draw.
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-RESAMPLED = ("both", "samples", "rephrasings")
-
 
 def bootstrap_ci(
     predictions: ArrayLike,
@@ -64,7 +62,7 @@ def bootstrap_ci(
     >>> interval.estimate, interval.low < interval.estimate < interval.high
     (0.8333333333333334, True)
     """
-    read_choice(resample, "resample", RESAMPLED)
+    read_choice(resample, "resample", ("both", "samples", "rephrasings"))
     tail = read_tail(confidence)
     n_replicates = read_size(n_replicates, "n_replicates")
     answers = read_answers(predictions, y, n_classes, similarity=similarity)

@@ -148,13 +148,6 @@ def logit_ends(estimate: float, error: float, df: float, tail: float) -> tuple[f
     return min(float(expit(middle - reach)), estimate), max(float(expit(middle + reach)), estimate)
 
 
-def upper_tail(t: float, df: float) -> float:
-    """The share of the distribution that lies above t."""
-    from scipy.special import stdtr
-
-    return float(stdtr(df, -t))
-
-
 def floor_low(estimate: float, n: float, tail: float, least: float) -> float:
     """The estimate if -ln(tail) further samples were all at the scale's lower end.
 

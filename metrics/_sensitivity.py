@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._inputs import read_choice, read_counts, read_probabilities
-from ._numerics import entropy, jackknifed_entropy, miller_madow
+from ._numerics import entropy, jackknifed_entropy
 from ._similarity import answer_entropy, jackknifed_answer_entropy, read_similarity
 
 if TYPE_CHECKING:
@@ -89,7 +89,9 @@ def _corrected(table: NDArray[Any], n_rephrasings: int | None, correction: str, 
     if correction == "miller-madow" and kernel is not None:
         raise ValueError("correction 'miller-madow' counts classes, and similarity is given: take 'jackknife'")
     if correction == "miller-madow":
-        return answer_entropy(table, n_rephrasings, None) + miller_madow(table, n_rephrasings)
+        # the mean bias of the plug-in entropy: Miller (1955), *Note on the bias of information estimates*
+        bias = (np.count_nonzero(table, axis=1) - 1) / (2 * n_rephrasings)
+        return entropy(table, n_rephrasings) + bias
     if n_rephrasings < 2:
         raise ValueError("correction is 'jackknife', and counts holds one answer a sample; it needs 2 or more")
     if kernel is not None:

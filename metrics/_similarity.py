@@ -30,15 +30,13 @@ def read_similarity(similarity: ArrayLike | None, n_samples: int, n_classes: int
     if similarity is None:
         return None
     shape = "(n_classes, n_classes), or (n_samples, n_classes, n_classes)"
-    array = as_array(similarity, "similarity", (2, 3), shape)
+    array = as_array(similarity, "similarity", (2, 3), shape, "biuf", "numbers")
     wanted: tuple[int, ...] = (n_classes, n_classes)
     of_size = f"{n_classes} classes"
     if array.ndim == 3:
         wanted, of_size = (n_samples, *wanted), f"{n_samples} samples and {of_size}"
     if array.shape != wanted:
         raise ValueError(f"similarity has shape {array.shape}; with {of_size} it must be {wanted}")
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"similarity must hold numbers, not {array.dtype}")
     kernel: Floats = array.astype(np.float64, copy=False)
     if not np.isfinite(kernel).all() or kernel.min() < 0 or kernel.max() > 1:
         raise ValueError("similarity must hold numbers in [0, 1]")

@@ -185,14 +185,10 @@ def _passages_of(part: str, labels: Sequence[str]) -> list[Span]:
     """Runs of sentences that may be reworded."""
     protected = protected_ranges(part, labels)
     passages: list[Span] = []
-    follows = False
-    for start, end in sentence_ranges(part):
-        is_kept = _is_kept(part, (start, end), protected)
-        if follows and not is_kept:
-            passages[-1] = (passages[-1][0], end)
-        elif not is_kept:
-            passages.append((start, end))
-        follows = not is_kept
+    for is_kept, run in itertools.groupby(sentence_ranges(part), lambda span: _is_kept(part, span, protected)):
+        sentences = list(run)
+        if not is_kept:
+            passages.append((sentences[0][0], sentences[-1][1]))
     return passages
 
 
