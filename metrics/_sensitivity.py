@@ -90,7 +90,7 @@ def _corrected(table: NDArray[Any], n_rephrasings: int | None, correction: str, 
         raise ValueError("correction 'miller-madow' counts classes, and similarity is given: take 'jackknife'")
     if correction == "miller-madow":
         # the mean bias of the plug-in entropy: Miller (1955), *Note on the bias of information estimates*
-        bias = (np.count_nonzero(table, axis=1) - 1) / (2 * n_rephrasings)
+        bias: Floats = (np.count_nonzero(table, axis=1) - 1) / (2 * n_rephrasings)
         return entropy(table, n_rephrasings) + bias
     if n_rephrasings < 2:
         raise ValueError("correction is 'jackknife', and counts holds one answer a sample; it needs 2 or more")

@@ -282,7 +282,7 @@ class Predictions:
     @property
     def share_right(self) -> NDArray[np.float64]:
         """The share of right answers to each sample: (N,) in [0, 1]; for open answers their mean score."""
-        worths = self.right if self.answers.open is None else np.where(self.asked, self.quality, 0.0)
+        worths = self.right if self.answers.open is None else np.where(self.asked, np.asarray(self.quality), 0.0)
         return np.asarray(worths.sum(axis=1) / self.asked.sum(axis=1))
 
     @property

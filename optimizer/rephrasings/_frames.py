@@ -23,27 +23,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Form = Literal["order", "question", "statement"]
 
-_VERB = re.compile(
-    r"analy[sz]e|annotate|assess|assign|categori[sz]e|choose|classify|compare|consider|decide|detect|determine|discern"
-    r"|distinguish|evaluate|examine|extract|identify|infer|inspect|interpret|predict|read|recogni[sz]e|verify",
-    re.IGNORECASE,
-)
-_VERB_OR_NOUN = re.compile(
-    r"answer|check|divide|estimate|figure|file|filter|find|flag|give|group|guess|indicate|judge|label|look|map|mark|match"
-    r"|name|pick|place|put|rank|rate|return|review|route|say|score|select|separate|sort|specify|split|spot|state|tag|tell"
-    r"|use|work",
-    re.IGNORECASE,
-)
-_AFTER_A_VERB = re.compile(
-    r"a|all|an|any|as|at|between|each|every|exactly|from|given|how|if|into|its?|me|my|one|only|our|out|some|that|the|their"
-    r"|them|these|this|those|to|us|what|whether|which|who|whom|whose|with|your|[{<\[\"'`].*",
-    re.IGNORECASE | re.DOTALL,
-)
-_QUESTION_WORD = re.compile(
-    r"are|can|could|did|do|does|has|have|how|in|is|of|should|to|was|were|what|when|where|which|who|whom|whose|why|will"
-    r"|would",
-    re.IGNORECASE,
-)
 _POLITE = re.compile(
     r"\A(?:please,?|kindly|(?:your )?(?:task|job|goal|instructions?)(?: is to|:)"
     r"|you (?:should|must|need to|have to|are to|are asked to|will)|(?:I|we) (?:want|need|would like) you to)\s+",
@@ -161,20 +140,21 @@ def is_english(text: str) -> bool:
     words = set(words_of(text))
     foreign = word_list("foreign_words")
     n_foreign = len(foreign.intersection(words_of(re.sub(r"\b[^\W\d_a-z]\w*", " ", text))))
-    verbs = {word for word in words if _VERB.fullmatch(word) or _VERB_OR_NOUN.fullmatch(word)}
+    verbs = word_list("verbs") | word_list("verbs_or_nouns")
     english = words & (FUNCTION_WORDS | verbs) - foreign - word_list("shared_words")
     return n_foreign <= len(english)
 
 
 def _form(text: str, protected: Collection[str]) -> Form:
-    first, second = [*text.split(None, 2), "", ""][:2]
-    if first.casefold().rstrip(",.:;") in protected:
+    first, second = [*text.casefold().split(None, 2), "", ""][:2]
+    if first.rstrip(",.:;") in protected:
         return "statement"
-    if _VERB.fullmatch(first.rstrip(",")) and second:
+    if first.rstrip(",") in word_list("verbs") and second:
         return "order"
-    if _VERB_OR_NOUN.fullmatch(first) and _AFTER_A_VERB.fullmatch(second.rstrip(",.:;")):
+    is_object = second.startswith(("{", "<", "[", '"', "'", "`")) or second.rstrip(",.:;") in word_list("after_a_verb")
+    if first in word_list("verbs_or_nouns") and is_object:
         return "order"
-    if _QUESTION_WORD.fullmatch(first) and re.match(r"[^.!?]*\?", text):
+    if first in word_list("question_words") and re.match(r"[^.!?]*\?", text):
         return "question"
     return "statement"
 
