@@ -23,7 +23,7 @@ pytest.importorskip("transformers", reason="psopt[local] is not installed")
 
 import torch
 from psopt.models.hf import HFModel
-from psopt.models.scoring import find_format
+from psopt.models.scoring import PromptTokenizer
 
 from tests.cli.limited_runs import write_questions
 from tests.commands import psopt
@@ -376,7 +376,7 @@ def test_turns_that_a_chat_template_refuses_are_joined(tmp_path: Path) -> None:
     prompt = Prompt("Sort it.", ("Number", "Person"), template=Template((*turns, Message("user", ("?",)))))
     only_system = replace(prompt, template=Template((Message("system", (Part(0),)),)))
     tokenizer = make_tokenizer(STRICT)
-    written = find_format(tokenizer).write([render(prompt, ""), render(only_system, "")])
+    written = PromptTokenizer(tokenizer).write([render(prompt, ""), render(only_system, "")])
     assert written == ["[user] Sort it.\n\na\n\nb\n\n?[assistant] ", "[user] Sort it.[assistant] "]
     strict = HFModel(str(save_model(tmp_path, tokenizer, usual_network())))
     assert strict.predict([prompt], TEXTS[:2]).shape == (2, 1)
@@ -387,7 +387,7 @@ def test_a_broken_template_is_named_and_reasoning_is_switched_off_where_there_is
     broken = HFModel(str(save_model(tmp_path, tokenizer, usual_network())))
     with pytest.raises(ModelError, match=r"chat template can't be used: no, thank you$"):
         broken.predict(PROMPTS, TEXTS)
-    assert find_format(make_tokenizer(SWITCHED)).cut == ""
+    assert PromptTokenizer(make_tokenizer(SWITCHED)).cut == ""
 
 
 # --- the cache ---------------------------------------------------------------------------------------------------

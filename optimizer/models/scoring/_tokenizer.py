@@ -12,7 +12,7 @@ from psopt.errors import InputError, ModelError, first_line
 from psopt.models.chat._features import alternating, without_system
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
     from psopt.search_spaces import Messages
@@ -31,95 +31,6 @@ _ANSWER = "Answer"
 SAMPLE: Messages = [{"role": "system", "content": _SYSTEM}, {"role": "user", "content": _USER}]
 
 
-@dataclass(frozen=True, slots=True)
-class ChatFormat:
-    """How a tokenizer's chat template is used."""
-
-    tokenizer: Any
-    # None for a tokenizer without one: then the messages are joined by empty lines, and answers follow a space
-    template: str | None
-    # Whether the template refuses or drops a system message, so that it goes into the user's
-    folds_system: bool = False
-    # What is cut off the end of the template's generation prompt, and what replaces it, so that the string ends where a
-    # finished answer would begin: some templates open a reasoning block there, or leave out a header
-    cut: str = ""
-    added: str = ""
-
-    def write(self, conversations: Sequence[Messages]) -> list[str]:
-        """Return each conversation as a string that a label can be appended to, also to what the assistant has begun.
-
-        Raises ModelError if the template does not take the conversations.
-        """
-        if self.template is None:
-            return [_as_text(messages) + " " for messages in conversations]
-        parts = list(map(_parted, conversations))
-        rendered = self._rendered(self.template, [asked for asked, _ in parts])
-        endings = [self.added + begun for _, begun in parts]
-        return [text.removesuffix(self.cut) + ending for text, ending in zip(rendered, endings, strict=True)]
-
-    def _rendered(self, template: str, conversations: Sequence[Messages]) -> list[str]:
-        """Fill in the template; if it refuses turns, join and fold them. It has been tried on psopt's own messages."""
-        refused = []
-        for adapted in self._adapted(conversations):
-            try:
-                return _render(self.tokenizer, template, adapted)
-            except ModelError as error:
-                refused.append(error)
-        raise refused[0]
-
-    def _adapted(self, conversations: Sequence[Messages]) -> Iterator[Sequence[Messages]]:
-        """The conversations as usual, then with joined turns, then also without system messages: each when needed."""
-        usual = list(map(without_system, conversations)) if self.folds_system else conversations
-        yield usual
-        yield list(map(alternating, usual))
-        yield [alternating(without_system(messages)) for messages in conversations]
-
-
-def find_format(tokenizer: Any) -> ChatFormat:
-    """Find out how a tokenizer's template must be used, by trying it; raises ModelError if it takes no conversation."""
-    if tokenizer.chat_template is None:
-        return ChatFormat(tokenizer, None)
-    template = tokenizer.get_chat_template()
-    if "strftime_now" in template:
-        template = _FIXED_DATE + template
-    try:
-        folds_system = _SYSTEM not in _render(tokenizer, template, [SAMPLE])[0]
-    except ModelError:
-        folds_system = True
-    sample = without_system(SAMPLE) if folds_system else SAMPLE
-    return ChatFormat(tokenizer, template, folds_system, *_answer_opening(tokenizer, template, sample))
-
-
-def _answer_opening(tokenizer: Any, template: str, sample: Messages) -> tuple[str, str]:
-    """How the beginning of a finished answer differs from the generation prompt: (cut, added)."""
-    prompt = _render(tokenizer, template, [sample])[0]
-    try:
-        finished = [*sample, {"role": "assistant", "content": _ANSWER}]
-        answered = _render(tokenizer, template, [finished], add_generation_prompt=False)[0]
-    except ModelError:
-        return "", ""
-    beginning = answered[: answered.rfind(_ANSWER)]
-    shared = common_length([prompt, beginning])
-    if _ANSWER not in answered or shared < prompt.rfind(_USER) + len(_USER):
-        return "", ""
-    return prompt[shared:], beginning[shared:]
-
-
-def _render(
-    tokenizer: Any, template: str, conversations: Sequence[Messages], *, add_generation_prompt: bool = True
-) -> list[str]:
-    try:
-        return tokenizer.apply_chat_template(  # type: ignore[no-any-return]
-            list(conversations),
-            chat_template=template,
-            tokenize=False,
-            add_generation_prompt=add_generation_prompt,
-            enable_thinking=False,  # where a template has this setting
-        )
-    except (TemplateError, TypeError, ValueError, KeyError) as error:
-        raise ModelError(f"the model's chat template can't be used: {first_line(error)}") from error
-
-
 def common_length(sequences: Sequence[Any]) -> int:
     """Return the length of the longest beginning that all sequences, texts or lists, share.
 
@@ -130,12 +41,79 @@ def common_length(sequences: Sequence[Any]) -> int:
 
 
 class PromptTokenizer:
-    """A tokenizer with its chat template."""
+    """A tokenizer, and how its chat template must be used: found out by trying it on psopt's own messages.
+
+    Raises ModelError if the template takes no conversation.
+    """
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
-        self._format: ChatFormat = find_format(tokenizer)
-        self._opening = [] if self._format.template else _opening_tokens(tokenizer)
+        # None without one: then the messages are joined by empty lines, and answers follow a space
+        self._template: str | None = None
+        # Whether the template refuses or drops a system message, so that it goes into the user's
+        self._folds_system = False
+        # What is cut off the end of the template's generation prompt, and what replaces it, so that the string ends
+        # where a finished answer would begin: some templates open a reasoning block there, or leave out a header
+        self.cut = self._added = ""
+        self._opening: Tokens = []
+        if tokenizer.chat_template is None:
+            self._opening = _opening_tokens(tokenizer)
+            return
+        self._template = tokenizer.get_chat_template()
+        if "strftime_now" in self._template:
+            self._template = _FIXED_DATE + self._template
+        try:
+            self._folds_system = _SYSTEM not in self._render([SAMPLE])[0]
+        except ModelError:
+            self._folds_system = True
+        self.cut, self._added = self._answer_opening(without_system(SAMPLE) if self._folds_system else SAMPLE)
+
+    def _answer_opening(self, sample: Messages) -> tuple[str, str]:
+        """How the beginning of a finished answer differs from the generation prompt: (cut, added)."""
+        prompt = self._render([sample])[0]
+        try:
+            finished = [*sample, {"role": "assistant", "content": _ANSWER}]
+            answered = self._render([finished], add_generation_prompt=False)[0]
+        except ModelError:
+            return "", ""
+        beginning = answered[: answered.rfind(_ANSWER)]
+        shared = common_length([prompt, beginning])
+        if _ANSWER not in answered or shared < prompt.rfind(_USER) + len(_USER):
+            return "", ""
+        return prompt[shared:], beginning[shared:]
+
+    def _render(self, conversations: Sequence[Messages], *, add_generation_prompt: bool = True) -> list[str]:
+        try:
+            return self._tokenizer.apply_chat_template(  # type: ignore[no-any-return]
+                list(conversations),
+                chat_template=self._template,
+                tokenize=False,
+                add_generation_prompt=add_generation_prompt,
+                enable_thinking=False,  # where a template has this setting
+            )
+        except (TemplateError, TypeError, ValueError, KeyError) as error:
+            raise ModelError(f"the model's chat template can't be used: {first_line(error)}") from error
+
+    def write(self, conversations: Sequence[Messages]) -> list[str]:
+        """Return each conversation as a string that a label can be appended to, also to what the assistant has begun.
+
+        Turns that the template refuses are joined and folded. Raises ModelError if it does not take them then, either.
+        """
+        if self._template is None:
+            return [_as_text(messages) + " " for messages in conversations]
+        asked, begun = zip(*map(_parted, conversations), strict=True)
+        usual = list(map(without_system, asked)) if self._folds_system else asked
+        adapted = [usual, list(map(alternating, usual)), [alternating(without_system(messages)) for messages in asked]]
+        refused = []
+        for messages in adapted:
+            try:
+                rendered = self._render(messages)
+                break
+            except ModelError as error:
+                refused.append(error)
+        else:
+            raise refused[0]
+        return [text.removesuffix(self.cut) + self._added + end for text, end in zip(rendered, begun, strict=True)]
 
     def scored(
         self, conversations: Sequence[Messages], labels: Sequence[str], lead: str = "", asked: str = ""
@@ -151,18 +129,18 @@ class PromptTokenizer:
         """
         if nameless := [label for label in labels if not label.strip()]:
             raise InputError(f"label {nameless[0]!r} has no tokens: give every label a name")
-        if asked and self._format.template is not None:
+        if asked and self._template is not None:
             conversations = [_moved_to_answers(messages, asked) for messages in conversations]
             lead = f"{asked.strip()} {lead}"
         begun = [message for message in conversations[0][-1:] if message["role"] == "assistant"]
-        (written,) = self._format.write([[*SAMPLE, *begun]])
+        (written,) = self.write([[*SAMPLE, *begun]])
         written += lead
         (short,) = self._encode([written])
         together = self._encode([written + label.strip() for label in labels])
         n_shared = common_length([short, *together])
         endings = [sequence[n_shared:] for sequence in together]
         n_open = len(short) - n_shared
-        prompts = self._encode([text + lead for text in self._format.write(conversations)])
+        prompts = self._encode([text + lead for text in self.write(conversations)])
         return [tokens[: len(tokens) - n_open] for tokens in prompts], label_tree(endings)
 
     def _encode(self, texts: list[str]) -> list[Tokens]:
