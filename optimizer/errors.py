@@ -114,6 +114,16 @@ def first_line(error: BaseException) -> str:
     return text.splitlines()[0].rstrip(" .:")
 
 
+def causes(error: BaseException) -> list[BaseException]:
+    """An exception, and those behind it, each once."""
+    chain: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in chain:
+        chain.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    return chain
+
+
 def import_extra(module: str, feature: str, extra: str) -> Any:
     """Import an optional dependency; raise MissingExtraError, which says how to install it, if it is not installed."""
     try:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.dspy_programs._contents import configured, digest
 from psopt.dspy_programs._dspy import dspy
-from psopt.errors import InputError, ModelError, PsoptError
+from psopt.errors import InputError, ModelError, PsoptError, causes
 from psopt.models.chat import CHAT_KINDS, Need, Query, name_hint, public_address
 
 if TYPE_CHECKING:
@@ -142,12 +142,7 @@ class AsyncCountedEngine:
 
 def own_error(error: BaseException) -> PsoptError | None:
     """The psopt error behind another one; DSPy wraps what an engine raises."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, PsoptError):
-            return cause
-        cause = cause.__cause__ or cause.__context__
-    return None
+    return next((cause for cause in causes(error) if isinstance(cause, PsoptError)), None)
 
 
 def _messages(request: Any) -> Messages:

@@ -259,4 +259,4 @@ def test_of_several_choices_the_first_by_its_number_is_read() -> None:
 
 
 def test_what_a_later_psopt_keeps_of_an_answer_is_left_out() -> None:
-    assert Answer.from_dict({"text": "Number", "in": 3, "mood": "good"}) == Answer("Number", tokens_in=3)
+    assert Answer.from_dict({"text": "Number", "tokens_in": 3, "mood": "good"}) == Answer("Number", tokens_in=3)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from psopt.errors import ModelError
+from psopt.errors import ModelError, causes
 from psopt.models.chat._features import about_the_form
 
 if TYPE_CHECKING:
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 Alternatives = list[tuple[str, list[tuple[str, float]]]]
 """For each token of an answer: its text, and the likeliest tokens at its place with their log-probabilities."""
-# The names that the cache has always used for these fields of an answer.
-_KEPT_AS = {"tokens_in": "in", "tokens_out": "out", "is_thought": "thought"}
-_FIELD_OF = {kept: name for name, kept in _KEPT_AS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +45,12 @@ class Answer:
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as the cache keeps it: what differs from the default."""
         values = ((field, getattr(self, field.name)) for field in fields(self) if field.name != "cached_in")
-        return {_KEPT_AS.get(field.name, field.name): value for field, value in values if value != field.default}
+        return {field.name: value for field, value in values if value != field.default}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Answer:
         """Read an answer from the cache; what a later version of psopt keeps besides is left out."""
-        values = ((_FIELD_OF.get(key, key), value) for key, value in data.items())
-        return cls(**{name: value for name, value in values if name in cls.__slots__})
+        return cls(**{name: value for name, value in data.items() if name in cls.__slots__})
 
 
 class Query(NamedTuple):
@@ -180,14 +176,10 @@ class UnclearRefusalError(ModelRefusedError):
 
 def is_unreachable(error: BaseException) -> bool:
     """Whether no connection was made, judging by an error and its causes."""
-    causes: list[BaseException] = []
-    cause: BaseException | None = error
-    while cause is not None and cause not in causes:
-        causes.append(cause)
-        cause = cause.__cause__ or cause.__context__
-    if any(isinstance(cause, ConnectionResetError | BrokenPipeError) for cause in causes):
+    chain = causes(error)
+    if any(isinstance(cause, ConnectionResetError | BrokenPipeError) for cause in chain):
         return False
-    return any(isinstance(cause, ConnectionRefusedError) or type(cause).__name__ in _NO_CONNECTION for cause in causes)
+    return any(isinstance(cause, ConnectionRefusedError) or type(cause).__name__ in _NO_CONNECTION for cause in chain)
 
 
 @dataclass(frozen=True, slots=True)

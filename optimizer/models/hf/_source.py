@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psopt.errors import InputError, ModelError, first_line, import_extra
+from psopt.errors import InputError, ModelError, causes, first_line, import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from psopt.errors import PsoptError
 
-_BRANCH = "main"
 _WEIGHTS = (".safetensors", ".bin")
 _DECIDING = (".json", ".jinja", ".model", ".txt")  # settings, vocabulary, chat template
 
@@ -69,35 +68,20 @@ def _in_gguf_file(name: str, file: Path) -> Source:
 
 
 def _on_the_hub(name: str, repo: str) -> Source:
-    commit = _current_commit(name, repo)
-    if commit is None:
-        commit = _fetched_commit(name, repo)
-        return _source(name, repo, commit, local_files_only=True, revision=commit)
-    # Requested by its branch, so that the commit is known later when the hub can't be reached.
-    source = _source(name, repo, commit, local_files_only=False, revision=_BRANCH)
-    return replace(source, options={**source.options, "revision": commit})
-
-
-def _current_commit(name: str, repo: str) -> str | None:
-    """The repository's current commit; None where the hub can't be asked."""
+    """A repository at its current commit or, where the hub can't be asked, at the one that was fetched last."""
     from huggingface_hub import HfApi, errors
 
+    is_reached = True
     try:
-        return HfApi().model_info(repo, timeout=10).sha
+        HfApi().model_info(repo, timeout=10)
     except (errors.RepositoryNotFoundError, errors.HFValidationError) as error:
         raise _explained(name, repo, error) from error
     except (errors.HTTPError, OSError):  # type: ignore[attr-defined]  # the base of its HTTP client's errors
-        return None
-
-
-def _fetched_commit(name: str, repo: str) -> str:
-    """The repository's commit when it was last fetched."""
-    from huggingface_hub import try_to_load_from_cache
-
-    path = try_to_load_from_cache(repo, "config.json", revision=_BRANCH)
-    if not isinstance(path, str):
-        raise _unreachable(name, repo)
-    return Path(path).parent.name
+        is_reached = False
+    # Requested by its branch, so that the commit is known later when the hub can't be reached.
+    source = _source(name, repo, "", local_files_only=not is_reached, revision="main")
+    commit = source.config._commit_hash
+    return replace(source, version=commit, options={**source.options, "revision": commit})
 
 
 def _source(name: str, place: str, version: str, **options: Any) -> Source:
@@ -166,12 +150,7 @@ def loading(name: str, place: str) -> Iterator[Any]:
 
 def _explained(name: str, place: str, error: BaseException) -> PsoptError:
     """Why the hub does not give a model, or it can't be loaded."""
-    kinds = _kinds(error)
     prefix = name.removesuffix(place)
-    if "GatedRepoError" in kinds:
-        return ModelError(
-            f"{name} is gated: accept its terms at https://huggingface.co/{place}, then run hf auth login"
-        )
     if type(error).__name__ == "HFValidationError":
         return InputError(
             f"{name}: {place!r} is neither a folder nor a name on the hub: {prefix}PATH or {prefix}ORG/NAME"
@@ -180,29 +159,20 @@ def _explained(name: str, place: str, error: BaseException) -> PsoptError:
         return InputError(
             f"{name}: there is no folder {place!r}, and no such model on the hub, or a private one (run hf auth login)"
         )
-    if "OutOfMemoryError" in kinds:
-        return ModelError(f"{name} does not fit into the GPU's memory: give a smaller model")
-    if kinds & _NOT_FETCHED:
-        return _unreachable(name, place)
-    if "trust_remote_code" in str(error):
-        return ModelError(f"{name} brings code of its own, which is never run: give a model that transformers knows")
-    if "model type" in str(error) and "does not recognize" in str(error):
-        return ModelError(f"{name} is of a kind that the installed transformers does not know: update transformers")
-    return ModelError(f"{name} can't be loaded: {first_line(error)}")
-
-
-def _unreachable(name: str, repo: str) -> ModelError:
-    hint = f"where there is a network, run hf download {repo}"
-    return ModelError(f"{name}: there is no folder {repo!r}, and the hub can't be reached: {hint}")
-
-
-def _kinds(error: BaseException | None) -> set[str]:
-    """The names of the classes of an error and of its causes."""
-    kinds: set[str] = set()
-    while error is not None:
-        kinds |= {kind.__name__ for kind in type(error).__mro__}
-        error = error.__cause__ or error.__context__
-    return kinds
+    kinds = {kind.__name__ for cause in causes(error) for kind in type(cause).__mro__}
+    reason = f" can't be loaded: {first_line(error)}"
+    if "GatedRepoError" in kinds:
+        reason = f" is gated: accept its terms at https://huggingface.co/{place}, then run hf auth login"
+    elif "OutOfMemoryError" in kinds:
+        reason = " does not fit into the GPU's memory: give a smaller model"
+    elif kinds & _NOT_FETCHED:
+        hint = f"where there is a network, run hf download {place}"
+        reason = f": there is no folder {place!r}, and the hub can't be reached: {hint}"
+    elif "trust_remote_code" in str(error):
+        reason = " brings code of its own, which is never run: give a model that transformers knows"
+    elif "model type" in str(error) and "does not recognize" in str(error):
+        reason = " is of a kind that the installed transformers does not know: update transformers"
+    return ModelError(f"{name}{reason}")
 
 
 def load_weights(source: Source, kind: str, device: Any, dtype: Any) -> Any:
