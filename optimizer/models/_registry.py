@@ -145,15 +145,14 @@ def _unknown(model: str) -> InputError:
     """A name without a kind is usually a chat model's; one with a slash may be a repository's."""
     *others, last = (*_WHOLE_NAMES, *_KINDS.values())
     kinds = f"There are {', '.join(others)} and {last}"
-    if model.casefold().endswith(".gguf"):
-        return InputError(f"unknown model {model!r}: did you mean gguf/{model}? {kinds}")
-    if difflib.get_close_matches(model.casefold(), _WHOLE_NAMES, cutoff=0.5):
+    is_file = model.casefold().endswith(".gguf")
+    if not is_file and difflib.get_close_matches(model.casefold(), _WHOLE_NAMES, cutoff=0.5):
         return UnknownNameError("model", model, _WHOLE_NAMES, f"or {', '.join(_KINDS.values())}")
-    if hint := name_hint(model):
-        return InputError(f"unknown model {model!r}: {hint} {kinds}")
     local = f", or hf/{model} to run it here" if "/" in model else ""
-    meant = f"did you mean openai/{model} (a server, see --api-base){local}?"
-    return InputError(f"unknown model {model!r}: {meant} {kinds}")
+    hint = name_hint(model) or f"did you mean openai/{model} (a server, see --api-base){local}?"
+    if is_file:
+        hint = f"did you mean gguf/{model}?"
+    return InputError(f"unknown model {model!r}: {hint} {kinds}")
 
 
 def _given(model: Any, task: Task, cache_dir: Path | None, options: LMConfig, budget: Budget | None) -> Model:

@@ -72,7 +72,7 @@ def test_a_model_that_names_no_label_is_found_out_by_twenty_answers(data: Path, 
         ({"shape": "thought-out"}, ["--max-tokens", "64"], ["20 cut off", "raise --max-tokens (64)"]),
         ({"unanswerable": "called:vllm_context"}, ["--max-unanswered", "0.9"], ["20 context length"]),
         ({"answer": THINKING, "structured": "ignore"}, ["--logprobs"], ["thinks before it answers"]),
-        ({"logprobs": "no"}, ["--logprobs"], ["sent no probabilities"]),
+        ({"logprobs": "no"}, ["--logprobs"], ["sent no log-probabilities"]),
     ],
 )
 def test_what_makes_answers_useless_is_found_out_at_once_and_said_with_the_cure(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shlex
@@ -12,10 +11,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from psopt.errors import InputError
-from psopt.models.chat._secrets import CUT, is_secret, redacted
+from psopt.models.chat._secrets import CUT, holding, is_secret, redacted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
+    from contextlib import AbstractContextManager
 
     from psopt.settings import LMConfig
 
@@ -32,14 +32,9 @@ _WITH_SECRETS = re.compile(r"https?://[^\s'\"]*[?@][^\s'\"]*")
 _IS_COUNTED: ContextVar[bool] = ContextVar("_IS_COUNTED", default=False)
 
 
-@contextlib.contextmanager
-def asking_nothing() -> Iterator[None]:
+def asking_nothing() -> AbstractContextManager[None]:
     """Allow models without a key: their calls are counted, and none is sent."""
-    token = _IS_COUNTED.set(True)
-    try:
-        yield
-    finally:
-        _IS_COUNTED.reset(token)
+    return holding(_IS_COUNTED, value=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,16 +110,14 @@ def azure_address(deployment: str, options: LMConfig) -> Address:
 
 def _split(address: str) -> tuple[str, dict[str, str]]:
     """An address without its query, and the query; the path that the protocol adds is removed."""
-    if not address.startswith(("http://", "https://")):
-        raise InputError(f"--api-base must be an address such as http://localhost:8000/v1, not {address!r}")
     if re.match(r"https?://[^/?#]*@", address):
         raise InputError("--api-base holds a password, which belongs into OPENAI_API_KEY: leave it out")
     try:
         parts = urlsplit(address.strip())
-        is_whole = bool(parts.hostname) and parts.port != 0 and re.search(r"\s", parts.netloc) is None
+        is_whole = address.startswith(("http://", "https://")) and bool(parts.hostname) and parts.port != 0
     except ValueError:  # no number as port, or no end of an IPv6 address
         is_whole = False
-    if not is_whole:
+    if not is_whole or re.search(r"\s", parts.netloc):
         place = address.partition("?")[0]
         raise InputError(f"--api-base must be an address such as http://localhost:8000/v1, not {place!r}")
     path = parts.path.rstrip("/").removesuffix(_CHAT)
@@ -132,15 +125,15 @@ def _split(address: str) -> tuple[str, dict[str, str]]:
 
 
 def _headers(options: LMConfig) -> dict[str, str]:
-    lost = [name for name, value in options.headers.items() if value is None]
-    if lost:
-        raise InputError(
-            f"this run sent the header {lost[0]}, whose value run.json does not keep: give it again with "
-            f"--header {lost[0]}=VALUE"
-        )
-    headers = {name: value for name, value in options.headers.items() if value is not None}
-    for name, value in headers.items():
+    headers = {}
+    for name, value in options.headers.items():
+        if value is None:
+            raise InputError(
+                f"this run sent the header {name}, whose value run.json does not keep: give it again with --header "
+                f"{name}=VALUE"
+            )
         _check_sendable(f"the value of --header {name}", value)
+        headers[name] = value
     for variable in _OF_THE_PACKAGE:
         _check_sendable(variable, os.environ.get(variable, ""))
     _check_sendable(_CUSTOM, os.environ.get(_CUSTOM, "").replace("\n", ""))
@@ -177,11 +170,11 @@ def public_address(address: str | None) -> str | None:
     'http://localhost:8000/v1?api-version=2'
     >>> public_address("dspy")
     """
-    if address is None or not address.startswith(("http://", "https://")):
-        return None
     try:
-        parts = urlsplit(address)
+        parts = urlsplit(address or "")
     except ValueError:
+        return None
+    if parts.scheme not in {"http", "https"}:
         return None
     host = parts.netloc.rpartition("@")[2]
     query = [(name, value) for name, value in parse_qsl(parts.query) if not _is_key(name)]

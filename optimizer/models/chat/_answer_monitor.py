@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from psopt.answers import ANSWER_FORMS, CUT_OFF, EMPTY, NO_LABEL_CURES, reader_for, shown
 from psopt.errors import ModelError, NoLabelsError, UnansweredError
-from psopt.models.chat._label_probabilities import check_confidence
 from psopt.tasks import LABEL
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ class AnswerMonitor:
         self._name = name
         self._reader = reader_for(prompt.answer, prompt.labels, prompt.asks)
         self._is_own_prompt = prompt.template is not None
-        self._check_probabilities = check_probabilities if prompt.asks == LABEL else check_confidence
+        self._asks_for_labels = prompt.asks == LABEL
         self._options = options
         self._least = least  # fewest answers before it is an error that none names a label; `FIRST` at most
         # Refusals are compared with the whole grid, also with what is left out and not asked for: a part may have more
@@ -65,8 +64,8 @@ class AnswerMonitor:
             self._check()
         n_first = max(1, FIRST - self._n_seen)
         if len(keys) > n_first and not self.is_trusted:
-            first = dict.fromkeys(spread(keys, n_first))
-            yield [*first]
+            first = spread(keys, n_first)
+            yield first
             self._check()
             keys = [key for key in keys if key not in first]
         if keys:
@@ -81,12 +80,11 @@ class AnswerMonitor:
         if self.is_trusted:
             return
         if self._options.logprobs and answer.text:
-            self._check_probabilities(self._name, answer)
+            check_probabilities(self._name, answer, of_labels=self._asks_for_labels)
         if self._reader.read(answer.text, is_cut=answer.truncated) != len(self._reader.labels):
             self.is_trusted = True
             return
-        kind = kind_of(answer, self._reader)
-        self._kinds[kind] += 1
+        self._kinds[kind_of(answer, self._reader)] += 1
         self._n_thoughts += answer.is_thought
         quoted = shown(answer.text or answer.reason)
         if quoted and quoted not in self._quoted and len(self._quoted) < _EXAMPLES:
@@ -138,11 +136,11 @@ class AnswerMonitor:
         return cure
 
 
-def check_probabilities(name: str, answer: Answer) -> None:
-    """Raise ModelError if the probabilities of the labels can't be read from an answer."""
-    if answer.logprobs is None:
-        raise ModelError(f"{name} sent no probabilities with its answers: leave --logprobs out")
-    if _THINKS.match("".join(token for token, _ in answer.logprobs[:_BEGINNING])):
+def check_probabilities(name: str, answer: Answer, *, of_labels: bool = True) -> None:
+    """Raise ModelError if the probabilities of the labels, or else of its tokens, can't be read from an answer."""
+    if (answer.logprobs if of_labels else answer.confidence) is None:
+        raise ModelError(f"{name} sent no log-probabilities with its answers: leave --logprobs out")
+    if _THINKS.match("".join(token for token, _ in (answer.logprobs or ())[:_BEGINNING])):
         raise ModelError(
             f"{name} thinks before it answers ({shown(answer.text)!r}), so that the probabilities of its first tokens"
             " say nothing about the labels: leave --logprobs out, or switch its thinking off"

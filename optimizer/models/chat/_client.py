@@ -76,7 +76,6 @@ class ChatClient:
     # What requests can do without if the server refuses it; the most dispensable first
     features: tuple[str, ...] = ()
     refused: set[str]  # those of the features that requests are built without
-    headers: Mapping[str, str] = {}  # of the last answer
 
     def prepare(self) -> None:
         """Do slow preparation first, so that it does not count as part of the time until an answer."""

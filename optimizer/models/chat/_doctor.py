@@ -14,7 +14,6 @@ from psopt.models.chat._budget import Budget
 from psopt.models.chat._client import Query, TransientError
 from psopt.models.chat._factory import CHAT_KINDS, chat_engine, name_hint
 from psopt.models.chat._openai_client import OpenAIClient
-from psopt.models.chat._secrets import redacted
 from psopt.models.chat._worker_pool import run
 from psopt.models.chat.batches import BatchService
 from psopt.settings import LMConfig
@@ -40,10 +39,8 @@ _RETRIES = 1  # psopt doctor should report a failure soon, and not wait
 class Finding:
     """The result of one check."""
 
-    # ``chat``, ``structured output``, ``seed``, ``log-probabilities``, ``long prompts``, ``limits``, ``batches`` or
-    # ``speed``
-    what: str
-    works: str  # ``yes``, ``no`` or ``-``
+    what: str  # such as ``structured output``
+    works: str  # ``yes``, ``no``, ``-``, or what is wrong
     used: str  # what runs will use, or what was seen
 
 
@@ -83,7 +80,6 @@ def examine(model: str, *, cache_dir: Path | None = None, options: LMConfig | No
             _seed(first, plain.ask("A cat")),
             _logprobs(likely),
             _long_prompts(plain),
-            _limits(plain.headers | likely.headers),
             run(_batches(plain.engine.client, options.timeout)),
             _speed([*plain.seconds, *likely.seconds]),
         )
@@ -101,12 +97,11 @@ class _Call(NamedTuple):
 
 
 class _Patient:
-    """A model that is asked a few times, never from the cache; it keeps how long that took, and the headers."""
+    """A model that is asked a few times, never from the cache; it keeps how long that took."""
 
     def __init__(self, kind: str, name: str, cache: AnswerCache, options: LMConfig) -> None:
         self.engine = chat_engine(kind, name, cache, options, Budget(call_watcher=self._watch))
         self.seconds: list[float] = []
-        self.headers: dict[str, str] = {}  # the latest of each name, in lower case
         self._request: Mapping[str, Any] = {}
 
     def ask(self, text: str, labels: tuple[str, ...] = (), task: str = _TASK) -> _Call:
@@ -125,7 +120,6 @@ class _Patient:
         def end(ended: CallEnd) -> None:
             if not ended.error:
                 self.seconds.append(time.perf_counter() - start)
-                self.headers |= {name.casefold(): value for name, value in self.engine.client.headers.items()}
 
         return end
 
@@ -134,16 +128,13 @@ def _chat(call: _Call) -> Finding:
     temperature = _field(call.request, "temperature") or "no temperature"
     limit = _field(call.request, "max_tokens", "max_completion_tokens") or "no limit on tokens"
     system = "system message" if call.request["messages"][0]["role"] == "system" else "no system message"
-    return Finding("chat", _works((call.answer.text or "").strip(), "empty"), f"{temperature}, {limit}, {system}")
+    works = "yes" if (call.answer.text or "").strip() else "empty"
+    return Finding("chat", works, f"{temperature}, {limit}, {system}")
 
 
 def _field(request: Mapping[str, Any], *names: str) -> str:
     """The first of these fields that a request has, with its number; empty if it has none."""
     return next((f"{name} {request[name]:.9g}" for name in names if name in request), "")
-
-
-def _works(is_so: object, otherwise: str = "no") -> str:
-    return "yes" if is_so else otherwise
 
 
 def _structured(call: _Call) -> Finding:
@@ -154,13 +145,13 @@ def _structured(call: _Call) -> Finding:
         label = json.loads(call.answer.text or "")["label"]
     except (ValueError, LookupError, TypeError):
         label = None
-    return Finding("structured output", _works(label in _LABELS, "ignored"), form)
+    return Finding("structured output", "yes" if label in _LABELS else "ignored", form)
 
 
 def _seed(first: _Call, again: _Call) -> Finding:
     name = next((name for name in ("seed", "random_seed") if name in first.request), "")
     repeat = "the same answer twice" if first.answer.text == again.answer.text else "another answer the second time"
-    return Finding("seed", _works(name), f"{name or 'no seed'}; {repeat}")
+    return Finding("seed", "yes" if name else "no", f"{name or 'no seed'}; {repeat}")
 
 
 def _logprobs(likely: _Patient) -> Finding:
@@ -184,21 +175,10 @@ def _long_prompts(plain: _Patient) -> Finding:
         return Finding("long prompts", "no", f"{refused}: {error}"[:_LONGEST])
     if answer.unanswered:
         return Finding("long prompts", "no", f"{refused}: {answer.reason}"[:_LONGEST])
-    is_read = _MARK in (answer.text or "").casefold()
-    seen = "the front is read" if is_read else "the front is not read"
-    if answer.tokens_in:
-        seen += f"; {answer.tokens_in:,} tokens counted"
-    return Finding("long prompts", _works(is_read), seen)
-
-
-def _limits(headers: Mapping[str, str]) -> Finding:
-    """The limits in the headers: those of OpenAI and compatible servers, and of Anthropic."""
-    limits = [
-        f"{name.partition('ratelimit-')[2]} {value}"
-        for name, value in sorted(headers.items())
-        if "ratelimit" in name and "limit" in name.replace("ratelimit", "")
-    ]
-    return Finding("limits", "-", redacted(", ".join(limits)) or "no header says any")
+    counted = f"; {answer.tokens_in:,} tokens counted" if answer.tokens_in else ""
+    if _MARK in (answer.text or "").casefold():
+        return Finding("long prompts", "yes", f"the front is read{counted}")
+    return Finding("long prompts", "no", f"the front is not read{counted}")
 
 
 async def _batches(client: ChatClient, timeout: float) -> Finding:

@@ -102,42 +102,32 @@ def load_writer(
     return Writer(chat_engine(kind, name, AnswerCache(cache_dir), options, budget))
 
 
-_OLLAMA = "http://localhost:11434/v1"  # where Ollama listens, by its documentation
-_OPENAI = re.compile(r"(gpt|chatgpt|o\d|ft:)[\w.:-]*", re.IGNORECASE)
-_ELSEWHERE = {"claude": "anthropic", "gemini": "gemini", "command-r": "cohere", "grok": "xai"}
-_OPEN_WEIGHTS = re.compile(r"(llama|mistral|mixtral|qwen|phi|gemma|deepseek|tinyllama|smollm|gpt-oss)", re.IGNORECASE)
-# Those of LiteLLM's many that people have in their settings; any other first part is an organisation on the hub.
-_OF_LITELLM = frozenset({
-    "anthropic", "bedrock", "cohere", "deepseek", "gemini", "groq", "mistral", "openrouter", "together_ai", "vertex_ai",
-    "xai",
-})  # fmt: skip
+_OLLAMA = "openai/{} with --api-base http://localhost:11434/v1 (Ollama), or another server of yours"
+# Names as people write them, and what they probably mean; the first that fits applies. Of LiteLLM's many providers only
+# those that people have in their settings: any other first part is an organization on the hub.
+_MEANT = (
+    (r"ollama(?:_chat)?/(.+)", _OLLAMA),
+    (r"(?:huggingface|transformers)/(.+)", "hf/{} to run it here"),
+    (r"((anthropic|bedrock|cohere|deepseek|gemini|groq|mistral|openrouter|together_ai|vertex_ai|xai)/.*)", "dspy/{}"),
+    (r"((?:llama|mistral|mixtral|qwen|phi|gemma|deepseek|tinyllama|smollm|gpt-oss)[^/]*)", _OLLAMA),
+    (r"((?:gpt|chatgpt|o\d|ft:)[\w.:-]*)", "openai/{}"),
+    (r"([^/]*:[^/]*)", _OLLAMA),  # NAME:TAG is Ollama's format
+    (r"(claude[^/]*)", "dspy/anthropic/{}"),
+    (r"(gemini[^/]*)", "dspy/gemini/{}"),
+    (r"(command-r[^/]*)", "dspy/cohere/{}"),
+    (r"(grok[^/]*)", "dspy/xai/{}"),
+)
 
 
 def name_hint(model: str) -> str:
     """Return what a name of an unknown kind probably meant, as a question; empty where that is unclear.
 
-    >>> name_hint("gpt-4o-mini")
-    'did you mean openai/gpt-4o-mini?'
     >>> name_hint("claude-3-5-haiku-latest")
     'did you mean dspy/anthropic/claude-3-5-haiku-latest?'
     >>> name_hint("ollama/llama3")
     'did you mean openai/llama3 with --api-base http://localhost:11434/v1 (Ollama), or another server of yours?'
     """
-    kind, slash, model_name = model.partition("/")
-    kind = kind.casefold()
-    if kind in {"ollama", "ollama_chat"} and model_name:
-        return _of_ollama(model_name)
-    if kind in {"huggingface", "transformers"} and model_name:
-        return f"did you mean hf/{model_name} to run it here?"
-    if slash:
-        return f"did you mean dspy/{model}?" if kind in _OF_LITELLM else ""
-    if _OPENAI.fullmatch(model) and not _OPEN_WEIGHTS.match(model):
-        return f"did you mean openai/{model}?"
-    if _OPEN_WEIGHTS.match(model) or ":" in model:  # NAME:TAG is Ollama's format
-        return _of_ollama(model)
-    providers = (provider for name, provider in _ELSEWHERE.items() if model.casefold().startswith(name))
-    return next((f"did you mean dspy/{provider}/{model}?" for provider in providers), "")
-
-
-def _of_ollama(name: str) -> str:
-    return f"did you mean openai/{name} with --api-base {_OLLAMA} (Ollama), or another server of yours?"
+    for pattern, meant in _MEANT:
+        if match := re.fullmatch(pattern, model, re.IGNORECASE):
+            return f"did you mean {meant.format(match[1])}?"
+    return ""

@@ -9,12 +9,11 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from psopt.answers import spoken
-from psopt.errors import ModelError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from psopt.models.chat._client import Alternatives, Answer
+    from psopt.models.chat._client import Alternatives
 
 _LEAD = re.compile(r'"label"\s*:\s*"')
 _QUOTE = '"'
@@ -173,9 +172,3 @@ def _first_said(places: Sequence[Mapping[str, Any]]) -> int:
     begin = text.rfind(answer) if answer else 0
     ends = itertools.accumulate(map(len, tokens))
     return next((number for number, end in enumerate(ends) if end > begin), 0)
-
-
-def check_confidence(name: str, answer: Answer) -> None:
-    """Make sure that an answer has the probabilities of its tokens; raises ModelError if it does not."""
-    if answer.confidence is None:
-        raise ModelError(f"{name} sent no log-probabilities with its answers: leave --logprobs out")

@@ -84,9 +84,7 @@ class OpenAIClient(ChatClient):
         import openai  # noqa: F401
 
     async def send(self, request: dict[str, Any]) -> Answer:
-        response = await self._transport.post(request)
-        self.headers = response.headers
-        return await self._read(response, request)
+        return await self._read(await self._transport.post(request), request)
 
     async def read_response(self, status: int, body: Any, request: dict[str, Any]) -> Answer:
         """Read a response that came in a batch, by its HTTP status and body; raises as `ChatClient.send`."""

@@ -6,12 +6,13 @@ import os
 import re
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from psopt.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from contextlib import AbstractContextManager
 
 _PARTS = ("key", "token", "secret", "password", "headers", "credential")
 _NOT_SECRET = {"max_tokens", "max_completion_tokens"}
@@ -23,20 +24,25 @@ _SHORTEST = 6
 _LONG = 16
 _ESCAPE = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?")  # ECMA-48: CSI and OSC
 _VERY_LONG = 24
-
+T = TypeVar("T")
 
 asker_key: ContextVar[str] = ContextVar("asker_key", default="")
 """The key for requests to servers, in place of the environment's; empty for none."""
 
 
-@contextmanager
-def asking_with_key(key: str) -> Iterator[None]:
+def asking_with_key(key: str) -> AbstractContextManager[None]:
     """Ask servers with this key in place of the environment's, in this thread only; an empty key changes nothing."""
-    token = asker_key.set(key)
+    return holding(asker_key, key)
+
+
+@contextmanager
+def holding(variable: ContextVar[T], value: T) -> Iterator[None]:
+    """Give a variable a value, in this context."""
+    token = variable.set(value)
     try:
         yield
     finally:
-        asker_key.reset(token)
+        variable.reset(token)
 
 
 def is_secret(name: str) -> bool:

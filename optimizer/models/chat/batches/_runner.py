@@ -13,15 +13,9 @@ from typing import TYPE_CHECKING
 
 from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, ModelError, PsoptError
 from psopt.models.chat._budget import Need
-from psopt.models.chat._client import (
-    ModelRefusedError,
-    NotThereError,
-    ServerGoneError,
-    TransientError,
-)
+from psopt.models.chat._client import ModelRefusedError, NotThereError, ServerGoneError, TransientError
 from psopt.models.chat._wait_notices import WaitNotices
-from psopt.models.chat.batches._results import read_results
-from psopt.models.chat.batches._service import BatchService, BatchState, Patience
+from psopt.models.chat.batches._service import BatchService, BatchState, Patience, read_results
 from psopt.models.chat.batches._under_way import Grid, OpenBatch, OpenBatches
 
 if TYPE_CHECKING:
@@ -296,7 +290,9 @@ class BatchRunner:
 
     async def _take_in_lines(self, lines: Iterable[bytes], batch: OpenBatch, state: BatchState, grid: Grid) -> None:
         """Keep what the lines of the output and the error file say, each as if it had come alone."""
-        results = await read_results(lines, set(batch.answer_keys), self._client, grid)
+        queries = {key: grid.query(key) for key in batch.answer_keys}
+        requests = {key: self._client.request(query) if query else {} for key, query in queries.items()}
+        results = await read_results(lines, requests, self._client)
         self._engine.keep_batched(results.answers, results.empty, len(results.failed), grid.query)
         await self._forget(batch, state)
         for key, answer in results.answers.items():

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from psopt.errors import InputError
-from psopt.models.chat._client import NotThereError, ServerGoneError, TransientError
+from psopt.errors import InputError, PsoptError
+from psopt.models.chat._client import NotThereError, ServerGoneError, TransientError, UnsupportedError
 from psopt.models.chat._completion import read_json
 from psopt.models.chat._secrets import redacted
 from psopt.models.chat._wait_notices import clock, span
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
 
+    from psopt.models.chat._client import Answer
     from psopt.models.chat._openai_client import OpenAIClient
     from psopt.models.chat._wait_notices import WaitNotices
 
@@ -125,6 +126,50 @@ def _state(data: Any) -> BatchState:
     files = tuple(str(file) for file in (data.get("output_file_id"), data.get("error_file_id")) if file)
     n_answered = int(counts.get("completed") or 0)
     return BatchState(_id(data), str(data["status"]), n_answered, files, errors, str(data.get("input_file_id") or ""))
+
+
+@dataclass
+class Results:
+    """The lines of a batch's output and error file, each read as if it had come alone, by the keys of their answers."""
+
+    answers: dict[bytes, Answer] = field(default_factory=dict)
+    empty: dict[bytes, Answer] = field(default_factory=dict)  # answers without a text
+    failed: list[bytes] = field(default_factory=list)
+    unsupported: set[str] = field(default_factory=set)  # features that the server lacks
+    refusal: PsoptError | None = None  # the first
+
+
+async def read_results(
+    lines: Iterable[bytes], requests: Mapping[bytes, dict[str, Any]], client: OpenAIClient
+) -> Results:
+    """Read the lines that belong to requests with these keys; others are passed over."""
+    results = Results()
+    for line in lines:
+        key, status, body = _result(line)
+        if not status or key not in requests:
+            continue
+        try:
+            results.answers[key] = await client.read_response(status, body, requests[key])
+        except TransientError as failure:
+            if failure.empty is None:
+                results.failed.append(key)
+            else:
+                results.empty[key] = failure.empty
+        except UnsupportedError as error:
+            results.unsupported.add(error.feature)
+        except PsoptError as error:
+            results.refusal = results.refusal or error
+    return results
+
+
+def _result(line: bytes) -> tuple[bytes, int, object]:
+    """The key, the HTTP status and the body of a result; status 0 if it is not a result, or was not sent."""
+    try:
+        result = read_json(line)
+        response = result.get("response") or {}
+        return bytes.fromhex(result["custom_id"]), int(response.get("status_code") or 0), response.get("body")
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return b"", 0, None
 
 
 LONGEST_OUTAGE = 86_400.0  # seconds, a batch's window: after a longer outage every batch has expired
