@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from psopt.tasks import Sample
     from typing_extensions import TypeIs
 
+    # Shorter names for the arguments and results of models' methods
+    Prompts = Sequence[Prompt]
+    Texts = Sequence[str]
     Cells = NDArray[np.bool_]
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+    Progress = Callable[[int, int], None] | None
     T = TypeVar("T")
 
 OnProgress = Callable[[int, int], None]
@@ -106,41 +112,31 @@ def capabilities_of(model: Model) -> Capabilities:
 class AbleModel(Model, Protocol):
     """A model with every method that a model may have besides `predict`; `can` says which ones it has."""
 
-    def predict_cells(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
-    ) -> NDArray[np.int64]:
+    def predict_cells(self, prompts: Prompts, texts: Texts, cells: Cells, on_progress: Progress = None) -> Ints:
         """Return (n_texts, n_prompts) predictions, each as in the whole grid; `NOT_ASKED` where `cells` is False."""
 
-    def predict_proba_cells(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
-    ) -> NDArray[np.float64]:
+    def predict_proba_cells(self, prompts: Prompts, texts: Texts, cells: Cells, on_progress: Progress = None) -> Floats:
         """Return (n_texts, n_prompts, C) probabilities, NaN where `cells` is False."""
 
-    def predict_proba(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
-    ) -> NDArray[np.float64]:
+    def predict_proba(self, prompts: Prompts, texts: Texts, on_progress: Progress = None) -> Floats:
         """Return p(y|x, rho): (n_texts, n_prompts, C) float, rows sum to 1, N/A last."""
 
-    def parts_read(self, texts: Sequence[str]) -> list[str]:
+    def parts_read(self, texts: Texts) -> list[str]:
         """Return the part of each text that it reads."""
 
-    def can_read(self, prompt: Prompt, texts: Sequence[str]) -> bool:
+    def can_read(self, prompt: Prompt, texts: Texts) -> bool:
         """Whether it reads a prompt with each of these texts to the end."""
 
-    def metric_scores(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> NDArray[np.float64] | None:
+    def metric_scores(self, prompts: Prompts, texts: Texts) -> Floats | None:
         """Return what each answer is worth by a metric: (n_texts, n_prompts) in [0, 1], None if only labels count."""
 
-    def assess(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> Assessment:
+    def assess(self, array: Ints, samples: Sequence[Sample]) -> Assessment:
         """Return an assessor's verdicts on the (n_texts, n_prompts) open answers to these samples."""
 
-    def confidences(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
-    ) -> NDArray[np.float64] | None:
+    def confidences(self, prompts: Prompts, texts: Texts, array: Ints) -> Floats | None:
         """Return the mean probability of each answer's tokens, NaN where unknown; None where nobody asked for it."""
 
-    def no_labels(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
-    ) -> tuple[NoLabel, ...]:
+    def no_labels(self, prompts: Prompts, texts: Texts, array: Ints) -> tuple[NoLabel, ...]:
         """Return which of the (n_texts, n_prompts) predictions are N/A, with the model's answers."""
 
 
@@ -152,16 +148,12 @@ def n_computed(model: Model) -> int | None:
 class WholeGrids:
     """Whole grids from a model that answers cells: it is asked for all of them."""
 
-    def predict(
-        self: Any, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
-    ) -> NDArray[np.int64]:
-        answers: NDArray[np.int64] = self.predict_cells(prompts, texts, all_cells(prompts, texts), on_progress)
+    def predict(self: Any, prompts: Prompts, texts: Texts, on_progress: Progress = None) -> Ints:
+        answers: Ints = self.predict_cells(prompts, texts, all_cells(prompts, texts), on_progress)
         return answers
 
-    def predict_proba(
-        self: Any, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
-    ) -> NDArray[np.float64]:
-        shares: NDArray[np.float64] = self.predict_proba_cells(prompts, texts, all_cells(prompts, texts), on_progress)
+    def predict_proba(self: Any, prompts: Prompts, texts: Texts, on_progress: Progress = None) -> Floats:
+        shares: Floats = self.predict_proba_cells(prompts, texts, all_cells(prompts, texts), on_progress)
         return shares
 
 
@@ -185,7 +177,7 @@ class WrappedModel(WholeGrids):
         return replace(capabilities_of(self._model), has_cells=True)
 
 
-def all_cells(prompts: Sequence[Prompt], texts: Sequence[str]) -> Cells:
+def all_cells(prompts: Prompts, texts: Texts) -> Cells:
     return np.ones((len(texts), len(prompts)), dtype=np.bool_)
 
 
@@ -194,7 +186,7 @@ def can(model: Model, ability: str) -> TypeIs[AbleModel]:
     return bool(getattr(capabilities_of(model), ability))
 
 
-def n_unkept(model: Model, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells) -> int:
+def n_unkept(model: Model, prompts: Prompts, texts: Texts, cells: Cells) -> int:
     """How many of the wanted answers, (n_texts, n_prompts), a model still has to compute; all if it keeps none."""
     n_wanted = int(cells.sum())
     if hasattr(model, "n_kept"):  # see `ScoringModel`
@@ -216,9 +208,7 @@ NOT_ASKED = -1
 """Stands in place of an answer that nobody asked for."""
 
 
-def predict_cells(
-    model: Model, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
-) -> NDArray[np.int64]:
+def predict_cells(model: Model, prompts: Prompts, texts: Texts, cells: Cells, on_progress: Progress = None) -> Ints:
     """Return (n_texts, n_prompts) predictions where `cells` is True, `NOT_ASKED` elsewhere.
 
     A model without `predict_cells` is asked for whole grids: one for all prompts with the same wanted texts.
@@ -231,12 +221,8 @@ def predict_cells(
 
 
 def predict_proba_cells(
-    model: AbleModel,
-    prompts: Sequence[Prompt],
-    texts: Sequence[str],
-    cells: Cells,
-    on_progress: OnProgress | None = None,
-) -> NDArray[np.float64]:
+    model: AbleModel, prompts: Prompts, texts: Texts, cells: Cells, on_progress: Progress = None
+) -> Floats:
     """Return (n_texts, n_prompts, C) probabilities as `predict_cells` does; NaN where `cells` is False."""
     if can(model, "has_cells"):
         return model.predict_proba_cells(prompts, texts, cells, on_progress)
@@ -245,14 +231,7 @@ def predict_proba_cells(
     return probabilities
 
 
-def _fill(
-    answers: NDArray[Any],
-    ask: Callable[[Sequence[Prompt], Sequence[str], OnProgress | None], NDArray[Any]],
-    prompts: Sequence[Prompt],
-    texts: Sequence[str],
-    cells: Cells,
-    on_progress: OnProgress | None,
-) -> None:
+def _fill(answers: Any, ask: Any, prompts: Prompts, texts: Texts, cells: Cells, on_progress: Progress) -> None:
     """Ask for grids: all columns that want exactly the same rows."""
     columns_of: dict[bytes, list[int]] = {}
     for column, wanted in enumerate(cells.T):

@@ -23,8 +23,7 @@ from psopt.search_spaces import Calibration
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
-    from psopt.models._base import AbleModel, Capabilities, Cells, Model, OnProgress
+    from psopt.models._base import AbleModel, Capabilities, Cells, Floats, Ints, Model, Progress, Prompts, Texts
     from psopt.models.chat import Budget
     from psopt.search_spaces import Prompt
     from typing_extensions import TypeIs
@@ -45,7 +44,7 @@ class LabelledTexts(NamedTuple):
     """Train texts, the position of each one's label, and the prompt under which they are asked."""
 
     prompt: Prompt
-    texts: Sequence[str]
+    texts: Texts
     labels: Sequence[int]
 
 
@@ -63,7 +62,7 @@ class CalibratedModel(WrappedModel):
     def __init__(
         self,
         model: AbleModel,
-        texts: Sequence[str],
+        texts: Texts,
         budget: Budget,
         *,
         is_always: bool = False,
@@ -74,7 +73,7 @@ class CalibratedModel(WrappedModel):
         self._budget = budget
         self._is_always = is_always
         self._labelled = labelled
-        self._priors: dict[str, NDArray[np.float64]] = {}
+        self._priors: dict[str, Floats] = {}
 
     def learning_from(self, labelled: LabelledTexts) -> CalibratedModel:
         """The same model with a label map, if there are enough texts to learn one; it is learnt on first use."""
@@ -86,9 +85,7 @@ class CalibratedModel(WrappedModel):
     def capabilities(self) -> Capabilities:
         return replace(super().capabilities, calibrates=True)
 
-    def predict_cells(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
-    ) -> NDArray[np.int64]:
+    def predict_cells(self, prompts: Prompts, texts: Texts, cells: Cells, on_progress: Progress = None) -> Ints:
         is_calibrated = np.array([self.calibrates(prompt) for prompt in prompts])
         wanted = cells & is_calibrated
         if not wanted.any():
@@ -98,9 +95,7 @@ class CalibratedModel(WrappedModel):
         answers[wanted] = hard_predictions(probabilities[wanted][:, None])[:, 0]
         return answers
 
-    def predict_proba_cells(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
-    ) -> NDArray[np.float64]:
+    def predict_proba_cells(self, prompts: Prompts, texts: Texts, cells: Cells, on_progress: Progress = None) -> Floats:
         probabilities = predict_proba_cells(self._model, prompts, texts, cells, on_progress)
         for column, prompt in enumerate(prompts):
             rows = np.flatnonzero(cells[:, column])
@@ -118,7 +113,7 @@ class CalibratedModel(WrappedModel):
         """Whether there are enough texts to measure a prior."""
         return len(self._texts) >= _FEWEST_TEXTS
 
-    def check_priors(self, prompts: Sequence[Prompt]) -> None:
+    def check_priors(self, prompts: Prompts) -> None:
         """Make sure that each prompt brings its label prior, or that there are enough texts to measure it.
 
         Raises InputError.
@@ -130,7 +125,7 @@ class CalibratedModel(WrappedModel):
                 " off; a run directory brings the texts of its data"
             )
 
-    def can_read(self, prompt: Prompt, texts: Sequence[str]) -> bool:
+    def can_read(self, prompt: Prompt, texts: Texts) -> bool:
         """Whether it reads a prompt with each of these texts, and with those that it measures on, to the end."""
         return bool(self._model.can_read(prompt, [*texts, *self._longest_own]))
 
@@ -151,7 +146,7 @@ class CalibratedModel(WrappedModel):
             calibration = replace(calibration, label_map=tuple(map(tuple, label_map.tolist())))
         return replace(prompt, calibration=calibration)
 
-    def prior_calls(self, prompts: Sequence[Prompt]) -> int:
+    def prior_calls(self, prompts: Prompts) -> int:
         """At most how many more answers the priors of these prompts, and the label map, will need."""
         unmeasured = {
             prompt.id: prompt
@@ -163,7 +158,7 @@ class CalibratedModel(WrappedModel):
             n_calls += self._n_unkept(self._labelled.prompt, self._labelled.texts)
         return n_calls
 
-    def _n_unkept(self, prompt: Prompt, texts: Sequence[str]) -> int:
+    def _n_unkept(self, prompt: Prompt, texts: Texts) -> int:
         return n_unkept(self._model, [prompt], texts, all_cells([prompt], texts))
 
     @property
@@ -171,7 +166,7 @@ class CalibratedModel(WrappedModel):
         """How many labelled texts the label map is learnt from; 0 without one."""
         return len(self._labelled.texts) if self._labelled else 0
 
-    def _prior(self, prompt: Prompt) -> NDArray[np.float64]:
+    def _prior(self, prompt: Prompt) -> Floats:
         """The mean log-probability of each label under a prompt, (n_labels,): brought along, or measured once."""
         if brought := self._brought_prior(prompt):
             return np.array(brought)
@@ -179,14 +174,14 @@ class CalibratedModel(WrappedModel):
             self._priors[prompt.id] = self._measure(prompt)
         return self._priors[prompt.id]
 
-    def _label_map(self, prompt: Prompt) -> NDArray[np.float64] | None:
+    def _label_map(self, prompt: Prompt) -> Floats | None:
         """The map of a prompt: brought along, or learnt once for all prompts; None where labels are not used."""
         if brought := self._brought(prompt).label_map:
             return np.array(brought)
         return None if self._brought_prior(prompt) else self._learnt
 
     @cached_property
-    def _learnt(self) -> NDArray[np.float64] | None:
+    def _learnt(self) -> Floats | None:
         """One map for all wordings and edits: it corrects the model, so answers under one prompt are enough."""
         if self._labelled is None:
             return None
@@ -207,11 +202,11 @@ class CalibratedModel(WrappedModel):
         brought = self._brought(prompt)
         return brought.prior if brought.prompt == prompt.id else ()
 
-    def _measure(self, prompt: Prompt) -> NDArray[np.float64]:
+    def _measure(self, prompt: Prompt) -> Floats:
         self.check_priors([prompt])
         return np.asarray(_log(self._asked(prompt, self._texts)[:, :-1]).mean(axis=0))
 
-    def _asked(self, prompt: Prompt, texts: Sequence[str]) -> NDArray[np.float64]:
+    def _asked(self, prompt: Prompt, texts: Texts) -> Floats:
         """The model's own probabilities under one prompt, (n, C), counted."""
         if not capabilities_of(self._model).counts_calls:
             n_new = self._n_unkept(prompt, texts)
@@ -237,9 +232,7 @@ def calibrates(model: Model) -> TypeIs[CalibratedModel]:
     return capabilities_of(model).calibrates
 
 
-def without_prior(
-    probabilities: NDArray[np.float64], prior: NDArray[np.float64], label_map: NDArray[np.float64] | None = None
-) -> NDArray[np.float64]:
+def without_prior(probabilities: Floats, prior: Floats, label_map: Floats | None = None) -> Floats:
     """Return probabilities with a label prior taken out: both (n, C) with N/A last, which does not change.
 
     `prior` is the mean log-probability of each label, (C - 1,). A `label_map`, (C, C - 1), scores labels by what is
@@ -259,13 +252,13 @@ def without_prior(
     return np.hstack([named * weights / weights.sum(axis=1, keepdims=True), probabilities[:, -1:]])
 
 
-def _evidence(probabilities: NDArray[np.float64], prior: NDArray[np.float64]) -> NDArray[np.float64]:
+def _evidence(probabilities: Floats, prior: Floats) -> Floats:
     """What is left of the labels' log-probabilities, with a mean of 0 in each row, (n, C - 1)."""
     left = _log(probabilities[:, :-1]) - prior
     return np.asarray(left - left.mean(axis=1, keepdims=True))
 
 
-def _log(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+def _log(probabilities: Floats) -> Floats:
     """Log-probabilities of the labels, normalized without N/A."""
     listed = np.where(probabilities > 0, probabilities, _UNLISTED)
     return np.asarray(np.log(listed / listed.sum(axis=1, keepdims=True)))
@@ -274,7 +267,7 @@ def _log(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
 _RIDGE = 3.0  # on val of TREC, CB and product sentences F1 is about the same from 1 to 10; see docs/decisions.md
 
 
-def fit_label_map(evidence: NDArray[np.float64], truth: NDArray[np.int64]) -> NDArray[np.float64]:
+def fit_label_map(evidence: Floats, truth: Ints) -> Floats:
     """Fit scores that are an affine function of the evidence: (n, C) and labels in [0, C) to a map, (C + 1, C).
 
     Multinomial logistic regression, penalized by its distance from the identity map, so that few texts change little.
@@ -294,7 +287,7 @@ def fit_label_map(evidence: NDArray[np.float64], truth: NDArray[np.int64]) -> ND
     start = np.eye(n_labels + 1, n_labels)  # the map that changes nothing
     target = np.eye(n_labels)[truth]
 
-    def loss(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def loss(flat: Floats) -> tuple[float, Floats]:
         away = flat.reshape(start.shape) - start
         scores = design @ (start + away)
         scores -= np.logaddexp.reduce(scores, axis=1, keepdims=True)
@@ -305,6 +298,6 @@ def fit_label_map(evidence: NDArray[np.float64], truth: NDArray[np.int64]) -> ND
     return np.asarray(best.reshape(start.shape))
 
 
-def scores_by(label_map: NDArray[np.float64], evidence: NDArray[np.float64]) -> NDArray[np.float64]:
+def scores_by(label_map: Floats, evidence: Floats) -> Floats:
     """The labels' scores, (n, C)."""
     return np.asarray(evidence @ label_map[:-1] + label_map[-1])

@@ -17,9 +17,8 @@ from psopt.tasks import columns_of_row
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
     from psopt.answers import NoLabel
-    from psopt.models._base import Cells, OnProgress
+    from psopt.models._base import Cells, Floats, Ints, Progress, Prompts, Texts
     from psopt.search_spaces import Prompt
 
 
@@ -41,13 +40,13 @@ class ChangedTextsModel(WrappedModel):
         return list({_key(text): text for text in chain.from_iterable(self._columns)}.values())
 
     @cached_property
-    def _rows(self) -> NDArray[np.int64]:
+    def _rows(self) -> Ints:
         """The place in `_texts` of each cell's text, (N, Q)."""
         row_of = {_key(text): row for row, text in enumerate(self._texts)}
         rows = [row_of[_key(text)] for text in chain.from_iterable(self._columns)]
         return np.array(rows, dtype=np.int64).reshape(len(self._columns), -1).T
 
-    def _asked(self, prompts: Sequence[Prompt], cells: Cells) -> tuple[list[Prompt], NDArray[np.int64], Cells]:
+    def _asked(self, prompts: Prompts, cells: Cells) -> tuple[list[Prompt], Ints, Cells]:
         """The distinct prompts, which of them each of the Q is, and the cells to ask for: (n_texts, n_prompts)."""
         keys = [(prompt.id, prompt.asking) for prompt in prompts]
         by_key = dict(zip(keys, prompts, strict=True))
@@ -58,47 +57,37 @@ class ChangedTextsModel(WrappedModel):
         wanted[self._rows[rows, places], columns[places]] = True
         return different, columns, wanted
 
-    def predict_cells(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
-    ) -> NDArray[np.int64]:
+    def predict_cells(self, prompts: Prompts, texts: Texts, cells: Cells, on_progress: Progress = None) -> Ints:
         different, columns, wanted = self._asked(prompts, cells)
         answers = predict_cells(self._model, different, self._texts, wanted, on_progress)
         return np.where(cells, answers[self._rows, columns], NOT_ASKED)
 
-    def predict_proba_cells(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
-    ) -> NDArray[np.float64]:
+    def predict_proba_cells(self, prompts: Prompts, texts: Texts, cells: Cells, on_progress: Progress = None) -> Floats:
         different, columns, wanted = self._asked(prompts, cells)
         probabilities = predict_proba_cells(self._model, different, self._texts, wanted, on_progress)
         return np.where(cells[:, :, None], probabilities[self._rows, columns], np.nan)
 
-    def queries(self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells | None = None) -> list[Any]:
+    def queries(self, prompts: Prompts, texts: Texts, cells: Cells | None = None) -> list[Any]:
         if cells is None:
             cells = all_cells(prompts, texts)
         different, _, wanted = self._asked(prompts, cells)
         return list(self._model.queries(different, self._texts, wanted))
 
-    def no_labels(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
-    ) -> tuple[NoLabel, ...]:
+    def no_labels(self, prompts: Prompts, texts: Texts, array: Ints) -> tuple[NoLabel, ...]:
         different, columns, wide = self._spread(prompts, array)
         no_label_at = {(no.sample, no.rephrasing): no for no in self._model.no_labels(different, self._texts, wide)}
-        no_labels = []
-        for row, column in np.argwhere(array == len(prompts[0].labels)).tolist():
-            if no_label := no_label_at.get((int(self._rows[row, column]), int(columns[column]))):
-                no_labels.append(replace(no_label, sample=row, rephrasing=column))
-        return tuple(no_labels)
+        return tuple(
+            replace(no_label, sample=row, rephrasing=column)
+            for row, column in np.argwhere(array == len(prompts[0].labels)).tolist()
+            if (no_label := no_label_at.get((int(self._rows[row, column]), int(columns[column]))))
+        )
 
-    def confidences(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
-    ) -> NDArray[np.float64] | None:
+    def confidences(self, prompts: Prompts, texts: Texts, array: Ints) -> Floats | None:
         different, columns, wide = self._spread(prompts, array)
-        confidences: NDArray[np.float64] | None = self._model.confidences(different, self._texts, wide)
+        confidences: Floats | None = self._model.confidences(different, self._texts, wide)
         return None if confidences is None else confidences[self._rows, columns]
 
-    def _spread(
-        self, prompts: Sequence[Prompt], array: NDArray[np.int64]
-    ) -> tuple[list[Prompt], NDArray[np.int64], NDArray[np.int64]]:
+    def _spread(self, prompts: Prompts, array: Ints) -> tuple[list[Prompt], Ints, Ints]:
         """The distinct prompts, which of them each of the Q is, and their answers to all texts."""
         different, columns, wanted = self._asked(prompts, array != NOT_ASKED)
         wide = np.full(wanted.shape, NOT_ASKED, dtype=np.int64)

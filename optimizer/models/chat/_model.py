@@ -24,10 +24,9 @@ from psopt.tasks import LABEL
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
     from psopt.answers import AnswerReader
     from psopt.models._assessment import Assessment, Assessor
-    from psopt.models._base import Cells, Model, OnProgress
+    from psopt.models._base import Cells, Floats, Ints, Model, Progress, Prompts, Texts
     from psopt.models.chat._client import Answer
     from psopt.models.chat._engine import Engine
     from psopt.search_spaces import Prompt
@@ -67,9 +66,7 @@ class ChatModel(WholeGrids):
         self.name = engine.client.name
         self.server = public_address(engine.client.endpoint)  # without secrets; None where DSPy decides it
 
-    def predict_cells(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
-    ) -> NDArray[np.int64]:
+    def predict_cells(self, prompts: Prompts, texts: Texts, cells: Cells, on_progress: Progress = None) -> Ints:
         """Classify some texts under some prompts, all in flight at once; see `AbleModel.predict_cells`."""
         answers = self._ask(prompts, texts, cells, on_progress)
         readers = _readers(prompts)
@@ -78,9 +75,7 @@ class ChatModel(WholeGrids):
             array[row, column] = readers[column].read(answer.text, is_cut=answer.truncated)
         return array
 
-    def predict_proba_cells(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
-    ) -> NDArray[np.float64]:
+    def predict_proba_cells(self, prompts: Prompts, texts: Texts, cells: Cells, on_progress: Progress = None) -> Floats:
         """Return the probability of each label, and of naming none; raises ModelError if the server sends none."""
         answers = self._ask(prompts, texts, cells, on_progress)
         labels = prompts[0].labels
@@ -89,7 +84,7 @@ class ChatModel(WholeGrids):
         probabilities[cells.T] = rows.reshape(len(answers), len(labels) + 1)
         return probabilities.swapaxes(0, 1)
 
-    def queries(self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells | None = None) -> list[Query]:
+    def queries(self, prompts: Prompts, texts: Texts, cells: Cells | None = None) -> list[Query]:
         """The queries, in the order in which they are sent: all, or where `cells`, (n_texts, n_prompts), is True.
 
         Prompt by prompt, so that requests with a common beginning go out next to each other.
@@ -102,8 +97,7 @@ class ChatModel(WholeGrids):
 
     def _query(self, prompt: Prompt, text: str) -> Query:
         """One request; with a user's template it is the user's own, and psopt adds nothing."""
-        options = self.engine.options
-        messages = render(prompt, text)
+        options, own = self.engine.options, prompt.template
         is_open = prompt.asks != LABEL
         is_label = prompt.answer == "label" and not is_open
         if options.logprobs and not is_label and not is_open:
@@ -111,20 +105,18 @@ class ChatModel(WholeGrids):
                 f"--logprobs needs answers that are a label alone, and this prompt's are read as {prompt.answer}:"
                 " leave --logprobs out"
             )
-        query = Query(messages, has_confidence=options.logprobs and is_open, asking=prompt.asking)
-        if is_label and (options.logprobs or prompt.template is None):
-            query = query._replace(labels=prompt.labels)
-        if prompt.template is not None:
-            form = prompt.template.response_format
-            form = form and read_response_format(form)
-            return query._replace(response_format=form, max_tokens=options.most_tokens(prompt.answer), is_own=True)
-        if is_label:
-            return query
-        return query._replace(max_tokens=options.most_tokens(prompt.asks))
+        form = own.response_format if own else ""
+        return Query(
+            render(prompt, text),
+            labels=prompt.labels if is_label and (options.logprobs or not own) else (),
+            response_format=form and read_response_format(form),
+            max_tokens=options.most_tokens(prompt.answer if own else prompt.asks) if own or not is_label else None,
+            has_confidence=options.logprobs and is_open,
+            is_own=own is not None,
+            asking=prompt.asking,
+        )
 
-    def no_labels(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
-    ) -> tuple[NoLabel, ...]:
+    def no_labels(self, prompts: Prompts, texts: Texts, array: Ints) -> tuple[NoLabel, ...]:
         places = [(int(row), int(column)) for row, column in np.argwhere(array == len(prompts[0].labels))]
         queries = [self._query(prompts[column], texts[row]) for row, column in places]
         readers = _readers(prompts)
@@ -134,9 +126,7 @@ class ChatModel(WholeGrids):
             if answer is not None
         )
 
-    def confidences(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
-    ) -> NDArray[np.float64] | None:
+    def confidences(self, prompts: Prompts, texts: Texts, array: Ints) -> Floats | None:
         if not self.engine.options.logprobs or prompts[0].asks == LABEL:
             return None
         is_asked = array != NOT_ASKED
@@ -146,13 +136,11 @@ class ChatModel(WholeGrids):
         by_prompt[is_asked.T] = np.array(told, dtype=np.float64)
         return by_prompt.T
 
-    def assess(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> Assessment:
+    def assess(self, array: Ints, samples: Sequence[Sample]) -> Assessment:
         assert self._assessor is not None  # noqa: S101  # `capabilities` says so
         return self._assessor.assess(array, samples)
 
-    def _ask(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None
-    ) -> list[Answer]:
+    def _ask(self, prompts: Prompts, texts: Texts, cells: Cells, on_progress: Progress) -> list[Answer]:
         form = prompts[0].answer
         monitor = AnswerMonitor(
             self.name,
@@ -204,7 +192,7 @@ class ChatModel(WholeGrids):
         return label_probabilities(answer.logprobs or [], labels)
 
 
-def _readers(prompts: Sequence[Prompt]) -> list[AnswerReader]:
+def _readers(prompts: Prompts) -> list[AnswerReader]:
     return [reader_for(prompt.answer, prompt.labels, prompt.asks) for prompt in prompts]
 
 

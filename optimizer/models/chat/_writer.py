@@ -12,7 +12,7 @@ from psopt.errors import ModelError
 from psopt.models.chat._client import Query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from psopt.models._assessment import Pair, Rated
     from psopt.models.chat._engine import Engine
@@ -102,7 +102,7 @@ class _Judge(Generic[Verdict]):
     system = ""
     asked = ""
     tags: tuple[str, str] = ("", "")  # in the first order
-    turned_tags: tuple[str, str] = ("", "")
+    are_alike = False  # whether the two texts keep the order of their tags when they are turned
     fails = ""  # what an unusable judge does, in words
 
     def __init__(self, writer: Writer) -> None:
@@ -149,10 +149,10 @@ class _Judge(Generic[Verdict]):
 
     def _messages(self, item: tuple[str, str, str], *, turned: bool) -> Messages:
         text, *compared = item
-        tags: tuple[str, str] = self.tags
+        tags = self.tags
         if turned:
             compared.reverse()
-            tags = self.turned_tags
+            tags = self.tags if self.are_alike else self.tags[::-1]
         content = "\n".join([_tagged("task", text), *map(_tagged, tags, compared), "", self.asked])
         return [{"role": "system", "content": f"{self.system} {_DATA}"}, {"role": "user", "content": content}]
 
@@ -163,7 +163,7 @@ class SamenessJudge(_Judge[bool]):
     system = "You compare answers."
     asked = _SAME
     tags = ("first", "second")
-    turned_tags = ("first", "second")
+    are_alike = True
     fails = "says of {share} pairs of answers neither yes nor no"
 
     def same(self, pairs: Sequence[Pair]) -> list[bool]:
@@ -194,15 +194,16 @@ class RatingJudge(_Judge[int]):
     system = "You rate answers."
     asked = _RATE
     tags = ("reference", "answer")
-    turned_tags = ("answer", "reference")
     fails = f"gives {{share}} answers no rating from {_LOWEST} to {_HIGHEST}"
 
     def rate(self, answers: Sequence[Rated]) -> list[float]:
         """Return the rating of each answer, in [0, 1]; one without a rating gets the mean of the others."""
-        means = [_mean_in_range(both) for both in self.verdicts(answers)]
-        known_means = [mean for mean in means if mean is not None]
-        usual = sum(known_means) / max(1, len(known_means))
-        return [usual if mean is None else mean for mean in means]
+        ratings = np.array(self.verdicts(answers), dtype=np.float64).reshape(-1, 2)  # NaN where it could not be read
+        n_read = (~np.isnan(ratings)).sum(axis=1)
+        means = np.nansum(ratings, axis=1) / np.maximum(1, n_read)
+        usual = means[n_read > 0].mean() if n_read.any() else _LOWEST
+        in_range = (np.where(n_read > 0, means, usual) - _LOWEST) / (_HIGHEST - _LOWEST)
+        return list(map(float, in_range))
 
     def measures(self, answers: Sequence[Rated]) -> dict[str, float]:
         """Return how far the judge agrees with itself, and by what part of the range it prefers what comes last.
@@ -229,14 +230,6 @@ class RatingJudge(_Judge[int]):
         if match and _LOWEST <= int(match[1]) <= _HIGHEST:
             return int(match[1])
         return None
-
-
-def _mean_in_range(ratings: Iterable[int | None]) -> float | None:
-    """The mean of the ratings that could be read, from 0 for the lowest to 1 for the highest; None without any."""
-    read = [rating for rating in ratings if rating is not None]
-    if not read:
-        return None
-    return (sum(read) / len(read) - _LOWEST) / (_HIGHEST - _LOWEST)
 
 
 def _tagged(tag: str, text: str) -> str:

@@ -41,17 +41,12 @@ class HFModel(ScoringModel):
     """
 
     def __init__(
-        self,
-        repo_or_path: str,
-        *,
-        cache: AnswerCache | None = None,
-        likelihood: str = "mean",
-        batch_tokens: int | None = None,
+        self, name: str, *, cache: AnswerCache | None = None, likelihood: str = "mean", batch_tokens: int = 0
     ) -> None:
-        import_transformers(f"hf/{repo_or_path}")
+        import_transformers(f"hf/{name}")
         self._device = find_device()
         self._batch_tokens = batch_tokens or _BATCH_TOKENS.get(self._device.type, _BATCH_TOKENS["cpu"])
-        self._source = find_source(repo_or_path)
+        self._source = find_source(name)
         check_is_causal(self._source)
         super().__init__(self._source.name, self._source.version, cache=cache, likelihood=likelihood)
 

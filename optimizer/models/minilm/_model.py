@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-    from psopt.models._base import Cells, OnProgress
+    from psopt.models._base import Cells, Ints, Progress, Prompts, Texts
     from psopt.search_spaces import Prompt
 
     Vectors = NDArray[np.float32]
@@ -48,7 +48,7 @@ class MiniLM:
     # it takes the mean of a label's examples, so their order does not matter
     capabilities = Capabilities(is_free=True, reads_order=False, has_cells=True, reads_in_part=True)
 
-    def __init__(self, reference_texts: Sequence[str], *, cache_dir: Path | None = None) -> None:
+    def __init__(self, reference_texts: Texts, *, cache_dir: Path | None = None) -> None:
         if not reference_texts:
             raise InputError("minilm needs some unlabelled texts of the task to compare with, and got none")
         self._reference = tuple(evenly_spread(reference_texts, REFERENCE_TEXTS))
@@ -56,9 +56,7 @@ class MiniLM:
         self._has_said = False
         self._looked_at: set[str] = set()
 
-    def predict(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
-    ) -> NDArray[np.int64]:
+    def predict(self, prompts: Prompts, texts: Texts, on_progress: Progress = None) -> Ints:
         """Classify every text under every prompt (see `Model.predict`). An empty text is N/A."""
         self._say_what_is_cut(prompts[0], texts)
         if on_progress:
@@ -68,10 +66,10 @@ class MiniLM:
         predictions[[not text.strip() for text in texts]] = len(prompts[0].labels)
         return predictions
 
-    def parts_read(self, texts: Sequence[str]) -> list[str]:
+    def parts_read(self, texts: Texts) -> list[str]:
         return self.encoder.parts_read(texts)
 
-    def _say_what_is_cut(self, prompt: Prompt, texts: Sequence[str]) -> None:
+    def _say_what_is_cut(self, prompt: Prompt, texts: Texts) -> None:
         """Warn once how many texts are longer than the part that is read."""
         new = set(texts) - self._looked_at
         self._looked_at |= new
@@ -84,14 +82,12 @@ class MiniLM:
                 "texts are longer, and no figure says anything of the rest; other models read more"
             )
 
-    def predict_cells(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], cells: Cells, on_progress: OnProgress | None = None
-    ) -> NDArray[np.int64]:
+    def predict_cells(self, prompts: Prompts, texts: Texts, cells: Cells, on_progress: Progress = None) -> Ints:
         # The last digit of an embedding depends on its batch, so parts of a grid might decide a near tie differently.
         # The whole grid costs little more: all candidates need the same embeddings, and these are kept.
         return np.where(cells, self.predict(prompts, texts, on_progress), NOT_ASKED)
 
-    def scores(self, prompt: Prompt, texts: Sequence[str]) -> Vectors:
+    def scores(self, prompt: Prompt, texts: Texts) -> Vectors:
         """Return how well each label fits each text under a prompt: (n_texts, n_labels), no fixed range."""
         prompt = with_statements(prompt)
         encode = self.encoder.encode
@@ -125,7 +121,7 @@ class MiniLM:
         moved = described - self.encoder.encode([description])
         return _unit((1 - DESCRIPTION_SHARE) * bare + DESCRIPTION_SHARE * moved)
 
-    def _from_notes(self, prompt: Prompt, texts: Sequence[str], alone: Vectors) -> Vectors:
+    def _from_notes(self, prompt: Prompt, texts: Texts, alone: Vectors) -> Vectors:
         """What the notes add: for each label, the relevance of the note that concerns the text most."""
         added = np.zeros((len(texts), len(prompt.labels)), dtype=np.float32)
         mentions = list(chain.from_iterable(label_mentions(note, prompt.labels) for note in prompt.notes))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
-    from psopt.models._base import OnProgress
+    from psopt.models._base import Floats, Ints, Progress, Prompts, Texts
     from psopt.models.scoring._tokenizer import LabelTree, PromptTokenizer
     from psopt.search_spaces import Messages, Prompt
 
@@ -36,7 +36,7 @@ class LabelScorer(Protocol):
     tokenizer: PromptTokenizer
     longest: int | None  # how many tokens it reads, if that is known
 
-    def steps(self, prompts: Sequence[list[int]], tree: LabelTree) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
+    def steps(self, prompts: Sequence[list[int]], tree: LabelTree) -> Iterator[tuple[list[int], Floats]]:
         """Yield indices of some prompts, and (n_indices, n_steps) log-probabilities of the tree's steps after each."""
 
 
@@ -79,25 +79,19 @@ class ScoringModel:
         """The model in memory: loaded for the first answer that is not in the cache."""
         raise NotImplementedError
 
-    def predict(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
-    ) -> NDArray[np.int64]:
+    def predict(self, prompts: Prompts, texts: Texts, on_progress: Progress = None) -> Ints:
         """Classify every text under every prompt (see `Model.predict`); of tied labels, the first."""
         best = self.label_scores(prompts, texts, on_progress).argmax(axis=2)
         return np.asarray(best, dtype=np.int64)
 
-    def predict_proba(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
-    ) -> NDArray[np.float64]:
+    def predict_proba(self, prompts: Prompts, texts: Texts, on_progress: Progress = None) -> Floats:
         """Return the softmax of the labels' scores: (n_texts, n_prompts, C + 1), rows sum to 1, N/A last and 0."""
         from scipy.special import softmax
 
         probabilities = softmax(self.label_scores(prompts, texts, on_progress), axis=2)
         return np.pad(probabilities, ((0, 0), (0, 0), (0, 1)))
 
-    def label_scores(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
-    ) -> NDArray[np.float64]:
+    def label_scores(self, prompts: Prompts, texts: Texts, on_progress: Progress = None) -> Floats:
         """Return log-likelihoods, mean or sum: (n_texts, n_prompts, n_labels) float."""
         scores = np.empty((len(texts), len(prompts), len(prompts[0].labels)))
         n_done = 0
@@ -112,7 +106,7 @@ class ScoringModel:
             scores[:, column] = self._score_prompt(prompt, texts, count)
         return scores
 
-    def n_kept(self, prompts: Sequence[Prompt], texts: Sequence[str], cells: NDArray[np.bool_]) -> int:
+    def n_kept(self, prompts: Prompts, texts: Texts, cells: NDArray[np.bool_]) -> int:
         """How many of the wanted answers, (n_texts, n_prompts), are in the cache and take no time."""
         n = 0
         for column, prompt in zip(cells.T, prompts, strict=True):
@@ -120,7 +114,7 @@ class ScoringModel:
             n += sum(times[key] for key in self._cache.get_many(times))
         return n
 
-    def _score_prompt(self, prompt: Prompt, texts: Sequence[str], count: Callable[[int], None]) -> NDArray[np.float64]:
+    def _score_prompt(self, prompt: Prompt, texts: Texts, count: Callable[[int], None]) -> Floats:
         """The scores of each text, from the cache or, some at a time, from the model."""
         keys = self._keys(prompt, [render(prompt, text) for text in texts])
         times = Counter(keys)
@@ -151,16 +145,16 @@ class ScoringModel:
             self.computed += len(answered)
             yield answered
 
-    def can_read(self, prompt: Prompt, texts: Sequence[str]) -> bool:
+    def can_read(self, prompt: Prompt, texts: Texts) -> bool:
         """Whether it reads a prompt with each of these texts to the end; loads the model."""
         return self._too_long(texts, *self._tokens(prompt, texts)) is None
 
-    def _tokens(self, prompt: Prompt, texts: Sequence[str]) -> tuple[list[list[int]], LabelTree]:
+    def _tokens(self, prompt: Prompt, texts: Texts) -> tuple[list[list[int]], LabelTree]:
         conversations = [render(prompt, text) for text in texts]
         lead, turn_end = _begun(prompt, conversations)
         return self.scorer.tokenizer.scored(conversations, _labels_in_answers(prompt), lead, turn_end)
 
-    def _too_long(self, texts: Sequence[str], prompts: Sequence[list[int]], tree: LabelTree) -> ModelError | None:
+    def _too_long(self, texts: Texts, prompts: Sequence[list[int]], tree: LabelTree) -> ModelError | None:
         longest = self.scorer.longest
         n_prompt = max(map(len, prompts))
         n_label = max(map(len, tree.paths()))

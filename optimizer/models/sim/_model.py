@@ -14,15 +14,12 @@ from psopt.search_spaces import with_statements
 from psopt.text import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
-    from psopt.models._base import OnProgress
+    from psopt.models._base import Floats, Ints, Progress, Prompts, Texts
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
     Keys = NDArray[np.uint64]
-    Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +79,7 @@ def keys(values: list[int]) -> Keys:
     return np.array(values, dtype=np.uint64)
 
 
-def uniform(first: Keys, second: Keys) -> NDArray[np.float64]:
+def uniform(first: Keys, second: Keys) -> Floats:
     """Return a uniform number in [0, 1) for every pair of keys, by NumPy's broadcasting rules.
 
     Steele, Lea & Flood (2014), *Fast splittable pseudorandom number generators*: SplitMix64's finaliser, used twice.
@@ -130,9 +127,7 @@ class SimulatedModel:
     def name(self) -> str:
         return self.options.name
 
-    def predict(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
-    ) -> NDArray[np.int64]:
+    def predict(self, prompts: Prompts, texts: Texts, on_progress: Progress = None) -> Ints:
         """Draw an answer for every text under every prompt (see `Model.predict`).
 
         The draw depends only on text and description, so that prompts differ by what they say and not by luck.
@@ -150,9 +145,7 @@ class SimulatedModel:
             on_progress(answers.size, answers.size)
         return answers
 
-    def predict_proba(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
-    ) -> NDArray[np.float64]:
+    def predict_proba(self, prompts: Prompts, texts: Texts, on_progress: Progress = None) -> Floats:
         """Return the distribution that each answer of `predict` is drawn from: (n_texts, n_prompts, C)."""
         probabilities = np.empty((len(texts), len(prompts), len(self.labels) + 1))
         for prompt, columns in self._by_content(prompts):
@@ -161,7 +154,7 @@ class SimulatedModel:
             on_progress(len(texts) * len(prompts), len(texts) * len(prompts))
         return probabilities
 
-    def profiles(self, prompt: Prompt, texts: Sequence[str]) -> NDArray[np.float64]:
+    def profiles(self, prompt: Prompt, texts: Texts) -> Floats:
         """Return p(c | text) under a prompt, whatever its description: (n_texts, C), rows sum to 1, N/A last."""
         positions = self._positions(prompt)
         read = [self._read(text) for text in texts]
@@ -172,7 +165,7 @@ class SimulatedModel:
         rates = pulls(read_cues(with_statements(prompt), self.labels), [text.words for text in read], len(self.labels))
         return _profiles(traits, self.options.obey * rates)[:, [*positions, -1]]
 
-    def true_labels(self, texts: Sequence[str]) -> tuple[str, ...]:
+    def true_labels(self, texts: Texts) -> tuple[str, ...]:
         """Return the hidden true labels: the task's own, or by hash."""
         return tuple(self.labels[self._read(text).truth] for text in texts)
 
@@ -190,7 +183,7 @@ class SimulatedModel:
             raise InputError(f"model {self.name} knows the labels {', '.join(self.labels)} and no others")
         return [self.labels.index(label) for label in prompt.labels]
 
-    def _by_content(self, prompts: Sequence[Prompt]) -> list[tuple[Prompt, list[int]]]:
+    def _by_content(self, prompts: Prompts) -> list[tuple[Prompt, list[int]]]:
         """Group prompts that differ only in their description, with their columns."""
         columns: dict[Prompt, list[int]] = {}
         for column, prompt in enumerate(prompts):
@@ -202,7 +195,7 @@ class SimulatedModel:
 class _Traits:
     """What N texts are like before any edit."""
 
-    default_answer: NDArray[np.int64]  # (N,): the class a text is usually given, in [0, C)
+    default_answer: Ints  # (N,): the class a text is usually given, in [0, C)
     instability: Floats  # (N,): share of its answers that are drawn anew for every wording, in [0, 1]
     anew: Floats  # (N, C): q, which those are drawn from
     # (N, C - 1): exponential clocks of mean 1, one per label. A pull of rate r changes the default answer to its label
@@ -210,7 +203,7 @@ class _Traits:
     compliance_clocks: Floats
 
 
-def _draw_traits(own: Keys, group: Keys, truth: NDArray[np.int64], n_labels: int, options: SimOptions) -> _Traits:
+def _draw_traits(own: Keys, group: Keys, truth: Ints, n_labels: int, options: SimOptions) -> _Traits:
     """Draw the traits of texts from their own keys and those of their groups, both (N,)."""
     # Do not rename traits: their names go into the hash, so answers under the same model name would change.
     shared = np.where(_drawn(own, "grouped") < options.grouped, group, own)

@@ -94,8 +94,8 @@ class BatchRunner:
             self._notices.say("its batches stay open at the server, and are waited for by whoever goes on")
             raise
         finally:
-            self._settle(grid.keys)
-            for batch in self._batches.holding(grid.keys):
+            self._settle(grid.waiting.keys())
+            for batch in self._batches.holding(grid.waiting.keys()):
                 self._settle(batch.answer_keys)
         if places := sorted(grid.waiting.values()):
             lone_answers = await self._engine.ask_alone([queries[place] for place in places], progress, monitor)
@@ -129,7 +129,7 @@ class BatchRunner:
         A batch without an id that nobody is opening is looked up by its tag: its process has ended.
         """
         batches = []
-        for batch in self._batches.holding(grid.keys):
+        for batch in self._batches.holding(grid.waiting.keys()):
             if not batch.id and may_find:
                 opened = await self._patience.insist(partial(self._service.find, batch.tag))
                 if not opened:
@@ -297,12 +297,10 @@ class BatchRunner:
         await self._forget(batch, state)
         for key, answer in results.answers.items():
             grid.answered(key, answer)
-        grid.alone |= results.empty.keys() & grid.waiting.keys()  # asked alone, an empty answer gets a second try
         grid.failures.update(results.failed)
-        grid.alone |= {key for key, times in grid.failures.items() if times >= _TRIES}
-        for feature in results.unsupported:
-            self._engine.negotiation.refused(feature)
-            grid.write_keys()
+        failing = {key for key, times in grid.failures.items() if times >= _TRIES}
+        # Asked alone, an empty answer gets a second try, and a request without what is refused is found.
+        grid.alone |= (results.empty.keys() | results.unsupported | failing) & grid.waiting.keys()
         if results.refusal:
             raise results.refusal
         self._n_fruitless += 1
@@ -344,7 +342,7 @@ class BatchRunner:
 
     async def _cancel(self, grid: Grid) -> None:
         """Cancel the batches that were sent for a grid; a resumed run reads the answers that they have."""
-        for batch in self._batches.holding(grid.keys):
+        for batch in self._batches.holding(grid.waiting.keys()):
             if batch.id and batch.tag in self._sent:
                 with contextlib.suppress(TransientError, PsoptError):  # it has ended, or can't be reached: no harm
                     await self._service.cancel(batch.id)

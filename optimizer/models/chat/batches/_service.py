@@ -135,7 +135,7 @@ class Results:
     answers: dict[bytes, Answer] = field(default_factory=dict)
     empty: dict[bytes, Answer] = field(default_factory=dict)  # answers without a text
     failed: list[bytes] = field(default_factory=list)
-    unsupported: set[str] = field(default_factory=set)  # features that the server lacks
+    unsupported: set[bytes] = field(default_factory=set)  # whose requests must be written in another way
     refusal: PsoptError | None = None  # the first
 
 
@@ -155,8 +155,8 @@ async def read_results(
                 results.failed.append(key)
             else:
                 results.empty[key] = failure.empty
-        except UnsupportedError as error:
-            results.unsupported.add(error.feature)
+        except UnsupportedError:
+            results.unsupported.add(key)
         except PsoptError as error:
             results.refusal = results.refusal or error
     return results

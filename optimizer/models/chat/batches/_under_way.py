@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Sequence, Set
 
     from psopt.models.chat._answer_monitor import AnswerMonitor
     from psopt.models.chat._client import Answer, Query
@@ -69,7 +69,7 @@ class OpenBatches:
                 may_send = False
             yield may_send
 
-    def holding(self, keys: set[bytes]) -> list[OpenBatch]:
+    def holding(self, keys: Set[bytes]) -> list[OpenBatch]:
         """The batches that contain one of these keys, whichever process sent them."""
         batches = filter(None, map(_read, sorted(self._folder.glob("*.json"))))
         own = (batch for batch in batches if batch.server == self._server)
@@ -109,30 +109,17 @@ def _read(file: Path) -> OpenBatch | None:
 
 
 class Grid:
-    """A grid in progress: its queries by the keys of their answers, which change when requests do."""
+    """A grid in progress."""
 
     def __init__(self, queries: Sequence[Query], engine: Engine, progress: Progress, monitor: AnswerMonitor) -> None:
         self._queries = queries
-        self._engine = engine
         self._monitor = monitor
         self.progress = progress
         self.answers: dict[int, Answer] = {}  # by the query's place
-        self.waiting: dict[bytes, int] = {}  # places of queries without an answer, by their keys
+        # Places of queries without an answer, by the keys of their answers
+        self.waiting = {engine.key(query): place for place, query in enumerate(queries)}
         self.alone: set[bytes] = set()  # what batches can't answer
         self.failures: Counter[bytes] = Counter()  # failed tries in batches, by key
-        self._former: set[bytes] = set()
-        self.write_keys()
-
-    def write_keys(self) -> None:
-        """Compute the keys again, after requests are written in another way: what failed before may succeed now."""
-        self._former |= self.waiting.keys()
-        places = (place for place in range(len(self._queries)) if place not in self.answers)
-        self.waiting = {self._engine.key(self._queries[place]): place for place in places}
-
-    @property
-    def keys(self) -> set[bytes]:
-        """The keys of what waits, as requests are written now and as they were when batches were sent."""
-        return self._former | self.waiting.keys()
 
     def query(self, key: bytes) -> Query | None:
         """The query whose answer has a key; None if it is not in this grid, or answered."""
