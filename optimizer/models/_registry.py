@@ -101,37 +101,60 @@ def load_model(
     (see `Capabilities.writes`) or lacks the requested probabilities (see `Capabilities.has_confidences`).
     """
     options = options or LMConfig()
-    if not isinstance(model, str):
-        own_model = _given(model, task, cache_dir, options, budget)
-        abilities = capabilities_of(own_model)
-        if task.spec.is_open and not abilities.writes:
-            raise _chooses(own_model.name, task)
-        if task.spec.is_open and options.logprobs and not abilities.has_confidences:
-            raise InputError(f"model {own_model.name} gives no probabilities: leave --logprobs out")
-        return own_model
-    if len(model_names(model)) > 1:
-        raise InputError(f"{model} is several models, and this is for one: name it with --model")
-    kind, _, model_name = model.partition("/")
-    if kind in _CHOOSING and task.spec.is_open:
-        raise _chooses(model, task)
-    if model == "minilm":
+    if hasattr(model, "predict") and hasattr(model, "name"):
+        _check_own(model, task, options)
+        return model  # type: ignore[no-any-return]
+    kind, name = _read_name(model, task)
+    if kind == "minilm":
         return MiniLM([sample.text for sample in (task.train or task.val)], cache_dir=cache_dir)
-    if model != SMOLLM2 and kind not in _KINDS:
-        raise _unknown(model)
     if kind == "sim":
-        return SimulatedModel(model_name, task)
-    if not model_name and model != SMOLLM2:
-        form = _KINDS[kind]
-        raise InputError(f"model {model!r} lacks {'a path' if form.endswith('PATH') else 'a name'}: {form}")
+        return SimulatedModel(name, task)
     cache = AnswerCache(cache_dir)
     if kind == SMOLLM2:
-        path = fast_copy(fetched_model(model))  # in the default folder, wherever answers are kept
-        return GGUFModel(path, name=model, cache=cache, likelihood=options.hf_likelihood)
+        path = fast_copy(fetched_model(kind))  # in the default folder, wherever answers are kept
+        return GGUFModel(path, name=kind, cache=cache, likelihood=options.hf_likelihood)
     if kind == "gguf":
-        return GGUFModel(model_name, cache=cache, likelihood=options.hf_likelihood)
+        return GGUFModel(name, cache=cache, likelihood=options.hf_likelihood)
     if kind == "hf":
-        return HFModel(model_name, cache=cache, likelihood=options.hf_likelihood)
-    return chat_model(kind, model_name, cache, options, budget, assessor_for(task.spec, cache_dir, options, budget))
+        return HFModel(name, cache=cache, likelihood=options.hf_likelihood)
+    return chat_model(kind, name, cache, options, budget, assessor_for(task.spec, cache_dir, options, budget))
+
+
+def _check_own(model: Model, task: Task, options: LMConfig) -> None:
+    """Make sure that the caller's own model gives the answers that are asked for; raises InputError."""
+    abilities = capabilities_of(model)
+    if task.spec.is_assessed and not abilities.is_assessed:
+        raise InputError(
+            f"answers {str(task.spec)!r} are compared or rated by what is asked beside a chat model, such as "
+            f"openai/NAME, and model {model.name} is one of your own: take {FREE}, or give it `assess`"
+        )
+    if task.spec.is_open and not abilities.writes:
+        raise _chooses(model.name, task)
+    if task.spec.is_open and options.logprobs and not abilities.has_confidences:
+        raise InputError(f"model {model.name} gives no probabilities: leave --logprobs out")
+
+
+def _read_name(model: Any, task: Task) -> tuple[str, Any]:
+    """The kind of a model and its name, or the `dspy.LM` or function itself; raises InputError if it can't be one."""
+    if not isinstance(model, str):
+        if not callable(model) or isinstance(model, type):
+            type_name = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
+            raise InputError(
+                "a model is a name such as 'minilm', a function from messages to a text, a dspy.LM or a psopt Model, "
+                f"not {type_name}"
+            )
+        return "dspy" if _is_dspy_lm(model) else "function", model
+    if len(model_names(model)) > 1:
+        raise InputError(f"{model} is several models, and this is for one: name it with --model")
+    kind, _, name = model.partition("/")
+    if kind in _CHOOSING and task.spec.is_open:
+        raise _chooses(model, task)
+    if model not in _WHOLE_NAMES and kind not in _KINDS:
+        raise _unknown(model)
+    if not name and kind in _KINDS and kind != "sim":
+        form = _KINDS[kind]
+        raise InputError(f"model {model!r} lacks {'a path' if form.endswith('PATH') else 'a name'}: {form}")
+    return kind, name
 
 
 def _chooses(model: str, task: Task) -> InputError:
@@ -153,26 +176,6 @@ def _unknown(model: str) -> InputError:
     if is_file:
         hint = f"did you mean gguf/{model}?"
     return InputError(f"unknown model {model!r}: {hint} {kinds}")
-
-
-def _given(model: Any, task: Task, cache_dir: Path | None, options: LMConfig, budget: Budget | None) -> Model:
-    """The caller's own model."""
-    if hasattr(model, "predict") and hasattr(model, "name"):
-        if task.spec.is_assessed and not capabilities_of(model).is_assessed:
-            raise InputError(
-                f"answers {str(task.spec)!r} are compared or rated by what is asked beside a chat model, such as "
-                f"openai/NAME, and model {model.name} is one of your own: take {FREE}, or give it `assess`"
-            )
-        return model  # type: ignore[no-any-return]
-    if not callable(model) or isinstance(model, type):
-        type_name = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
-        raise InputError(
-            "a model is a name such as 'minilm', a function from messages to a text, a dspy.LM or a psopt Model, "
-            f"not {type_name}"
-        )
-    assessor = assessor_for(task.spec, cache_dir, options, budget)
-    kind = "dspy" if _is_dspy_lm(model) else "function"
-    return chat_model(kind, model, AnswerCache(cache_dir), options, budget, assessor)
 
 
 def name_of_model(model: Any) -> str:

@@ -224,8 +224,8 @@ def test_who_asks_for_the_same_at_the_same_time_waits_for_the_same_batch(place: 
     send = first.engine.batches._send
     others = [threading.Thread(target=place.model().predict, args=(PROMPTS, TEXTS)) for _ in range(2)]
 
-    async def send_first(lines: dict[bytes, bytes]) -> Any:
-        sent = await send(lines)
+    async def send_first(*lines: Any) -> Any:
+        sent = await send(*lines)
         for thread in others:
             thread.start()
         return sent

@@ -222,7 +222,7 @@ def read_response_format(text: str) -> str:
 def _in_full(data: Any) -> dict[str, Any]:
     """The response format in OpenAI's full form, however much of it was given."""
     if not isinstance(data, dict):
-        raise InputError(f"the response format is no JSON schema but {_shown(data)}; {_FORMS}")
+        raise InputError(f"the response format is no JSON schema but {json.dumps(data):.40}; {_FORMS}")
     if data.get("type") == "json_schema":
         inner = data.get("json_schema")
     elif "schema" in data:
@@ -233,11 +233,8 @@ def _in_full(data: Any) -> dict[str, Any]:
         raise InputError(f"the response format holds no schema: {_FORMS}")
     named = {"name": _NAME, **inner}
     if not _SAYING & set(named["schema"]):
-        shown = _shown(named["schema"])
-        raise InputError(f"the response format is no JSON schema: {shown} says neither type nor properties; {_FORMS}")
+        shown = json.dumps(named["schema"], ensure_ascii=False)
+        raise InputError(
+            f"the response format is no JSON schema: {shown:.40} says neither type nor properties; {_FORMS}"
+        )
     return {"type": "json_schema", "json_schema": named}
-
-
-def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 40 else f"{text[:38]}.."

@@ -119,13 +119,10 @@ class Engine:
 
     def key(self, query: Query) -> bytes:
         """The key of a query's answer, for its request in the current form."""
-        parts: dict[str, Any] = {"endpoint": self.client.endpoint, "request": self.client.request(query)}
-        # Included only where they are not 0: so keys match those of caches from before there were samples.
-        if query.sample:
-            parts["sample"] = query.sample
-        if query.asking:
-            parts["asking"] = query.asking
-        return answer_key(**parts)
+        # Without those that are 0: so keys match those of caches from before there were samples.
+        repeats = {"sample": query.sample, "asking": query.asking}
+        parts = {name: number for name, number in repeats.items() if number}
+        return answer_key(endpoint=self.client.endpoint, request=self.client.request(query), **parts)
 
     def _looked_up(self, queries: Sequence[Query]) -> tuple[list[bytes], dict[bytes, Answer], dict[bytes, Query]]:
         """The queries' keys, the answers that are in the cache, and the queries without one there."""
@@ -139,6 +136,10 @@ class Engine:
         If an answer is in the cache, the server has accepted the current form of request: no call is needed. A text
         that is refused for good says nothing about others.
         """
+
+        async def ask(query: Query) -> Answer:
+            return self.kept([query])[0] or await self._answer(query, Worker(Batch()))
+
         self.client.prepare()
         n_before = self.budget.usage.made
         async with self.negotiation.lock:
@@ -146,14 +147,11 @@ class Engine:
             for query in queries:
                 if self.negotiation.is_settled(query):
                     return 0
-                answer = await self.negotiation.find_out(query, self._kept_or_asked)
+                answer = await self.negotiation.find_out(query, ask)
                 if not answer.unanswered:
                     self.negotiation.answered(query)
                     break
             return min(len(queries), self.budget.usage.made - n_before)
-
-    async def _kept_or_asked(self, query: Query) -> Answer:
-        return self.kept([query])[0] or await self._answer(query, Worker(Batch()))
 
     async def _ask(self, queries: list[Query], progress: Progress, monitor: AnswerMonitor | None) -> list[Answer]:
         """Ask in batches if a grid is large enough, otherwise query by query."""

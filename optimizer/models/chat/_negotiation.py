@@ -42,9 +42,13 @@ class Negotiation:
 
     def recall(self) -> None:
         """Load what others have learnt."""
-        for names, kind in ((self._client.refused, "unsupported"), (self._taken, "taken")):
-            by_key = {self._key(kind, name): name for name in self._client.features}
-            names.update(map(by_key.__getitem__, self._cache.get_many(by_key)))
+        refused = {self._key("unsupported", name): name for name in self._client.features}
+        taken = {self._key("taken", name): name for name in self._client.features}
+        for key in self._cache.get_many([*refused, *taken]):
+            if key in refused:
+                self._client.refused.add(refused[key])
+            else:
+                self._taken.add(taken[key])
 
     def is_settled(self, query: Query) -> bool:
         """Whether everything that a query's request uses is known to be accepted."""

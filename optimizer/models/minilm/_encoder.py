@@ -7,6 +7,7 @@ import contextlib
 import functools
 import hashlib
 import os
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,8 +88,11 @@ class Encoder:
 
         tokenizer, network = _tokenizer_and_network(self._folder)
         tokens: list[list[int]] = tokenizer(list(texts), truncation=True, max_length=MAX_TOKENS)["input_ids"]
+        by_length: defaultdict[int, list[int]] = defaultdict(list)
+        for index, sequence in enumerate(tokens):
+            by_length[-(-len(sequence) // _BUCKET) * _BUCKET].append(index)
         out = np.empty((len(texts), 384), dtype=np.float16)
-        for length, members in _by_padded_length(tokens).items():
+        for length, members in by_length.items():
             for start in range(0, len(members), _BATCH):
                 batch = members[start : start + _BATCH]
                 lengths = torch.tensor([len(tokens[member]) for member in batch])
@@ -110,13 +114,6 @@ def _tokenizer_and_network(folder: Path) -> tuple[Any, Any]:
     tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
     network = transformers.AutoModel.from_pretrained(str(folder), local_files_only=True).eval()
     return tokenizer, network
-
-
-def _by_padded_length(tokens: Sequence[Sequence[int]]) -> dict[int, list[int]]:
-    groups: dict[int, list[int]] = {}
-    for index, ids in enumerate(tokens):
-        groups.setdefault(-(-len(ids) // _BUCKET) * _BUCKET, []).append(index)
-    return groups
 
 
 def _checked_weights() -> Path:

@@ -207,7 +207,8 @@ def test_what_is_there_stays_until_it_is_fetched_again_if_it_is_cut_off_or_damag
 
 
 def test_the_fast_copy_is_removed_by_the_command(models: Path, hub: dict[str, Any]) -> None:
-    fetched_model("toy")
+    models.mkdir(parents=True)
+    (models / "toy.gguf").write_bytes(CONTENT)
     copy = models / "toy.as-Q8_0.gguf"
     copy.write_bytes(b"copy")
     fetched_model("toy")

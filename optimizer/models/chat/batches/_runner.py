@@ -41,7 +41,7 @@ class BatchRunner:
     """Answers the grids of an engine in batches at one server.
 
     What batches can't answer is asked alone, through the engine. Open batches are kept in the answer cache's folder.
-    The most that each line may take is set aside in the budget until the line is answered, or will not be.
+    The most that a batch may take is set aside in the budget until it has been read, or will not be.
     """
 
     def __init__(self, engine: Engine, client: OpenAIClient, folder: Path | None) -> None:
@@ -53,7 +53,7 @@ class BatchRunner:
         self._patience = Patience(client.name, engine.options.batch_tick, self._notices)
         self._most_lines = min(engine.options.batch_size, MOST_LINES)
         self._sent: set[str] = set()  # tags of the batches that were opened here
-        self._reserved: dict[bytes, Need] = {}
+        self._reserved: dict[str, Need] = {}  # by the batches' tags
         self._is_checked = False
         self._is_crowded = False
         self._n_fruitless = 0
@@ -94,9 +94,8 @@ class BatchRunner:
             self._notices.say("its batches stay open at the server, and are waited for by whoever goes on")
             raise
         finally:
-            self._settle(grid.waiting.keys())
             for batch in self._batches.holding(grid.waiting.keys()):
-                self._settle(batch.answer_keys)
+                self._release(batch)
         if places := sorted(grid.waiting.values()):
             lone_answers = await self._engine.ask_alone([queries[place] for place in places], progress, monitor)
             grid.answers |= dict(zip(places, lone_answers, strict=True))
@@ -136,13 +135,9 @@ class BatchRunner:
                     self._batches.drop(batch)
                     continue
                 batch = self._named(batch, opened)  # the same, with its id
-            n = len(batch.keys)
-            share = Need(1, batch.most_tokens // n, batch.most_cost / n)
-            for key in batch.answer_keys:
-                if key not in self._reserved:
-                    query = grid.query(key)
-                    self._reserved[key] = self._engine.most(query, in_batch=True) if query else share
-                    self._engine.budget.set_aside(self._reserved[key])
+            if batch.tag not in self._reserved:
+                self._reserved[batch.tag] = Need(len(batch.keys), batch.most_tokens, batch.most_cost)
+                self._engine.budget.set_aside(self._reserved[batch.tag])
             batches.append(batch)
         return batches
 
@@ -163,22 +158,24 @@ class BatchRunner:
         queue = [key for key in free if key not in cached_answers]
         while queue and len(batches) < self._engine.options.max_batches and not (self._is_crowded and batches):
             try:
-                lines = self._next_lines(queue, grid)
+                lines, most = self._next_lines(queue, grid)
             except BudgetReachedError:
                 if not batches:
                     raise
                 return  # wait for the open ones, as for calls in flight
             if not lines:
                 return
-            batches.append(await self._send(lines))
+            batches.append(await self._send(lines, most))
             queue = [key for key in queue if key not in lines]
 
-    def _next_lines(self, keys: Iterable[bytes], grid: Grid) -> dict[bytes, bytes]:
-        """Write the lines of one batch, as many as the limits allow; none while the budget is set aside for others.
+    def _next_lines(self, keys: Iterable[bytes], grid: Grid) -> tuple[dict[bytes, bytes], Need]:
+        """Write the lines of one batch, as many as the limits allow, and reserve the most that they can take.
 
-        Raises BudgetReachedError if the budget can't pay for a single one.
+        There are none while the budget is set aside for others. Raises BudgetReachedError if the budget can't pay for a
+        single one.
         """
         lines: dict[bytes, bytes] = {}
+        reserved = Need()
         n_bytes = 0
         for key in keys:
             query = grid.query(key)
@@ -199,13 +196,12 @@ class BatchRunner:
                 break
             if not has_room:
                 break
-            self._reserved[key] = most
+            reserved += most
             lines[key] = line
-        return lines
+        return lines, reserved
 
-    async def _send(self, lines: dict[bytes, bytes]) -> OpenBatch:
+    async def _send(self, lines: dict[bytes, bytes], most: Need) -> OpenBatch:
         """Open a batch of these lines; after an interruption it can be found again by its tag."""
-        most = sum((self._reserved[key] for key in lines), Need())
         batch = OpenBatch(
             uuid.uuid4().hex,
             self._client.endpoint,
@@ -216,6 +212,7 @@ class BatchRunner:
             most_cost=most.cost,
         )
         self._sent.add(batch.tag)
+        self._reserved[batch.tag] = most
         has_tried = False
 
         async def attempt() -> str:
@@ -231,14 +228,13 @@ class BatchRunner:
             file = await self._patience.insist(lambda: self._service.upload(b"".join(lines.values())))
             return self._named(batch, await self._patience.insist(attempt))
         except PsoptError:  # refused: nothing is open
+            self._release(batch)
             self._batches.drop(batch)
             raise
 
-    def _settle(self, keys: Iterable[bytes]) -> None:
-        """Release what was set aside for these."""
-        for key in keys:
-            if key in self._reserved:
-                self._engine.budget.release(self._reserved.pop(key))
+    def _release(self, batch: OpenBatch) -> None:
+        """Release what was set aside for a batch."""
+        self._engine.budget.release(self._reserved.pop(batch.tag, Need()))
 
     async def _state(self, batch: OpenBatch) -> BatchState:
         """The state of a batch; not ended while it has no id or the server is unreachable."""
@@ -316,7 +312,7 @@ class BatchRunner:
 
     async def _forget(self, batch: OpenBatch, state: BatchState | None = None) -> None:
         """Forget a batch and, as far as the server lets us, its files: the answers are kept, or there are none."""
-        self._settle(batch.answer_keys)
+        self._release(batch)
         self._batches.drop(batch)
         self._n_done += 1
         if state is None or self._engine.options.batch_keep_files:
