@@ -28,36 +28,4 @@ from psopt.models._changed_texts import ChangedTextsModel
 from psopt.models._registry import NAMES, ModelProvider, can_write, load_model, name_of_model, scores_labels
 from psopt.models.minilm import minilm_lm
 
-__all__ = [
-    "MOST_LABELLED",
-    "NAMES",
-    "NOT_ASKED",
-    "PRIOR_TEXTS",
-    "AnswerCache",
-    "Assessment",
-    "Assessor",
-    "CalibratedModel",
-    "Capabilities",
-    "ChangedTextsModel",
-    "LabelledTexts",
-    "Model",
-    "ModelProvider",
-    "OnProgress",
-    "answer_key",
-    "cache_folder",
-    "calibrated_as",
-    "calibrates",
-    "can",
-    "can_write",
-    "capabilities_of",
-    "evenly_spread",
-    "load_model",
-    "longest_of",
-    "minilm_lm",
-    "n_computed",
-    "n_unkept",
-    "name_of_model",
-    "predict_cells",
-    "predict_proba_cells",
-    "scores_labels",
-]
+__all__ = ["AnswerCache", "Capabilities", "Model", "ModelProvider", "OnProgress", "can", "load_model", "minilm_lm"]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from operator import eq
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
@@ -25,8 +24,7 @@ TOKENS_ALONE = "logprobs of tokens"  # a separate name: a server that refuses al
 LEAST_TEMPERATURE = 0.01  # where 0 is refused: the nearest value that TGI and others accept
 
 
-@dataclass(frozen=True, slots=True)
-class Feature:
+class Feature(NamedTuple):
     """A part of requests; once a server has refused it, the next best takes its place."""
 
     name: str  # under which the cache keeps what was learnt
@@ -34,14 +32,6 @@ class Feature:
     field: str  # the field of a request that holds it
     called: str  # regular expression: how refusals name it, as the place of an error or in its words
     words: str = ""  # regular expression that the words of a refusal must match as well; empty for any
-
-    def named_in(self, text: str) -> re.Match[str] | None:
-        """Find this feature in the place or in the words of a refusal."""
-        return re.search(self.called, text, re.IGNORECASE)
-
-    def fits(self, text: str) -> bool:
-        """Whether a refusal in these words can be about this feature."""
-        return not self.words or re.search(self.words, text, re.IGNORECASE) is not None
 
 
 _STRUCTURED = r"response_?format|json_schema|\bstructured|\bguided|\bgrammar|json.?(mode|object)"

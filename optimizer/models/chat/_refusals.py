@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -95,15 +96,17 @@ class Refusal:
 
     def names(self, features: Sequence[Feature]) -> Feature | None:
         """Return the refused feature: by the place named, else the first that the words name; None if it is another."""
-        fitting = [feature for feature in features if feature.fits(self.text)]
+        fitting = [feature for feature in features if _found(feature.words, self.text)]
         for place in self.places:
             for feature in fitting:
-                if feature.named_in(place):
+                if _found(feature.called, place):
                     return feature
-        named = [(match.start(), feature) for feature in fitting if (match := feature.named_in(self.text))]
-        if not named:
-            return None
-        return min(named, key=lambda pair: pair[0])[1]
+        named = [(match.start(), feature) for feature in fitting if (match := _found(feature.called, self.text))]
+        return min(named, key=itemgetter(0))[1] if named else None
+
+
+def _found(pattern: str, text: str) -> re.Match[str] | None:
+    return re.search(pattern, text, re.IGNORECASE)
 
 
 def kind_of_refusal(status: int, message: str) -> str | None:

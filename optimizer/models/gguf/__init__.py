@@ -3,5 +3,3 @@
 from psopt.models.gguf._fetching import KNOWN, KnownModel, fast_copy, fetched_model
 from psopt.models.gguf._model import GGUFModel
 from psopt.models.gguf._reader import Reader, check_is_gguf
-
-__all__ = ["KNOWN", "GGUFModel", "KnownModel", "Reader", "check_is_gguf", "fast_copy", "fetched_model"]

@@ -2,5 +2,3 @@
 
 from psopt.models.hf._entailment import EntailmentMatcher
 from psopt.models.hf._model import HFModel
-
-__all__ = ["EntailmentMatcher", "HFModel"]

@@ -3,5 +3,3 @@
 from psopt.models.minilm._encoder import Encoder
 from psopt.models.minilm._lm import MiniLMEngine, Reading, minilm_lm, read_request
 from psopt.models.minilm._model import MiniLM
-
-__all__ = ["Encoder", "MiniLM", "MiniLMEngine", "Reading", "minilm_lm", "read_request"]

@@ -2,5 +2,3 @@
 
 from psopt.models.scoring._model import ScoringModel
 from psopt.models.scoring._tokenizer import LabelTree, PromptTokenizer, common_length, label_tree
-
-__all__ = ["LabelTree", "PromptTokenizer", "ScoringModel", "common_length", "label_tree"]

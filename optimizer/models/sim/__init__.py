@@ -22,5 +22,3 @@ concerns.
 """
 
 from psopt.models.sim._model import SimOptions, SimulatedModel
-
-__all__ = ["SimOptions", "SimulatedModel"]

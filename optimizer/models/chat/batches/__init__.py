@@ -5,5 +5,3 @@
 
 from psopt.models.chat.batches._runner import BatchRunner
 from psopt.models.chat.batches._service import BatchService
-
-__all__ = ["BatchRunner", "BatchService"]
