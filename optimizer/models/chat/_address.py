@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,8 +15,7 @@ from psopt.errors import InputError
 from psopt.models.chat._secrets import CUT, holding, is_secret, redacted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator, Mapping
 
     from psopt.settings import LMConfig
 
@@ -32,9 +32,11 @@ _WITH_SECRETS = re.compile(r"https?://[^\s'\"]*[?@][^\s'\"]*")
 _IS_COUNTED: ContextVar[bool] = ContextVar("_IS_COUNTED", default=False)
 
 
-def asking_nothing() -> AbstractContextManager[None]:
+@contextmanager
+def asking_nothing() -> Iterator[None]:
     """Allow models without a key: their calls are counted, and none is sent."""
-    return holding(_IS_COUNTED, value=True)
+    with holding(_IS_COUNTED, value=True):
+        yield
 
 
 @dataclass(frozen=True, slots=True)

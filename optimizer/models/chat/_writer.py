@@ -149,10 +149,10 @@ class _Judge(Generic[Verdict]):
 
     def _messages(self, item: tuple[str, str, str], *, turned: bool) -> Messages:
         text, *compared = item
-        tags = self.tags
+        tags: tuple[str, str] = self.tags
         if turned:
             compared.reverse()
-            tags = self.tags if self.are_alike else self.tags[::-1]
+            tags = tags if self.are_alike else tags[::-1]
         content = "\n".join([_tagged("task", text), *map(_tagged, tags, compared), "", self.asked])
         return [{"role": "system", "content": f"{self.system} {_DATA}"}, {"role": "user", "content": content}]
 

@@ -33,15 +33,8 @@ class Settings(c.Structure):
 class Batch(c.Structure):
     """llama_batch: pointers to arrays of `n_tokens` each."""
 
-    _fields_ = (
-        ("n_tokens", c.c_int32),
-        ("token", c.c_void_p),
-        ("embd", c.c_void_p),
-        ("pos", c.c_void_p),
-        ("n_seq_id", c.c_void_p),
-        ("seq_id", c.c_void_p),
-        ("logits", c.c_void_p),
-    )
+    _pointers = ("token", "embd", "pos", "n_seq_id", "seq_id", "logits")
+    _fields_ = (("n_tokens", c.c_int32), *((name, c.c_void_p) for name in _pointers))
 
 
 _LOGS = c.CFUNCTYPE(None, c.c_int, c.c_char_p, c.c_void_p)
