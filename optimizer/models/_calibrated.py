@@ -127,11 +127,8 @@ class CalibratedModel(WrappedModel):
 
     def can_read(self, prompt: Prompt, texts: Texts) -> bool:
         """Whether it reads a prompt with each of these texts, and with those that it measures on, to the end."""
-        return bool(self._model.can_read(prompt, [*texts, *self._longest_own]))
-
-    @cached_property
-    def _longest_own(self) -> list[str]:
-        return longest_of([*self._texts, *(self._labelled.texts if self._labelled else ())])
+        own_texts = [*self._texts, *(self._labelled.texts if self._labelled else ())]
+        return bool(self._model.can_read(prompt, [*texts, *longest_of(own_texts)]))
 
     def measured(self, prompt: Prompt) -> Prompt:
         """Return a calibrated prompt with its label prior; raises InputError if texts are too few to measure it."""

@@ -44,7 +44,10 @@ class HFModel(ScoringModel):
         self, name: str, *, cache: AnswerCache | None = None, likelihood: str = "mean", batch_tokens: int = 0
     ) -> None:
         import_transformers(f"hf/{name}")
+        import torch
+
         self._device = find_device()
+        self._dtype = torch.bfloat16 if self._device.type == "cuda" else torch.float32
         self._batch_tokens = batch_tokens or _BATCH_TOKENS.get(self._device.type, _BATCH_TOKENS["cpu"])
         self._source = find_source(name)
         check_is_causal(self._source)
@@ -54,12 +57,6 @@ class HFModel(ScoringModel):
     def precision(self) -> str:
         """The numbers' type in torch."""
         return str(self._dtype)
-
-    @property
-    def _dtype(self) -> Any:
-        import torch
-
-        return torch.bfloat16 if self._device.type == "cuda" else torch.float32
 
     @cached_property
     def scorer(self) -> _Scorer:

@@ -41,7 +41,10 @@ def find_source(repo_or_path: str, prefix: str = "hf/") -> Source:
     name = f"{prefix}{repo_or_path}"
     folder = Path(repo_or_path).expanduser()
     if folder.suffix == ".gguf" and folder.is_file():
-        return _in_gguf_file(name, folder)
+        # transformers turns it into single precision: that needs the packages gguf and accelerate
+        stat = folder.stat()
+        version = f"{stat.st_size} {stat.st_mtime_ns}"
+        return _source(name, str(folder.parent), version, gguf_file=folder.name, local_files_only=True)
     if folder.exists():
         return _in_folder(name, folder)
     if repo_or_path.startswith((".", "/", "~")) or "\\" in repo_or_path or repo_or_path.count("/") > 1:
@@ -58,13 +61,6 @@ def _in_folder(name: str, folder: Path) -> Source:
     if not any(path.suffix in _WEIGHTS for path in files):
         raise ModelError(f"{name} has no weights: there is no *.safetensors or *.bin in {folder}")
     return _source(name, str(folder), _digest(files), local_files_only=True)
-
-
-def _in_gguf_file(name: str, file: Path) -> Source:
-    """A GGUF file, which transformers turns into single precision: that needs the packages gguf and accelerate."""
-    stat = file.stat()
-    version = f"{stat.st_size} {stat.st_mtime_ns}"
-    return _source(name, str(file.parent), version, gguf_file=file.name, local_files_only=True)
 
 
 def _on_the_hub(name: str, repo: str) -> Source:

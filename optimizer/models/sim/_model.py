@@ -156,7 +156,9 @@ class SimulatedModel:
 
     def profiles(self, prompt: Prompt, texts: Texts) -> Floats:
         """Return p(c | text) under a prompt, whatever its description: (n_texts, C), rows sum to 1, N/A last."""
-        positions = self._positions(prompt)
+        if sorted(prompt.labels) != sorted(self.labels):
+            raise InputError(f"model {self.name} knows the labels {', '.join(self.labels)} and no others")
+        positions = [self.labels.index(label) for label in prompt.labels]
         read = [self._read(text) for text in texts]
         truth = np.array([text.truth for text in read], dtype=np.int64)
         own = keys([text.own for text in read])
@@ -176,12 +178,6 @@ class SimulatedModel:
             group = key(seed, "group", truth, *words_of(text)[:1])
             self._texts[text] = _TextKeys(key(seed, "text", text), group, truth, TextWords.of(text))
         return self._texts[text]
-
-    def _positions(self, prompt: Prompt) -> list[int]:
-        """The positions of the prompt's labels among the task's."""
-        if sorted(prompt.labels) != sorted(self.labels):
-            raise InputError(f"model {self.name} knows the labels {', '.join(self.labels)} and no others")
-        return [self.labels.index(label) for label in prompt.labels]
 
     def _by_content(self, prompts: Prompts) -> list[tuple[Prompt, list[int]]]:
         """Group prompts that differ only in their description, with their columns."""
