@@ -65,7 +65,7 @@ def _in_folder(name: str, folder: Path) -> Source:
 
 def _on_the_hub(name: str, repo: str) -> Source:
     """A repository at its current commit or, where the hub can't be asked, at the one that was fetched last."""
-    from huggingface_hub import HfApi, errors
+    from huggingface_hub import HfApi, errors, try_to_load_from_cache
 
     is_reached = True
     try:
@@ -74,9 +74,9 @@ def _on_the_hub(name: str, repo: str) -> Source:
         raise _explained(name, repo, error) from error
     except (errors.HTTPError, OSError):  # type: ignore[attr-defined]  # the base of its HTTP client's errors
         is_reached = False
-    # Requested by its branch, so that the commit is known later when the hub can't be reached.
+    # Requested by its branch, so that the commit is known later when the hub can't be reached: it names the folder.
     source = _source(name, repo, "", local_files_only=not is_reached, revision="main")
-    commit = source.config._commit_hash
+    commit = Path(str(try_to_load_from_cache(repo, "config.json", revision="main"))).parent.name
     return replace(source, version=commit, options={**source.options, "revision": commit})
 
 
