@@ -1,74 +1,259 @@
-"""The built-in data sets, by name."""
+"""The built-in data sets, by name: where their files are published, and how each of them is read."""
 
 from __future__ import annotations
 
+import csv
+import io
+import reprlib
 from functools import partial
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError, InputError, UnknownNameError, nearest
 from psopt.tasks._columns import listed
 from psopt.tasks._data import Builtin, RemoteFile, Sample
-from psopt.tasks._dbpedia import DBPEDIA
-from psopt.tasks._superglue import CB, RTE
-from psopt.tasks._wos import WOS
+from psopt.tasks._files import read_filled, read_rows
+from psopt.tasks._formats import Record, in_words, wide_fields
+from psopt.tasks._row import Row
+from psopt.tasks._samples import samples_of
+from psopt.tasks._strata import draw_balanced
 from psopt.text import read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from psopt.tasks._data import TrainTest
+    from psopt.tasks._data import Labels, TrainTest
+
+    ReadFile = Callable[[Path, str, Labels], tuple[Sample, ...]]
+
+SIZE = 2000  # samples that are drawn from a large file, as in E25, the paper behind psopt
+PAIR_FIELDS = ("premise", "hypothesis")
+PAIR_LAYOUT = "Premise: {premise} Hypothesis: {hypothesis}"
+TEXTS, DOMAINS, AREAS = "X.txt", "YL1.txt", "YL2.txt"  # of WoS-46985
 
 
-TRAIN = "train_5500.label"
-TEST = "TREC_10.label"
-LABELS = {
-    "NUM": "Number",
-    "LOC": "Location",
-    "HUM": "Person",
-    "DESC": "Description",
-    "ENTY": "Entity",
-    "ABBR": "Abbreviation",
-}
+def read_both(read_file: ReadFile, train: str, test: str, folder: Path, labels: Labels) -> TrainTest:
+    """Read (train, test) from two files of one form."""
+    return read_file(folder / train, "train", labels), read_file(folder / test, "test", labels)
 
 
-def read_label_files(train: str, test: str, folder: Path) -> TrainTest:
-    """Read (train, test) from two label files."""
-    return read_label_file(folder / train, "train"), read_label_file(folder / test, "test")
+def read_table(path: Path, prefix: str, labels: Labels) -> tuple[Sample, ...]:  # noqa: ARG001  # the file has the names
+    """Read a .jsonl file of text, label and, if there is one, subclass."""
+    return samples_of(path, read_rows(path), prefix)
 
 
-def read_label_file(path: Path, prefix: str) -> tuple[Sample, ...]:
-    """Read a label file; sample ids are the prefix and the line number."""
+def read_questions(path: Path, prefix: str, labels: Labels) -> tuple[Sample, ...]:
+    """Read a label file of TREC; sample ids are the prefix and the line number."""
     text = read_bytes(path, error=DataError).decode("latin-1")
     lines = enumerate(text.split("\n"), start=1)  # splitlines would split at some Latin-1 characters too
-    samples = tuple(_sample(path, prefix, number, line) for number, line in lines if line.strip())
+    samples = tuple(_question(path, prefix, number, line, labels) for number, line in lines if line.strip())
     if not samples:
         raise DataError(f"{path}: is empty")
     return samples
 
 
-def _sample(path: Path, prefix: str, number: int, line: str) -> Sample:
+def _question(path: Path, prefix: str, number: int, line: str, labels: Labels) -> Sample:
     label, _, text = line.strip().partition(" ")
     coarse, _, fine = label.partition(":")
-    if coarse not in LABELS or not fine or not text.strip():
-        raise DataError(f"{path}, line {number}: expected `COARSE:fine text`, COARSE one of {', '.join(LABELS)}")
-    return Sample(f"{prefix}-{number}", text.strip(), LABELS[coarse], fine)
+    if coarse not in labels or not fine or not text.strip():
+        raise DataError(f"{path}, line {number}: expected `COARSE:fine text`, COARSE one of {', '.join(labels)}")
+    return Sample(f"{prefix}-{number}", text.strip(), labels[coarse], fine)
 
 
-_ORIGIN = "https://cogcomp.seas.upenn.edu/Data/QA/QC/"
-TREC = Builtin(
-    name="trec",
-    description="questions by the kind of answer they ask for: 6 classes, 50 subclasses (Li and Roth)",
-    files=(
-        RemoteFile(TRAIN, _ORIGIN + TRAIN, "9e4c8bdcaffb96ed61041bd64b564183d52793a8e91d84fc3a8646885f466ec3", 335_858),
-        RemoteFile(TEST, _ORIGIN + TEST, "033f22c028c2bbba9ca682f68ffe204dc1aa6e1cf35dd6207f2d4ca67f0d0e8e", 23_354),
-    ),
-    read=partial(read_label_files, TRAIN, TEST),
-    package="psopt.tasks.bundled_trec",
-    read_bundled=partial(read_label_files, "train.label", "test.label"),
-    page=_ORIGIN,
+def read_pairs(path: Path, prefix: str, labels: Labels) -> tuple[Sample, ...]:
+    """Read a file of premises and hypotheses, one JSON object per line, as in SuperGLUE."""
+    return samples_of(path, [_pair(f"{path}, {row.where}", row, labels) for row in read_rows(path)], prefix)
+
+
+def _pair(where: str, row: Record, labels: Labels) -> Record:
+    fields = {}
+    for name in PAIR_FIELDS:
+        value = row.values.get(name)
+        if not isinstance(value, str) or not value.strip():
+            raise DataError(f"{where}: the {name} is missing, empty or no text; expected premise, hypothesis and label")
+        fields[name] = " ".join(value.split())
+    label = row.values.get("label")
+    if not isinstance(label, str) or label not in labels:
+        raise DataError(f"{where}: the label is {reprlib.repr(label)}; it must be one of {', '.join(labels)}")
+    return Record(row.where, {"text": Row(PAIR_LAYOUT.format_map(fields), fields, PAIR_FIELDS), "label": labels[label]})
+
+
+def read_articles(path: Path, prefix: str, labels: Labels) -> tuple[Sample, ...]:
+    """Draw articles from a file of DBPedia, balanced; sample ids are the prefix and the line number."""
+    stream = 1 if prefix == "train" else 2
+    labelled = ((row.values["label"], row) for row in _articles(path, labels))
+    rows = draw_balanced(labelled, [*labels.values()], SIZE, stream=stream)
+    if not rows:
+        raise DataError(f"{path}: is empty")
+    return samples_of(path, rows, prefix)
+
+
+def _articles(path: Path, labels: Labels) -> Iterator[Record]:
+    """Read line by line, since train.csv has 560,000 lines: class number, title and text, without a header."""
+    line = 1
+    try:
+        with path.open(encoding="utf-8", newline="") as file, wide_fields():
+            reader = csv.reader(file, strict=True)
+            for fields in reader:
+                if fields:
+                    yield _article(path, line, fields, labels)
+                line = reader.line_num + 1
+    except csv.Error as error:
+        raise DataError(f"{path}, line {line}: {in_words(error)}") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}, after line {line}: is not UTF-8; fetch the file again") from error
+    except OSError as error:
+        raise DataError(f"{path}: can't be read: {error.strerror}") from error
+
+
+def _article(path: Path, line: int, fields: list[str], labels: Labels) -> Record:
+    if len(fields) != 3:
+        raise DataError(f"{path}, line {line}: {len(fields)} fields; expected 3: class number, title, text")
+    number, title, text = (field.strip() for field in fields)
+    if number not in labels:
+        raise DataError(f"{path}, line {line}: the class is {number!r}; it must be a number from 1 to {len(labels)}")
+    if not text:
+        raise DataError(f"{path}, line {line}: the text is empty; fetch the file again, or remove the line")
+    return Record(f"line {line}", {"id": str(line), "text": f"{title}: {text}", "label": labels[number]})
+
+
+def read_abstracts(folder: Path, labels: Labels) -> TrainTest:
+    """Read (train, test) from the files of WoS-46985, balanced: test is drawn first, train from what is left."""
+    rows = _abstracts(folder, labels)
+    labelled = [(row.values["label"], row) for row in rows]
+    test = draw_balanced(labelled, [*labels.values()], SIZE, stream=3)
+    taken = {row.where for row in test}
+    left = [(label, row) for label, row in labelled if row.where not in taken]
+    train = draw_balanced(left, [*labels.values()], SIZE, stream=4)
+    path = folder / TEXTS
+    if not train:
+        raise DataError(f"{path}: {len(rows)} abstracts are too few; {len(labels)} or more must be left beside test")
+    return samples_of(path, train, "train"), samples_of(path, test, "test")
+
+
+def _abstracts(folder: Path, labels: Labels) -> list[Record]:
+    """One abstract per line, and in further files the numbers of its domain and, if that file is there, of its area."""
+    texts = _lines(folder / TEXTS)
+    domains = _lines(folder / DOMAINS)
+    areas = _lines(folder / AREAS) if (folder / AREAS).is_file() else []
+    for name, numbers in ((DOMAINS, domains), (AREAS, areas or texts)):
+        if len(texts) != len(numbers):
+            n_lines = f"{TEXTS} has {len(texts):,} lines and {name} {len(numbers):,}"
+            raise DataError(f"{folder}: {n_lines}; they must have one for each abstract: fetch both again")
+    names = list(labels.values())
+    rows = []
+    for index, (text, domain) in enumerate(zip(texts, domains, strict=True)):
+        if not text:
+            fix = f"remove the line here and in {DOMAINS}"
+            raise DataError(f"{folder / TEXTS}, line {index + 1}: the abstract is empty; {fix}")
+        label = names[_number(folder / DOMAINS, index, domain, len(names))]
+        values = {"id": str(index + 1), "text": text, "label": label}
+        if areas:
+            values["subclass"] = f"area {_number(folder / AREAS, index, areas[index])}"
+        rows.append(Record(f"line {index + 1}", values))
+    return rows
+
+
+def _lines(path: Path) -> list[str]:
+    """Lines without empty ones at the end; Unicode's separators don't end a line."""
+    return [line.strip() for line in io.StringIO(read_filled(path).rstrip(), newline=None)]
+
+
+def _number(path: Path, index: int, line: str, below: int = 1000) -> int:
+    if not (line.isdecimal() and int(line) < below):
+        raise DataError(f"{path}, line {index + 1}: is {line[:40]!r}; it must be a number from 0 to {below - 1}")
+    return int(line)
+
+
+def _of_pairs(name: str, description: str, codes: tuple[str, ...], sha256: str, n_bytes: int) -> Builtin:
+    """A set of SuperGLUE, whose test.jsonl has no labels: as in E25, the larger of the other files is the test set."""
+    folder = name.upper()
+    origin = f"https://dl.fbaipublicfiles.com/glue/superglue/data/v2/{folder}.zip"
+    members = (f"{folder}/train.jsonl", f"{folder}/val.jsonl")
+    return Builtin(
+        name=name,
+        description=description,
+        files=(RemoteFile(f"{folder}.zip", origin, sha256, n_bytes, members),),
+        package=f"psopt.tasks.bundled_{name}",
+        codes=codes,
+        read=partial(read_both, read_pairs, "val.jsonl", "train.jsonl"),
+        read_bundled=partial(read_both, read_pairs, "train.jsonl", "test.jsonl"),
+        page="https://super.gluebenchmark.com/tasks",
+        fields=PAIR_FIELDS,
+        layout=PAIR_LAYOUT,
+    )
+
+
+_TREC_PAGE = "https://cogcomp.seas.upenn.edu/Data/QA/QC/"
+_TREC_FILES = (
+    ("train_5500.label", "9e4c8bdcaffb96ed61041bd64b564183d52793a8e91d84fc3a8646885f466ec3", 335_858),
+    ("TREC_10.label", "033f22c028c2bbba9ca682f68ffe204dc1aa6e1cf35dd6207f2d4ca67f0d0e8e", 23_354),
 )
-BUILTINS = {builtin.name: builtin for builtin in (TREC, CB, RTE, DBPEDIA, WOS)}
+_ALL = (
+    Builtin(
+        name="trec",
+        description="questions by the kind of answer they ask for: 6 classes, 50 subclasses (Li and Roth)",
+        files=tuple(RemoteFile(name, _TREC_PAGE + name, sha256, n) for name, sha256, n in _TREC_FILES),
+        package="psopt.tasks.bundled_trec",
+        codes=("NUM", "LOC", "HUM", "DESC", "ENTY", "ABBR"),
+        read=partial(read_both, read_questions, "train_5500.label", "TREC_10.label"),
+        read_bundled=partial(read_both, read_questions, "train.label", "test.label"),
+        page=_TREC_PAGE,
+    ),
+    _of_pairs(
+        "cb",
+        "does a premise entail a hypothesis, contradict it, or neither: 3 classes (CommitmentBank, SuperGLUE)",
+        ("entailment", "contradiction", "neutral"),
+        "8d641383298d54554066ba1c93f56ae7410af75df621b90c63028806bbbbb535",
+        75_482,
+    ),
+    _of_pairs(
+        "rte",
+        "does a hypothesis follow from a premise: 2 classes (SuperGLUE)",
+        ("entailment", "not_entailment"),
+        "6310aab3f000424c9d0318a1ff20692e07c7f4aa15e8f17a5972ea0a35c398b9",
+        750_920,
+    ),
+    Builtin(
+        name="dbpedia",
+        description="encyclopedia articles by what they are about: 14 classes, 2,000 of the test file (Zhang et al.)",
+        files=(
+            RemoteFile(
+                "dbpedia_csv.tgz",
+                "https://s3.amazonaws.com/fast-ai-nlp/dbpedia_csv.tgz",
+                "42db5221ddedddb673a4cabcc5f3a7d869714c878bcfe4ba94b29d14aa38e417",
+                68_341_743,
+                members=("dbpedia_csv/train.csv", "dbpedia_csv/test.csv"),
+            ),
+        ),
+        package="psopt.tasks.bundled_dbpedia",
+        codes=tuple(map(str, range(1, 15))),
+        read=partial(read_both, read_articles, "train.csv", "test.csv"),
+        read_bundled=partial(read_both, read_table, "train.jsonl", "test.jsonl"),
+        page="https://course.fast.ai/datasets",
+    ),
+    Builtin(
+        name="wos",
+        description="abstracts by field of research: 7 classes, 134 areas, 2,000 of WoS-46985 (Kowsari et al.)",
+        files=(
+            RemoteFile(
+                "WebOfScience.zip",
+                "https://data.mendeley.com/public-files/datasets/9rw3vkcfy4/files/"
+                "c9ea673d-5542-44c0-ab7b-f1311f7d61df/file_downloaded",
+                "b787d484bff88b0dcdb3fa291d06ec9d2f025dc2a67ce1045d0c688cd96ccf8a",
+                60_222_421,
+                members=(f"WOS46985/{TEXTS}", f"WOS46985/{DOMAINS}"),
+                optional=(f"WOS46985/{AREAS}",),
+            ),
+        ),
+        package="psopt.tasks.bundled_wos",
+        codes=tuple(map(str, range(7))),
+        read=read_abstracts,
+        read_bundled=partial(read_both, read_table, "train.jsonl", "test.jsonl"),
+        page="https://data.mendeley.com/datasets/9rw3vkcfy4",
+    ),
+)
+BUILTINS = {builtin.name: builtin for builtin in _ALL}
 
 
 def find_builtin(name: str) -> Builtin:

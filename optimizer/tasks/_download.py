@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import os
-import shutil
 import socket
 import sys
 import tarfile
 import threading
 import zipfile
-import zlib
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from psopt.errors import DataError
@@ -25,8 +22,6 @@ from psopt.tasks._hub import HubName, fetch_tables, is_hub_name, is_offline
 from psopt.text import read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from psopt.tasks._data import Builtin, RemoteFile, Source
 
 
@@ -243,47 +238,21 @@ def _check_name_server(host: str) -> None:
 
 
 def unpack(archive: Path, file: RemoteFile, folder: Path) -> None:
-    """Unpack the wanted files of an archive into a new folder: all of them, or none.
-
-    Only the content of ordinary files is copied, each to the last part of its path, so that no entry can be written
-    elsewhere, even if it is called ``../x`` or is a link. The folder appears only once it is complete.
-    """
+    """Unpack the wanted files of a published archive into a new folder, which appears only once it is complete."""
     with TemporaryDirectory(prefix="unpacking-", dir=folder.parent) as temporary:
-        target = Path(temporary) / folder.name
+        unpacked, target = Path(temporary, "all"), Path(temporary, folder.name)
+        if archive.suffix == ".zip":
+            with zipfile.ZipFile(archive) as zipped:
+                zipped.extractall(unpacked)  # noqa: S202  # its digest has been checked
+        else:
+            with tarfile.open(archive) as tarred:
+                tarred.extractall(unpacked, filter="data")
         target.mkdir()
-        copied = _copy(archive, (*file.members, *file.optional), target)
-        for member in file.members:
-            if member not in copied:
-                raise DataError(f"{archive}: holds no {member}; remove it and fetch it again")
+        for member in (*file.members, *file.optional):
+            if member in file.members or (unpacked / member).exists():
+                (unpacked / member).rename(target / PurePosixPath(member).name)
         try:
             target.rename(folder)
         except OSError:
             if not folder.is_dir():  # if it exists, another process was quicker
                 raise
-
-
-def _copy(archive: Path, wanted: tuple[str, ...], target: Path) -> set[str]:
-    copied = set()
-    try:
-        for path, source in _entries(archive, wanted):
-            with source, (target / PurePosixPath(path).name).open("wb") as copy:
-                shutil.copyfileobj(source, copy)
-            copied.add(path)
-    except (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
-        reason = str(error).partition("\n")[0].rstrip(":")
-        raise DataError(f"{archive}: can't be unpacked: {reason}; remove it and fetch it again") from error
-    return copied
-
-
-def _entries(archive: Path, wanted: tuple[str, ...]) -> Iterator[tuple[str, IO[bytes]]]:
-    """The wanted files in an archive, each open while it is the current one; links and the like are none."""
-    if archive.suffix == ".zip":
-        with zipfile.ZipFile(archive) as file:
-            for path in file.namelist():
-                if path in wanted:
-                    yield path, file.open(path)
-        return
-    with tarfile.open(archive) as tar:
-        for entry in tar:
-            if entry.isreg() and entry.name in wanted and (source := tar.extractfile(entry)):
-                yield entry.name, source

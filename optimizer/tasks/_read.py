@@ -158,9 +158,10 @@ def _is_unlabelled(source: str, table: Any, label: str) -> bool:
 def read_builtin(builtin: Builtin, *, seed: int, strict: bool) -> dict[str, Any]:
     """Read a built-in task: local files, else downloaded ones, else (unless `strict`) the bundled sample."""
     described = read_task_file(builtin.bundled_folder / "task.toml")
+    labels = dict(zip(builtin.codes, described.labels, strict=True))
     try:
         origin = find_local(builtin) or Origin(download(builtin), "downloaded")
-        train, test = builtin.read(origin.path)
+        train, test = builtin.read(origin.path, labels)
     except DownloadError as error:
         looked = "PSOPT_DATA_DIR is not set"
         if folder := data_folder(builtin.name):
@@ -169,7 +170,7 @@ def read_builtin(builtin: Builtin, *, seed: int, strict: bool) -> dict[str, Any]
         fix = f"psopt data fetch {builtin.name}, or set PSOPT_DATA_DIR"
         if strict:
             raise DataError(f"{missing}: {fix}") from error
-        train, test = builtin.read_bundled(builtin.bundled_folder)
+        train, test = builtin.read_bundled(builtin.bundled_folder, labels)
         own = f"using psopt's own sample of {len(train) + len(test)} {described.noun}s in their place"
         origin = Origin(builtin.bundled_folder, "bundled", f"{missing}; {own}. For the real data: {fix}")
     placed = [*(Placed(sample, "train") for sample in train), *(Placed(sample, "test") for sample in test)]
@@ -187,4 +188,6 @@ def read_bundled(name: str) -> TrainTest:
     'Number'
     """
     builtin = find_builtin(name)
-    return builtin.read_bundled(builtin.bundled_folder)
+    folder = builtin.bundled_folder
+    labels = read_task_file(folder / "task.toml").labels
+    return builtin.read_bundled(folder, dict(zip(builtin.codes, labels, strict=True)))

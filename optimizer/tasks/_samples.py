@@ -14,7 +14,6 @@ from psopt.tasks._answer_spec import LABELS, ORDINAL, AnswerSpec
 from psopt.tasks._cells import OR_SKIP, RowError, check_text, column_names, is_empty, of_each_row, plain_rows, text_of
 from psopt.tasks._columns import ColumnChoice, find_columns, listed, missing_column
 from psopt.tasks._data import Sample
-from psopt.tasks._files import read_rows
 from psopt.tasks._references import read_references
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from psopt.tasks._columns import Columns
-    from psopt.tasks._data import TrainTest
     from psopt.tasks._formats import Record
 
 # Guards against a wrong column or a broken quote, not measured: no class name is a page.
@@ -161,12 +159,6 @@ def samples_of(path: Path, rows: Sequence[Record], prefix: str) -> tuple[Sample,
         replace(sample, id=f"{prefix}-{sample.id}", text=row.values["text"])
         for (sample, _), row in zip(table.placed, rows, strict=True)
     )
-
-
-def read_train_test(folder: Path) -> TrainTest:
-    """Read (train, test) from ``train.jsonl`` and ``test.jsonl``: text, label and, if there is one, subclass."""
-    train, test = folder / "train.jsonl", folder / "test.jsonl"
-    return samples_of(train, read_rows(train), "train"), samples_of(test, read_rows(test), "test")
 
 
 def _label(value: Any, where: str, column: str, spec: AnswerSpec) -> str:
