@@ -16,7 +16,7 @@ from psopt.tasks._labels import check_among, check_classes, in_order, scale_hint
 from psopt.tasks._references import labels_in, set_written, written_set
 from psopt.tasks._samples import Placed
 from psopt.tasks._splits import normalised, pinned_note, rare_note, relabelled
-from psopt.text import shown_signs
+from psopt.text import shortened_list, shown_signs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -119,15 +119,12 @@ def left_out(tables: Sequence[Table], splits: Splits) -> list[str]:
     """Say, one fact per line, how many samples of the data the splits leave out, and why."""
     coded = {(table.label_column, table.code_column): None for table in tables if table.code_column}
     notes = [f"the labels are those of column {name!r}, which names the codes of {code!r}" for name, code in coded]
-    lacking = {
-        "a text": sum(table.n_without_text for table in tables),
-        "a label": sum(table.n_without_label for table in tables),
-    }
-    for missing_value, n_rows in lacking.items():
-        if n_rows == 1:
-            notes.append(f"1 row without {missing_value} is left out")
-        elif n_rows:
-            notes.append(f"{n_rows:,} rows without {missing_value} are left out")
+    n_without_text = sum(table.n_without_text for table in tables)
+    n_without_label = sum(table.n_without_label for table in tables)
+    for missing_value, n_rows in (("a text", n_without_text), ("a label", n_without_label)):
+        if n_rows:
+            are = "row without {} is" if n_rows == 1 else "rows without {} are"
+            notes.append(f"{n_rows:,} {are.format(missing_value)} left out")
     samples = [sample for table in tables for sample, _ in table.placed]
     n_lost = len(samples) - sum(map(len, splits))
     if n_lost:
@@ -167,9 +164,8 @@ def merge_alike(
         names = {spelling[name] for name in set_written(label)}
         return written_set(names, sorted(names))
 
-    more = f", and {len(merges) - _MOST_NAMED:,} more are merged" if len(merges) > _MOST_NAMED else ""
     merged = [[Placed(relabelled(sample, spelt), split) for sample, split in table] for table in tables]
-    return merged, f"label {', '.join(merges[:_MOST_NAMED])}, which looks the same{more}"
+    return merged, f"labels that look the same: {shortened_list(merges, _MOST_NAMED)}"
 
 
 def _as_number(label: str) -> str:

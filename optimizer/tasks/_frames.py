@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError
@@ -13,7 +13,7 @@ from psopt.tasks._columns import customary
 from psopt.tasks._formats import Record, check_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterator
 
 
 def rows_of_frame(source: str, data: Any) -> list[Record] | None:
@@ -33,34 +33,29 @@ def rows_of_frame(source: str, data: Any) -> list[Record] | None:
 
 def is_frame(data: Any) -> bool:
     """Tell whether something is a table of a library that this module knows."""
-    return _reader(data) is not None
+    library = _library(data)
+    return library in _READERS and hasattr(data, _READERS[library][0]) and not isinstance(data, Mapping)
 
 
-def _reader(data: Any) -> Callable[[Any], Iterable[Mapping[str, Any]]] | None:
-    """How a table is read, by the library of its type and the methods that it has."""
-    library = type(data).__module__.partition(".")[0]
-    if library == "pandas" and hasattr(data, "to_dict") and hasattr(data, "columns"):
-        return lambda frame: frame.to_dict(orient="records")
-    if library == "polars" and hasattr(data, "collect"):
-        return lambda frame: frame.collect().to_dicts()
-    if library == "polars" and hasattr(data, "to_dicts"):
-        return lambda frame: frame.to_dicts()
-    if library == "pyarrow" and hasattr(data, "to_pylist") and hasattr(data, "column_names"):
-        return lambda table: table.to_pylist()
-    if library == "datasets" and hasattr(data, "features") and not isinstance(data, Mapping):
-        return _named_classes
-    return None
+def _library(data: Any) -> str:
+    return type(data).__module__.partition(".")[0]
+
+
+_READERS: dict[str, tuple[str, Callable[[Any], Iterable[Mapping[str, Any]]]]] = {
+    "pandas": ("columns", lambda frame: frame.to_dict(orient="records")),
+    "polars": ("lazy", lambda frame: frame.lazy().collect().to_dicts()),
+    "pyarrow": ("column_names", lambda table: table.to_pylist()),
+    "datasets": ("features", lambda dataset: _named_classes(dataset)),
+}
+"""By library: the attribute that its tables have, and how one is read."""
 
 
 def _values(source: str, frame: Any) -> Iterable[Mapping[str, Any]]:
-    library = type(frame).__module__.partition(".")[0]
-    if library == "pandas":  # libraries other than these two allow no duplicate names
-        check_names(source, getattr(frame, "columns", ()))
-    if library == "pyarrow":
-        check_names(source, getattr(frame, "column_names", ()))
-    read = _reader(frame)
-    if read is None:
+    if not is_frame(frame):
         raise DataError(f"{source}: a {type(frame).__name__} is no table; give a DataFrame or a Dataset")
+    columns, read = _READERS[_library(frame)]
+    if _library(frame) in ("pandas", "pyarrow"):  # the others allow no duplicate names
+        check_names(source, getattr(frame, columns))
     return read(frame)
 
 

@@ -50,12 +50,9 @@ class HubName:
 
     def __str__(self) -> str:
         """The name as it is written in full."""
-        name = f"{PREFIX}{self.repository}"
-        if self.config:
-            name += f":{self.config}"
-        if self.revision:
-            name += f"@{self.revision}"
-        return name
+        config = f":{self.config}" if self.config else ""
+        revision = f"@{self.revision}" if self.revision else ""
+        return f"{PREFIX}{self.repository}{config}{revision}"
 
     @property
     def short(self) -> str:
@@ -162,9 +159,7 @@ def _no_config(datasets: Any, name: HubName, path: str, commit: str) -> DataErro
     configs = datasets.get_dataset_config_names(path, revision=commit)
     if name.config in configs or (name.config is None and len(configs) < 2):
         return None
-    which = "several configurations"
-    if name.config:
-        which = f"no configuration {name.config!r}"
+    which = f"no configuration {name.config!r}" if name.config else "several configurations"
     return DataError(f"{name}: has {which}: name one of {', '.join(configs)}, as hf:{name.repository}:{configs[0]}")
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import difflib
 import itertools
 import math
-import os.path
 import re
 import unicodedata
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError, nearest
 from psopt.tasks._cells import is_empty
+from psopt.text import shortened_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -61,20 +62,14 @@ def _check_labels(where: str, labels: Sequence[str]) -> None:
 
 
 def check_among(
-    where: str, names: Iterable[str], labels: Sequence[str], *, role: str = "label", fault: str = "none of the labels"
+    where: str, names: Iterable[Any], labels: Sequence[str], *, role: str = "label", fault: str = "none of the labels"
 ) -> None:
     """Raise DataError if a name is none of the labels; messages call it by its role, and name the fault."""
     allowed = set(labels)
     for name in names:
         if name not in allowed:
-            raise _none_of(where, name, labels, role, fault)
-
-
-def _none_of(
-    where: str, name: object, labels: Sequence[str], role: str = "label", fault: str = "none of the labels"
-) -> DataError:
-    hint = nearest(str(name), labels) or f": {', '.join(labels)}"
-    return DataError(f"{where}: {role} {name!r} is {fault}{hint}")
+            hint = nearest(str(name), labels) or f": {', '.join(labels)}"
+            raise DataError(f"{where}: {role} {name!r} is {fault}{hint}")
 
 
 def check_positions(where: str, labels: Sequence[str], positions: Sequence[float]) -> None:
@@ -92,7 +87,7 @@ def check_samples(where: str, samples: Sequence[Sample], classes: Sequence[str])
     ids = set()
     for sample in samples:
         if classes and sample.label not in allowed:
-            raise _none_of(f"{where}, sample {sample.id}", sample.label, classes)
+            check_among(f"{where}, sample {sample.id}", [sample.label], classes)
         if sample.id in ids:
             raise DataError(f"{where}: id {sample.id!r} stands twice; ids must differ, from split to split too")
         ids.add(sample.id)
@@ -116,11 +111,12 @@ def in_order(where: str, labels: Sequence[str], order: Sequence[str]) -> tuple[t
         if len(set(order)) < len(order):
             raise DataError(f"{where}: the order of labels names one twice: {', '.join(order)}")
         return tuple(order), tuple(map(float, range(len(order))))
-    values = {label: number_of(label) for label in labels}
-    wordy = next((label for label, value in values.items() if value is None), None)
-    if wordy is not None:
-        raise DataError(f"{where}: label {wordy!r} is no number, so say the order: --order low,medium,high")
-    places = {label: value for label, value in values.items() if value is not None}
+    places: dict[str, float] = {}
+    for label in labels:
+        value = number_of(label)
+        if value is None:
+            raise DataError(f"{where}: label {label!r} is no number, so say the order: --order low,medium,high")
+        places[label] = value
     if len(set(places.values())) < len(places):
         raise DataError(f"{where}: two labels are the same number; write it one way: {', '.join(labels)}")
     ordered = sorted(places, key=lambda label: places[label])
@@ -175,8 +171,7 @@ def typo_hint(sizes: Mapping[str, int]) -> str:
             alike = _corrected(label, spellings, sizes)
         if alike != label:
             pairs.append(f"{label!r} ({sizes[label]:,}) looks like {alike!r} ({sizes[alike]:,})")
-    others = f", and {len(pairs) - _MOST_MISSPELT:,} more are alike" if len(pairs) > _MOST_MISSPELT else ""
-    return f"label {', '.join(pairs[:_MOST_MISSPELT])}{others}" if pairs else ""
+    return f"label {shortened_list(pairs, _MOST_MISSPELT)}" if pairs else ""
 
 
 def _corrected(label: str, spellings: Mapping[str, str], sizes: Mapping[str, int]) -> str:
@@ -187,9 +182,8 @@ def _corrected(label: str, spellings: Mapping[str, str], sizes: Mapping[str, int
     for rival, spelling in spellings.items():
         if sizes[rival] < _TIMES_AS_FREQUENT * sizes[label]:
             break
-        if min(len(spelling), len(spellings[label])) < _SHORTEST_MISSPELT:
-            continue
-        if _is_one_edit(spellings[label], spelling):
+        is_long = min(len(spelling), len(spellings[label])) >= _SHORTEST_MISSPELT
+        if is_long and _is_one_edit(spellings[label], spelling):
             return rival
     return label
 
@@ -203,15 +197,10 @@ def _bare(label: str) -> str:
 
 def _is_one_edit(spelling: str, rival: str) -> bool:
     """Tell whether one character is added, missing, changed or swapped with its neighbour; digits are never a slip."""
-    if abs(len(spelling) - len(rival)) > 1:
+    if abs(len(spelling) - len(rival)) > 1 or re.sub(r"\D", "", spelling) != re.sub(r"\D", "", rival):
         return False
-    start = len(os.path.commonprefix([spelling, rival]))  # noqa: RUF071  # of signs, not of folders
-    end = len(os.path.commonprefix([spelling[start:][::-1], rival[start:][::-1]]))  # noqa: RUF071
-    changed, instead = spelling[start : len(spelling) - end], rival[start : len(rival) - end]
-    if any(sign.isdigit() for sign in changed + instead):
-        return False
-    is_swapped = len(changed) == 2 and changed[::-1] == instead
-    return is_swapped or max(len(changed), len(instead)) == 1
+    alike = difflib.SequenceMatcher(None, spelling, rival, autojunk=False).ratio()
+    return alike >= 1 - 1 / max(len(spelling), len(rival))
 
 
 def are_mostly_rare(sizes: Collection[int]) -> bool:

@@ -86,7 +86,7 @@ def answer_of(assertion: Any, variables: Mapping[str, Any], read_file: Callable[
 
 
 def is_loose(assertion: Any) -> bool:
-    """Tell whether an assertion accepts its answer in upper or lower case."""
+    """Tell whether an assertion accepts its answer in upper or lower case: then others tell how it is spelled."""
     return isinstance(assertion, dict) and str(assertion.get("type")).startswith("icontains")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from psopt.tasks._promptfoo_answers import UnreadError, answer_of, assertion_of_
 from psopt.text import Node, json_node, read_text, shortened_list, yaml_node
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 SUFFIXES = (".yaml", ".yml", ".json")
 EXPECTED = "__expected"
@@ -63,8 +62,9 @@ def read_tests(path: Path) -> PromptfooTests:
         members = root.value
     if not members.keys() & {"prompts", "providers", "tests", "scenarios", "defaultTest"}:
         raise DataError(f"{path}: is no promptfoo configuration; data are .csv, .tsv, .jsonl or .parquet files")
-    reader = _Reader(path, text, root)
-    default = members.get("defaultTest", Node({}, 0, 0))
+    nothing = Node({}, 0, 0)
+    reader = _Reader(path, text, members.get("assertionTemplates", nothing).members)
+    default = members.get("defaultTest", nothing)
     if isinstance(default.value, str):
         file = reader.beside(default.value, "defaultTest")
         default = _document(file, read_text(file, error=DataError))
@@ -73,26 +73,15 @@ def read_tests(path: Path) -> PromptfooTests:
         reader.add(tests, _members(f"{path}, defaultTest", default.plain()))
     if not reader.rows:
         raise DataError(f"{path}: holds no tests (scenarios are not read); add tests: with vars and assert: to each")
-    return PromptfooTests(path, _completed(reader.rows, reader.loose), tuple(reader.unread))
+    return PromptfooTests(path, _completed(reader.rows), tuple(reader.unread))
 
 
-def _completed(rows: Sequence[Record], loose: Collection[int]) -> list[Record]:
-    """Rows with all columns, that of answers last; an answer whose case does not matter gets the commonest spelling."""
+def _completed(rows: Sequence[Record]) -> list[Record]:
+    """Rows with all columns, that of answers last."""
     names = dict.fromkeys(itertools.chain.from_iterable(row.values for row in rows))
     names.pop(EXPECTED, None)
     empty: dict[str, Any] = {**names, EXPECTED: None}
-    spelling: dict[str, str] = {}
-    answers = [row.values[EXPECTED] for row in rows]
-    exact = Counter(str(answer) for index, answer in enumerate(answers) if answer is not None and index not in loose)
-    for answer, _ in [*exact.most_common(), *Counter(map(str, answers)).most_common()]:
-        spelling.setdefault(answer.casefold(), answer)
-    completed = []
-    for index, row in enumerate(rows):
-        values = {**empty, **row.values}
-        if index in loose and isinstance(values[EXPECTED], str):
-            values[EXPECTED] = spelling[values[EXPECTED].casefold()]
-        completed.append(Record(row.where, values))
-    return completed
+    return [Record(row.where, {**empty, **row.values}) for row in rows]
 
 
 @dataclass
@@ -101,10 +90,9 @@ class _Reader:
 
     path: Path
     text: str
-    root: Node
+    templates: Mapping[str, Node]  # assertions that others name
     rows: list[Record] = field(default_factory=list)
     unread: list[tuple[str, str]] = field(default_factory=list)
-    loose: set[int] = field(default_factory=set)  # rows whose answer is right in upper or lower case
 
     def beside(self, name: str, where: str) -> Path:
         """The file that a name stands for, relative to the configuration."""
@@ -112,7 +100,7 @@ class _Reader:
         if "://" in stated:
             fix = "save it here, or give --dataset hf:ORG/NAME and --prompt"
             raise DataError(f"{self.path}, {where}: {stated:.60} is read from elsewhere: {fix}")
-        if Path(stated.split(":")[0]).suffix.lower() in _PROGRAMS:
+        if _is_program(stated):
             raise DataError(f"{self.path}, {where}: {stated:.60} is a program: write what it makes to a CSV file")
         return self.path.parent / stated
 
@@ -123,19 +111,14 @@ class _Reader:
             where = f"test {number}, line {line}"
             named = test.members.get("path", test).value
             if isinstance(named, str):
-                for file in self._files(named, where):
+                file = self.beside(named, where)
+                files = sorted(file.parent.glob(file.name)) if "*" in file.name else [file]
+                if not files:
+                    raise DataError(f"{self.path}, {where}: no file is called {named}")
+                for file in files:
                     self._add_file(file, where, default)
             else:
                 self._add_test(where, test.plain(), default)
-
-    def _files(self, name: str, where: str) -> list[Path]:
-        file = self.beside(name, where)
-        if "*" not in file.name:
-            return [file]
-        files = sorted(file.parent.glob(file.name))
-        if not files:
-            raise DataError(f"{self.path}, {where}: no file is called {name}")
-        return files
 
     def _add_file(self, file: Path, where: str, default: Mapping[str, Any]) -> None:
         suffix = file.suffix.lower()
@@ -173,46 +156,40 @@ class _Reader:
             return value
         if not value.startswith(_FILE):
             return filled(value, variables)
-        file = self.beside(value, where)
+        return self._content(value, where)
+
+    def _content(self, name: str, where: str) -> str:
+        file = self.beside(name, where)
         return read_text(file, f"{self.path}, {where}: {file}", DataError).strip()
 
     def _answer(self, where: str, assertions: list[Any], variables: Mapping[str, Any]) -> Any:
         def read_file(name: str) -> str:
-            try:
-                file = self.beside(name, where)
-            except DataError as error:
-                raise UnreadError("a program") from error
-            return read_text(file, f"{self.path}, {where}: {file}", DataError).strip()
+            if _is_program(name):
+                raise UnreadError("a program")
+            return self._content(name, where)
 
-        exact: list[Any] = []
-        loose: list[Any] = []
-        for assertion in map(self._resolved, assertions):
+        answers = []
+        for assertion in sorted(map(self._resolved, assertions), key=is_loose):
             try:
-                answer = answer_of(assertion, variables, read_file)
+                answers.append(answer_of(assertion, variables, read_file))
             except UnreadError as unread:
                 self.unread.append((str(unread), where))
-            else:
-                if answer is not None:
-                    (loose if is_loose(assertion) else exact).append(answer)
-        if loose and not exact:
-            self.loose.add(len(self.rows))
         try:
-            return only_answer([*exact, *loose])
+            return only_answer([answer for answer in answers if answer is not None])
         except UnreadError as unread:
             self.unread.append((str(unread), where))
             return None
 
     def _resolved(self, assertion: Any) -> Any:
-        """An assertion, or the one of the configuration that it stands for (``$ref: '#/assertionTemplates/NAME'``)."""
-        match assertion:
-            case {"$ref": str(reference)} if reference.startswith("#/"):
-                node = self.root
-                for name in reference.removeprefix("#/").split("/"):
-                    if name not in node.members:
-                        return assertion
-                    node = node.members[name]
-                return node.plain()
-        return assertion
+        """An assertion, or the template that it stands for (``$ref: '#/assertionTemplates/NAME'``)."""
+        name = str(assertion.get("$ref")) if isinstance(assertion, dict) else ""
+        template = self.templates.get(name.removeprefix("#/assertionTemplates/"))
+        return template.plain() if template else assertion
+
+
+def _is_program(name: str) -> bool:
+    """Whether a file is a program, perhaps with the name of a function in it."""
+    return Path(name.removeprefix(_FILE).split(":")[0]).suffix.lower() in _PROGRAMS
 
 
 def _items(node: Node) -> list[Node]:

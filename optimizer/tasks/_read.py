@@ -145,14 +145,12 @@ def _without_labels(source: str, tables: Mapping[str, Any], choice: ColumnChoice
     label = find_columns(source, names, choice).label
     if label is None:
         return []
-    empty = [split for split, table in tables.items() if _is_unlabelled(source, table, label)]
+    empty = []
+    for split, table in tables.items():
+        rows = rows_of_frame(source, table.select_columns([label])) if label in table.features else None
+        if all(is_empty(row.values[label]) for row in rows or ()):
+            empty.append(split)
     return [] if len(empty) == len(tables) else empty
-
-
-def _is_unlabelled(source: str, table: Any, label: str) -> bool:
-    if label not in table.features:
-        return True
-    return all(is_empty(row.values[label]) for row in rows_of_frame(source, table.select_columns([label])) or ())
 
 
 def read_builtin(builtin: Builtin, *, seed: int, strict: bool) -> dict[str, Any]:

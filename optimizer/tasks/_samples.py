@@ -17,7 +17,7 @@ from psopt.tasks._data import Sample
 from psopt.tasks._references import read_references
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from psopt.tasks._columns import Columns
@@ -131,7 +131,9 @@ def _all_placed(
         where, values = f"{source}, {row.where}", row.values
         sample_id, label, split = str(numbered[index][0]), None, None
         if columns.id:
-            sample_id = _id(values.get(columns.id), where)
+            sample_id = str(values.get(columns.id)).strip()
+            if is_empty(values.get(columns.id)):
+                raise RowError(where, "the id is empty", "fill it in, or leave the column out")
         text = text_of(where, values, columns, OR_SKIP, only_texts=only_texts)
         pinned = columns.pinned is not None and _pinned(values.get(columns.pinned), where, columns.pinned)
         if columns.split:
@@ -144,7 +146,9 @@ def _all_placed(
             fault = f"id {sample_id!r} is that of {places[sample_id]} too"
             raise RowError(where, fault, "ids must differ", "the id is that of another row too")
         places[sample_id] = row.where
-        return Placed(Sample(sample_id, text, label, _subclass(values, columns.subclass), pinned), split)
+        subclass = values.get(columns.subclass) if columns.subclass else None
+        subclass = None if is_empty(subclass) else str(subclass).strip()
+        return Placed(Sample(sample_id, text, label, subclass, pinned), split)
 
     return of_each_row(source, rows, place)
 
@@ -176,18 +180,6 @@ def _label(value: Any, where: str, column: str, spec: AnswerSpec) -> str:
         kind = f"{cell} holds a line break"
         raise RowError(where, f"{kind}: {label!r}", "write it on one line", kind)
     return label
-
-
-def _id(value: Any, where: str) -> str:
-    if is_empty(value):
-        raise RowError(where, "the id is empty", "fill it in, or leave the column out")
-    return str(value).strip()
-
-
-def _subclass(values: Mapping[str, Any], column: str | None) -> str | None:
-    if column is None or is_empty(values.get(column)):
-        return None
-    return str(values[column]).strip()
 
 
 def _split(value: Any, where: str) -> str:

@@ -173,27 +173,23 @@ def rare_note(splits: Splits) -> str:
     in_train, in_val, in_test = map(class_sizes, splits)
     if not in_val and not in_test:
         return ""
-    by_missing: dict[str, list[str]] = {}
+    by_missing: dict[str, list[str]] = defaultdict(list)
     for label, size in sorted(in_train.items()):
         missing = " and ".join(name for name, there in (("val", in_val), ("test", in_test)) if label not in there)
         if missing and size < len(splits):
-            by_missing.setdefault(missing, []).append(f"{label!r} ({size})")
-    if not by_missing:
-        return ""
-    told = [f"no score on {missing} is of {shortened_list(by_missing[missing], _MOST_NAMED)}" for missing in by_missing]
-    return f"classes with too few samples to split stay in train: {'; '.join(told)}"
+            by_missing[missing].append(f"{label!r} ({size})")
+    told = [f"no score on {missing} is of {shortened_list(rare, _MOST_NAMED)}" for missing, rare in by_missing.items()]
+    return f"classes with too few samples to split stay in train: {'; '.join(told)}" if told else ""
 
 
 def _draw(marked: Splits, seed: int, *, by_label: bool) -> Splits:
     """Draw the splits that are still empty from train."""
     train, val, test = marked
-    if not (val or test):
+    if not test:
         train, test = part_off(train, 0.2, seed=seed, stream=1, by_label=by_label)
-        train, val = part_off(train, 0.25, seed=seed, stream=2, by_label=by_label)  # a fifth of all
-    elif not test:
-        train, test = part_off(train, 0.2, seed=seed, stream=1, by_label=by_label)
-    elif not val:
-        train, val = part_off(train, min(0.2, MOST_VAL / len(train)), seed=seed, stream=2, by_label=by_label)
+    if not val:
+        share = min(0.2, MOST_VAL / len(train)) if marked.test else 0.25  # without test, a fifth of all
+        train, val = part_off(train, share, seed=seed, stream=2, by_label=by_label)
     return Splits(train, val, test)
 
 

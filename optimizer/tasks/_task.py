@@ -145,7 +145,7 @@ class Task:
     @property
     def fields(self) -> tuple[str, ...]:
         """The columns that every sample has, in the order of the data; ``text`` for plain texts."""
-        of_samples = [_columns(sample.text) for sample in self.samples]
+        of_samples = [sample.text.fields if isinstance(sample.text, Row) else ("text",) for sample in self.samples]
         if not of_samples:
             return ("text",)
         shared = set(of_samples[0]).intersection(*of_samples)
@@ -305,10 +305,6 @@ def read_samples(
     samples = tuple(placed.sample for placed in table.placed)
     check_samples(str(path), samples, task.classes)
     return samples
-
-
-def _columns(text: str) -> Iterable[str]:
-    return text.fields if isinstance(text, Row) else ("text",)
 
 
 def _row(source: str, number: int, record: Any) -> Record:

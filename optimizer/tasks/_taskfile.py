@@ -10,7 +10,6 @@ from psopt.errors import DataError, InputError, nearest
 from psopt.tasks._answer_spec import AnswerSpec, check_answers
 from psopt.tasks._columns import ColumnChoice, as_names
 from psopt.tasks._hub import HubName, is_hub_name
-from psopt.tasks._labels import check_classes
 from psopt.text import read_toml
 
 if TYPE_CHECKING:
@@ -121,10 +120,7 @@ def read_task_file(path: Path) -> TaskFile:
         if key not in KEYS:
             hint = nearest(key, KEYS) or f"; known: {', '.join(KEYS)}"
             raise DataError(f"{path}: unknown key {key!r}{hint}")
-    described = TaskFile(str(path), **{key: _value(path, key, value) for key, value in content.items()})
-    if described.labels:
-        check_classes(str(path), described.labels, described.definitions, described.subclasses)
-    return described
+    return TaskFile(str(path), **{key: _value(path, key, value) for key, value in content.items()})
 
 
 def _value(path: Path, key: str, value: Any) -> Any:
@@ -144,13 +140,11 @@ def _value(path: Path, key: str, value: Any) -> Any:
             return HubName.read(value)
         case "data" | "test":
             return path.parent / _text(path, key, value)
-        case "skip_empty":
-            if not isinstance(value, bool):
-                raise DataError(f"{path}: skip_empty must be true or false, not {value!r}")
-            return value
-        case "answers":
-            if not isinstance(value, str):
-                raise DataError(f"{path}: answers must be a text, such as {'number:1%'!r}")
+        case "skip_empty" if not isinstance(value, bool):
+            raise DataError(f"{path}: skip_empty must be true or false, not {value!r}")
+        case "answers" if not isinstance(value, str):
+            raise DataError(f"{path}: answers must be a text, such as {'number:1%'!r}")
+        case "skip_empty" | "answers":
             return value
         case _:
             return _text(path, key, value)

@@ -193,7 +193,7 @@ def test_labels_that_are_equal_to_the_eye_are_one(one: str, other: str, tmp_path
     rows = [*((text, one if label == "spam" else "zero") for text, label in ROWS), ("one more", other)]
     task = loaded(tmp_path / "a.csv", lines(rows, ",", "text,label"))
     assert labels_of(task) == {one: 7, "zero": 6}
-    assert "looks the same" in task.info.note
+    assert "look the same" in task.info.note
     (tmp_path / "a.toml").write_text(f'labels = ["{other}", "zero"]\n', "utf-8")
     told = load_task(tmp_path / "a.csv", task_file=tmp_path / "a.toml")
     assert labels_of(told) == {other: 7, "zero": 6}
