@@ -1,7 +1,17 @@
 """Reading text files, and finding things in texts: phrases, private data, labels, changed lines."""
 
-from psopt.text._document import Node, json_node, yaml_node
-from psopt.text._files import as_text, nearest_sibling, parse_json, read_bytes, read_json, read_text, read_toml
+from psopt.text._files import (
+    Node,
+    as_text,
+    json_node,
+    nearest_sibling,
+    parse_json,
+    read_bytes,
+    read_json,
+    read_text,
+    read_toml,
+    yaml_node,
+)
 from psopt.text._label_mentions import (
     LabelMention,
     Statements,

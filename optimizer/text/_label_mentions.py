@@ -71,21 +71,18 @@ def label_mentions(text: str, labels: Sequence[str]) -> list[LabelMention]:
     >>> label_mentions('Questions that begin with "when" ask for Number.', ["Number", "Person"])
     [LabelMention(label=0, topic='when', cues=('^when',))]
     """
-    mentions = (_mention(sentence, labels) for sentence in _SENTENCE_END.split(text))
-    return [mention for mention in mentions if mention is not None]
-
-
-def _mention(sentence: str, labels: Sequence[str]) -> LabelMention | None:
-    unquoted = _QUOTED.sub(" ", sentence)
-    named = _named(unquoted, labels)
-    if len(named) > 1:  # a field may have the same name as a label
-        named = _named(_FIELD.sub(" ", unquoted), labels)
-    if len(named) != 1:
-        return None
-    cues = quoted_cues(sentence)
-    without_label = label_pattern(labels[named[0]]).sub(" ", sentence)
-    topic = ", ".join(field_and_phrase(cue)[1].removeprefix("^") for cue in cues) or " ".join(without_label.split())
-    return LabelMention(named[0], topic, cues)
+    mentions = []
+    for sentence in _SENTENCE_END.split(text):
+        unquoted = _QUOTED.sub(" ", sentence)
+        named = _named(unquoted, labels)
+        if len(named) > 1:  # a field may have the same name as a label
+            named = _named(_FIELD.sub(" ", unquoted), labels)
+        if len(named) == 1:
+            cues = quoted_cues(sentence)
+            without_label = " ".join(label_pattern(labels[named[0]]).sub(" ", sentence).split())
+            topic = ", ".join(field_and_phrase(cue)[1].removeprefix("^") for cue in cues) or without_label
+            mentions.append(LabelMention(named[0], topic, cues))
+    return mentions
 
 
 def _named(text: str, labels: Sequence[str]) -> list[int]:
@@ -109,20 +106,15 @@ def quoted_cues(sentence: str) -> tuple[str, ...]:
             opening = "^"
         elif _ANYWHERE.search(between):
             opening = ""
-        field = _field(between, field)
+        if named_fields := _FIELD.findall(between):
+            field = named_fields[-1]
+        elif _WHOLE_TEXT.search(between):
+            field = ""
         words = " ".join(words_of(match.group(1) or match.group(2)))
         if words:
             cues.append(phrase_of_field(field, opening + words))
         end = match.end()
     return tuple(cues)
-
-
-def _field(between: str, field: str) -> str:
-    """The field that the words before a quotation name, or else the previous one."""
-    named = _FIELD.findall(between)
-    if named:
-        return str(named[-1])
-    return "" if _WHOLE_TEXT.search(between) else field
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,9 +53,10 @@ _MARKUP = re.compile(r"<(script|style)\b.*?</\1\s*>|<[a-z/!][^<>]{0,500}>|&(?:#\
 _ASKING = frozenset({"who", "whom", "whose", "when", "where", "why", "how"})
 _VAGUE_ALONE = "how"
 _QUESTION_WORDS = _ASKING | {"what", "which"}
-# Words joined by such a sign ("re-send", "don't", "a@b.c") are one word; their parts don't count as words.
-_WORD = re.compile(r"[^\W_]+(?:[’'_@./+&=#-]+[^\W_]+)*")
-_PLAIN = re.compile(r"[^\W_]+")
+# Words joined by such a sign ("re-send", "don't", "a@b.c") are one word, and their parts none; nor are words quotable
+# whose lower case is not the form in which words are compared.
+_NOT_QUOTABLE = re.compile(r"[^\W_]+(?:[’'_@./+&=#-]+[^\W_]+)+|[^\W_]*[ßςſ][^\W_]*")
+_SPACED = re.compile(r"[^\W_]+(?: +[^\W_]+)*")
 _UNSPACED = re.compile(r"[\u3040-\u9fff\u0e00-\u0e7f][^\w\s\u0e00-\u0e7f]*")  # Japanese, Chinese, Thai
 _LETTERS_A_WORD = 2  # chosen: of these, so that six are a short sentence
 
@@ -108,8 +109,8 @@ def phrases_of(text: str) -> set[str]:
 def phrases_of_words(words: Sequence[str]) -> Iterator[str]:
     """Yield every phrase of consecutive words, the first ones also as openings, with ``^``."""
     for length in range(1, LONGEST_PHRASE + 1):
-        for start in range(len(words) - length + 1):
-            phrase = " ".join(words[start : start + length])
+        for start, run in enumerate(word_runs(words, length)):
+            phrase = " ".join(run)
             yield phrase
             if start == 0:
                 yield f"^{phrase}"
@@ -162,32 +163,13 @@ def written_phrases(text: str) -> set[str]:
     ['^re', 'me', 'pay', 'pay me', 're']
     """
     begins_plainly = _MARKUP.match(text.lstrip()) is None
+    quotable = _NOT_QUOTABLE.sub("\0", without_markup(text))
     phrases: set[str] = set()
-    for words, opens in _runs(without_markup(text)):
-        is_quotable = opens and begins_plainly
-        phrases.update(phrase for phrase in phrases_of_words(words) if is_quotable or not phrase.startswith("^"))
+    for run in _SPACED.finditer(quotable):
+        opens = begins_plainly and re.search(r"[^\W_]|\0", quotable[: run.start()]) is None
+        of_run = phrases_of_words(run.group().casefold().split())
+        phrases.update(phrase for phrase in of_run if opens or not phrase.startswith("^"))
     return phrases
-
-
-def _runs(text: str) -> Iterator[tuple[list[str], bool]]:
-    """Runs of words with only spaces between them, and whether they open the text."""
-    run: list[str] = []
-    opens = True
-    end = 0
-    for match in _WORD.finditer(text):
-        word = match.group().casefold()
-        is_plain = _PLAIN.fullmatch(match.group()) is not None and word == match.group().lower()
-        if run and (not is_plain or text[end : match.start()].strip(" ")):
-            yield run, opens
-            run = []
-            opens = False
-        if is_plain:
-            run.append(word)
-        else:
-            opens = False
-        end = match.end()
-    if run:
-        yield run, opens
 
 
 def topic_words(phrase: str) -> frozenset[str]:

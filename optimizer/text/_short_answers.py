@@ -156,23 +156,18 @@ def _value(match: re.Match[str]) -> float | None:
 
 def _scale(match: re.Match[str], *, is_money: bool) -> float:
     """The power of ten that a number is multiplied by; nan if it is unclear which."""
-    if match["scale"]:
-        if _is_unclear(match, is_money=is_money):
-            return math.nan
-        words = re.findall(_SCALE_WORDS, match["scale"].casefold())
-        return math.prod(_SCALES[word] for word in words)
+    word = (match["scale"] or "").strip(" .")
+    # 300 K are kelvins too, and $5 mil may be thousands or millions
+    if word == "K" and match["scale"][0].isspace() and not is_money:
+        return math.nan
+    if word.casefold() == "mil" and match["currency"] is not None:
+        return math.nan
+    if word:
+        return math.prod(_SCALES[part] for part in re.findall(_SCALE_WORDS, match["scale"].casefold()))
     letter = match["letter"] or ""
     if letter == "T" and match["currency"] is None and is_money:
         return math.nan  # 5 T€ are thousands in German
     return _LETTERS[letter.casefold()] if letter in _LARGE or (letter and is_money) else 1.0
-
-
-def _is_unclear(match: re.Match[str], *, is_money: bool) -> bool:
-    """Whether a scale word may mean something else: 300 K are kelvins too, and $5 mil may be thousands or millions."""
-    word = match["scale"].strip(" .")
-    if word == "K":
-        return match["scale"][0].isspace() and not is_money
-    return word.casefold() == "mil" and match["currency"] is not None
 
 
 def _normal(text: str) -> str:
