@@ -126,16 +126,14 @@ CALIBRATE = Edit(
 def allowed_edits(edits: Iterable[Edit], restriction: SearchRestriction) -> list[Edit]:
     """Return the edits that a search may use."""
     left_out = set(restriction.without)
-    return [edit for edit in edits if _may_use(edit, restriction) and not {edit.id, edit.parameter_name} & left_out]
-
-
-def _may_use(edit: Edit, restriction: SearchRestriction) -> bool:
-    """Whether its kind and its view may be used; among examples, only weak spots come from a view."""
-    if edit.kind not in restriction.kinds:
-        return False
-    if edit.kind != "example":
-        return True
-    return not restriction.no_verbatim and (edit.provenance.topic != WEAK_SPOT or "sensitivity" in restriction.views)
+    allowed = []
+    for edit in edits:
+        # Among examples, only weak spots come from a view.
+        needs_view = edit.provenance.topic == WEAK_SPOT and "sensitivity" not in restriction.views
+        is_refused = edit.kind == "example" and (restriction.no_verbatim or needs_view)
+        if edit.kind in restriction.kinds and not is_refused and not {edit.id, edit.parameter_name} & left_out:
+            allowed.append(edit)
+    return allowed
 
 
 def apply_edits(prompt: Prompt, edits: Iterable[Edit], order: str = ORDERS[0]) -> Prompt:

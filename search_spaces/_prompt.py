@@ -145,16 +145,17 @@ class Prompt(PromptParts):
             for optional in ("step", "fields"):
                 if not example[optional]:
                     del example[optional]
-        for optional in ("form", "template", "asks", "calibration", "asking"):
-            del data[optional]
-        if form := self.form.to_dict():
-            data["form"] = form
-        if self.template:
-            data["template"] = self.template.to_dict()
-        if self.asks != LABEL:
-            data["asks"] = self.asks
-        if self.calibration:
-            data["calibration"] = self.calibration.to_dict(self.labels)
+        del data["asking"]
+        further = {
+            "form": self.form.to_dict(),
+            "template": self.template and self.template.to_dict(),
+            "asks": self.asks if self.asks != LABEL else "",
+            "calibration": self.calibration and self.calibration.to_dict(self.labels),
+        }
+        for name, value in further.items():
+            del data[name]
+            if value:
+                data[name] = value
         return data
 
     @classmethod
@@ -163,6 +164,8 @@ class Prompt(PromptParts):
         unknown = set(data) - {part.name for part in fields(cls) if part.name != "asking"} - {"measured"}
         if unknown:
             raise InputError(f"a prompt has no part {sorted(unknown)[0]!r}")
+        if data.get("asks", LABEL) not in FORMS:
+            raise InputError(f"a prompt asks for one of {', '.join(FORMS)}, not {data['asks']!r}")
         try:
             labels = tuple(_text(label, "labels") for label in data["labels"])
             return cls(
@@ -174,19 +177,13 @@ class Prompt(PromptParts):
                 examples=tuple(map(_example, data.get("examples", ()))),
                 form=PromptFormat.from_dict(data.get("form", {})),
                 template=Template.from_dict(data["template"]) if "template" in data else None,
-                asks=_asked(data.get("asks", LABEL)),
+                asks=data.get("asks", LABEL),
                 calibration=Calibration.from_dict(data["calibration"], labels) if "calibration" in data else None,
             )
         except KeyError as error:
             raise InputError(f"a prompt needs {error.args[0]!r}") from error
         except TypeError as error:
             raise InputError(f"a prompt can't be built from these data: {error}") from error
-
-
-def _asked(form: Any) -> str:
-    if form not in FORMS:
-        raise InputError(f"a prompt asks for one of {', '.join(FORMS)}, not {form!r}")
-    return str(form)
 
 
 def _example(data: Mapping[str, Any]) -> Example:

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from psopt.search_spaces._prompt_parts import Definition, in_order
-from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT, fields_of
+from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT, Row, fields_of
 from psopt.templates import Additions, Field, Messages, fill_slots, render_template
 from psopt.text import line_changes, statements
 
@@ -46,13 +46,12 @@ def render(prompt: PromptParts, text: str) -> Messages:
     if prompt.template is not None:
         return render_template(prompt.template, prompt.description, additions_of(prompt), fields_of(text))
     system = SYSTEM if prompt.asks in _PLACES else _SYSTEM_OF_OTHERS
-    messages = [{"role": "system", "content": system}]
-    opening = [*_instructions(prompt), *[""] * prompt.form.blank_lines]
+    turns = [("system", system)]
     for example in _examples(prompt):
-        messages.append({"role": "user", "content": "\n".join([*opening, _question(prompt, example.text)])})
-        messages.append({"role": "assistant", "content": example.label})
-        opening = []
-    return [*messages, {"role": "user", "content": "\n".join([*opening, _question(prompt, text)])}]
+        turns += [("user", _question(prompt, example.text)), ("assistant", example.label)]
+    turns.append(("user", _question(prompt, text)))
+    turns[1] = ("user", "\n".join([*_instructions(prompt), *[""] * prompt.form.blank_lines, turns[1][1]]))
+    return [{"role": role, "content": content} for role, content in turns]
 
 
 def additions_of(prompt: PromptParts) -> Additions:
@@ -124,12 +123,8 @@ def with_statements(prompt: P) -> P:
 @lru_cache(maxsize=64)  # a search has few templates, and asks about each for every candidate
 def _literal_statements(template: Template, labels: tuple[str, ...]) -> Statements:
     spoken = [message.pieces for message in template.messages if message.role != "assistant"]
-    texts = ["".join(map(_literal, pieces)) for pieces in spoken]
+    texts = ["".join(piece for piece in pieces if isinstance(piece, str)) for pieces in spoken]
     return statements("\n\n".join(texts), labels)
-
-
-def _literal(piece: Piece) -> str:
-    return piece if isinstance(piece, str) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +153,8 @@ def render_fixed(prompt: PromptParts) -> str:
     """Render what every request of a prompt contains, whatever the text: this measures the prompt's length."""
     if prompt.template is None:
         return own_instructions(prompt)
-    nothing = dict.fromkeys(prompt.template.fields, "")
-    messages = render_template(prompt.template, prompt.description, additions_of(prompt), nothing)
-    return "\n".join(message["content"] for message in messages)
+    nothing = Row("", dict.fromkeys(prompt.template.fields, ""))
+    return "\n".join(message["content"] for message in render(prompt, nothing))
 
 
 def filled_template(prompt: PromptParts) -> Template:
@@ -210,21 +204,16 @@ def mark_added(old: Sequence[str], new: Sequence[str]) -> list[ShownLine]:
     >>> [line.added for line in mark_added(["Sort it."], ["Sort it.", "A is first."])]
     [False, True]
     """
-    lines = []
-    for change, _, _, start, end in line_changes(old, new):
-        lines += [ShownLine(text, change != "equal") for text in new[start:end]]
-    return lines
+    changes = line_changes(old, new)
+    return [ShownLine(text, change != "equal") for change, _, _, start, end in changes for text in new[start:end]]
 
 
 def render_shown(prompt: PromptParts, *, marked: bool = False) -> str:
     """Write a prompt's messages, under their roles if there are several; `marked` puts ``+`` before added lines."""
     messages = shown_messages(prompt)
-    named = len(messages) > 1 or messages[0].role != "user"
-    blocks = []
-    for message in messages:
-        blocks.append([*message.lines])
-        if named:
-            blocks[-1].insert(0, ShownLine(f"[{message.role}]", message.added))
+    blocks = [list(message.lines) for message in messages]
+    if len(messages) > 1 or messages[0].role != "user":
+        blocks = [[ShownLine(f"[{message.role}]", message.added), *message.lines] for message in messages]
     is_marked = marked and any(line.added for line in itertools.chain.from_iterable(blocks))
     write = _in_margin if is_marked else attrgetter("text")
     return "\n\n".join("\n".join(map(write, lines)) for lines in blocks)

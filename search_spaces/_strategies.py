@@ -9,37 +9,27 @@ import numpy as np
 from psopt.errors import InputError, UnknownNameError
 from psopt.search_spaces._prompt import Prompt
 from psopt.search_spaces._prompt_parts import Definition, Example
-from psopt.tasks import columns_of_row
 
 if TYPE_CHECKING:
     from psopt.tasks import Task
-    from psopt.templates import Template
 
 STRATEGIES = ("simple", "detail", "1-shot")
 
 
-def seed_prompt(
-    task: Task,
-    strategy: str = "simple",
-    *,
-    description: str | None = None,
-    template: Template | None = None,
-    seed: int = 42,
-) -> Prompt:
+def seed_prompt(task: Task, strategy: str = "simple", *, seed: int = 42) -> Prompt:
     """Build the prompt that a strategy makes from a task.
 
     ``simple`` is the description and the class list; ``detail`` adds what each class means; ``1-shot`` adds to *simple*
-    one example of each class, drawn from train. With the user's own template, whose parts the description then holds,
-    they add the same to it. Raises UnknownNameError if there is no such strategy. Raises InputError if the task lacks
-    what it needs.
+    one example of each class, drawn from train. Raises UnknownNameError if there is no such strategy. Raises InputError
+    if the task lacks what it needs.
     """
     if strategy not in STRATEGIES:
         raise UnknownNameError("strategy", strategy, STRATEGIES)
-    prompt = Prompt(description or task.description, task.labels, task.noun, template=template, asks=task.spec.form)
+    prompt = Prompt(task.description, task.labels, task.noun, asks=task.spec.form)
     if strategy == "detail":
         return replace(prompt, definitions=_all_definitions(task))
     if strategy == "1-shot":
-        return replace(prompt, examples=_one_of_each(task, seed, with_columns=template is not None))
+        return replace(prompt, examples=_one_of_each(task, seed))
     return prompt
 
 
@@ -55,7 +45,7 @@ def _all_definitions(task: Task) -> tuple[Definition, ...]:
     return tuple(Definition(label, task.definitions[label]) for label in task.labels)
 
 
-def _one_of_each(task: Task, seed: int, *, with_columns: bool) -> tuple[Example, ...]:
+def _one_of_each(task: Task, seed: int) -> tuple[Example, ...]:
     rng = np.random.default_rng(seed)
     examples = []
     for label in task.classes or (None,):
@@ -64,6 +54,5 @@ def _one_of_each(task: Task, seed: int, *, with_columns: bool) -> tuple[Example,
             lacking = "train is empty" if label is None else f"train has none of {label!r}"
             raise InputError(f"strategy '1-shot' needs an example{' of every class' * bool(label)}, and {lacking}")
         sample = fitting[int(rng.integers(len(fitting)))]
-        fields = columns_of_row(sample.text) if with_columns else ()
-        examples.append(Example(str(sample.text), str(sample.label), fields=fields))
+        examples.append(Example(str(sample.text), str(sample.label)))
     return tuple(examples)
