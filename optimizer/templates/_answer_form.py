@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from psopt.notebooks import shortened
 from psopt.templates._fields import json_objects
 from psopt.text import names_label
 
@@ -15,24 +16,24 @@ if TYPE_CHECKING:
     from psopt.templates._draft import Draft, DraftMessage
 
 _AS_JSON = re.compile(
-    r"\bJSON\b[^.\n]{0,40}?\b(?:with|containing|having|of|keys?|fields?)\b(?P<keys>[^.\n]*)", re.IGNORECASE
+    r"\bJSON\b[^.\n]{0,40}?\b(?:with|containing|having|of|keys?|fields?)\b[\s:]*"
+    r"(?:(?:the|an?|one|two|three|exactly|only|following|named|called|with|of|keys?|fields?|members?|properties"
+    r"|values?|strings?)\b[\s:]*)*"
+    r"(?P<keys>[\"'`]?[\w-]+[\"'`]?(?:\s*(?:,|and|,\s*and|plus|&)\s*(?:an?\s+|the\s+)?[\"'`]?[\w-]+[\"'`]?)*)",
+    re.IGNORECASE,
 )
+"""A sentence that enumerates the keys of JSON."""
 _JSON_TOKEN = re.compile(
     r"\"(?P<key>[^\"\n]+)\"\s*:(?=\s*(?P<value>\"[^\"\n]*\"|\[[^\]]*\]|[^,}\n]*))|\"[^\"\n]*\"|[{}]"
 )
-_WORD = re.compile(r"[\"'`]?(?P<word>[^\W\d][\w-]*)[\"'`]?")
+_WORD = re.compile(r"[^\W\d][\w-]*")
 _USUAL_KEYS = ("label", "category", "class", "classification", "answer", "topic", "intent", "sentiment", "prediction")
 _BESIDE_LABEL = re.compile(
     r"\w*(reason|why|explanation|rationale|justification|confidence|score|probability|comment|notes?|evidence|summary)\w*",
     re.IGNORECASE,
 )
 """Members that stand next to a label but do not hold it."""
-_NO_KEYS = {
-    "a", "an", "and", "as", "by", "exactly", "field", "fields", "following", "for", "format", "in", "is", "it", "its",
-    "json", "key", "keys", "named", "of", "one", "only", "or", "plus", "short", "string", "strings", "the", "these",
-    "this", "to", "two", "three", "with", "you", "your", "called", "member", "members", "object", "properties",
-    "property", "attributes", "values", "value", "nothing", "else", "no", "other", "text",
-}  # fmt: skip
+_BETWEEN_KEYS = {"a", "an", "and", "plus", "the"}
 _TAG_PAIR = re.compile(r"<(?P<tag>[A-Za-z_][\w.-]*)>(?P<inner>[^<>\n]{0,80})</(?P=tag)>")
 _TAG_NAMED = re.compile(
     r"<(?P<tag>[A-Za-z_][\w.-]*)>(?!\S{0,80}/)[^.\n]{0,30}\btags?\b|\bin(?:side)?\s+<(?P<inner>[A-Za-z_][\w.-]*)>"
@@ -98,16 +99,15 @@ def _json(draft: Draft, labels: Sequence[str], label_column: str) -> AnswerForm 
     for skeleton in _skeletons(draft):
         key, keys = _skeleton_key(skeleton, labels, label_column)
         if key:
-            return AnswerForm(f"json:{key}", f"it shows {_shortened(skeleton)}", key=key, keys=keys)
+            return AnswerForm(f"json:{key}", f"it shows {shortened(skeleton, 60)}", key=key, keys=keys)
     for message in draft.messages:
         match = _AS_JSON.search(message.text)
         if match is None or message.role == "assistant":
             continue
         words = dict.fromkeys(_WORD.findall(match["keys"]))
-        keys = tuple(word for word in words if word.casefold() not in _NO_KEYS and word not in labels)
+        keys = tuple(word for word in words if word not in (*_BETWEEN_KEYS, *labels))
         if key := _label_key(keys, label_column):
-            why = f"it says {_shortened(match.group())!r}"
-            return AnswerForm(f"json:{key}", why, key=key, keys=_up_to(keys, match))
+            return AnswerForm(f"json:{key}", f"it says {shortened(match.group(), 60)!r}", key=key, keys=keys)
     return None
 
 
@@ -121,19 +121,6 @@ def _skeletons(draft: Draft) -> Iterator[str]:
 
 def _holds_field(message: DraftMessage, start: int, end: int) -> bool:
     return any(start <= field.start and field.end <= end for field in message.fields)
-
-
-def _up_to(keys: tuple[str, ...], match: re.Match[str]) -> tuple[str, ...]:
-    """The words that are enumerated as keys: joined by commas and "and", without the rest of the sentence."""
-    stated = re.match(
-        r"[\s:]*(?:(?:the|a|an|keys?|fields?|members?|two|three|following|named|called|with|of|:)\s+)*"
-        r"(?P<list>[\"'`]?[\w-]+[\"'`]?(?:\s*(?:,|and|,\s*and|plus|&)\s*(?:an?\s+|the\s+)?[\"'`]?[\w-]+[\"'`]?)*)",
-        match["keys"],
-    )
-    if stated is None:
-        return keys[:1]
-    listed = _WORD.findall(stated["list"])
-    return tuple(key for key in keys if key in listed) or keys[:1]
 
 
 def _skeleton_key(skeleton: str, labels: Sequence[str], label_column: str) -> tuple[str, tuple[str, ...]]:
@@ -188,7 +175,7 @@ def _xml(draft: Draft, labels: Sequence[str], label_column: str) -> AnswerForm |
                 if not (tag.casefold() in wanted or shows_label) or _is_listed(message.text, match, tag):
                     continue
                 if not _is_input(draft, tag):
-                    return AnswerForm.in_tag(tag, f"it says {_shortened(match.group())!r}")
+                    return AnswerForm.in_tag(tag, f"it says {shortened(match.group(), 60)!r}")
     return None
 
 
@@ -215,7 +202,7 @@ def _last_line(draft: Draft) -> AnswerForm | None:
                 continue
             captioned = re.search(r"\b(Answer|Label|Team|Category|Class|Final answer):", message.text)
             output = f"{captioned[1] if captioned else 'Answer'}: {{label}}"
-            return AnswerForm("last-line", f"it says {_shortened(match.group())!r}", output)
+            return AnswerForm("last-line", f"it says {shortened(match.group(), 60)!r}", output)
     return None
 
 
@@ -224,9 +211,6 @@ def _unclear(draft: Draft) -> str:
     skeleton = next(_skeletons(draft), None)
     if skeleton is None:
         return ""
-    return f"it shows {_shortened(skeleton)}, of which no member is plainly the label (--answer json:NAME says which)"
-
-
-def _shortened(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return (
+        f"it shows {shortened(skeleton, 60)}, of which no member is plainly the label (--answer json:NAME says which)"
+    )

@@ -1,23 +1,37 @@
-"""A prompt as it was read from its file: messages of text, before they are analysed."""
+"""A prompt as it was read from its file, before it is analysed: messages of text, in a text or in OpenAI's form."""
 
 from __future__ import annotations
 
 import itertools
+import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from psopt.errors import InputError, nearest
 from psopt.templates._template import Field, Slot, Unwritten, last_user
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from psopt.templates._template import Origin, Piece
+    from psopt.text import Node
 
 Placed = TypeVar("Placed", Field, Slot)
 
 ROLES = ("system", "developer", "user", "assistant")
 BETWEEN_TEXT_PARTS = "\n"
 """Sent between the text parts of one message, as chat templates of open models join them."""
+
+_SENT = frozenset({"role", "content", "name"})
+# Other members of requests, which psopt sets by options of its own.
+_SENT_BY = {
+    "model": "--model names it",
+    "max_tokens": "--max-tokens sets it",
+    "max_completion_tokens": "--max-tokens sets it",
+    "stream": "answers are read whole",
+    "n": "one answer is asked for",
+    "response_format": "--response-format sends a JSON schema",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +105,94 @@ def pieces_of(text: str, spans: Iterable[Span]) -> tuple[Piece, ...]:
         pieces += [text[position : span.start], *span.pieces]
         position = span.end
     return tuple(piece for piece in [*pieces, text[position:]] if piece != "")
+
+
+def message_list(node: Node | None) -> Node | None:
+    """The list of messages in a document: the document itself, or its member ``messages``; None if there is none."""
+    if node is not None and isinstance(node.value, dict):
+        node = node.members.get("messages")
+    if node is None or not isinstance(node.value, list):
+        return None
+    return node
+
+
+def request_members(node: Node) -> tuple[str, tuple[str, ...]]:
+    """What a file with a whole request holds besides messages: a response format, and the members that are not sent."""
+    plain = node.plain()
+    if not isinstance(plain, dict):
+        plain = {"messages": plain}
+    form = plain.get("response_format")
+    response_format = ""
+    if isinstance(form, dict) and form.get("type") == "json_schema":
+        response_format = json.dumps(plain.pop("response_format"))
+    beside = dict.fromkeys(itertools.chain.from_iterable(map(_members_beside_text, plain.pop("messages"))))
+    left_out = [f"{name} ({_SENT_BY.get(name, '--extra-body sends it')})" for name in plain]
+    left_out += [f"{name} of messages" for name in beside]
+    return response_format, tuple(left_out)
+
+
+def _members_beside_text(message: dict[str, Any]) -> Iterator[str]:
+    """The members of a message, and of its parts, that have content but are not sent."""
+    yield from (name for name, value in message.items() if value and name not in _SENT)
+    content = message.get("content")
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, dict):
+            yield from (name for name in part if name not in ("type", "text"))
+
+
+def looks_like_chat(node: Node) -> bool:
+    """Tell whether a document holds chat messages, even faulty ones."""
+    is_list = isinstance(node.value, list) and all(isinstance(item.value, dict) for item in node.value)
+    return is_list or "messages" in node.members
+
+
+def draft_messages(where: str, messages: Sequence[Any]) -> tuple[DraftMessage, ...]:
+    """Turn plain data into messages; refuse one without a known role, or without text. `where` begins the error."""
+    if not messages:
+        raise InputError(f"{where} holds no messages")
+    drafts = tuple(_message(f"{where}: message {number}", data) for number, data in enumerate(messages, start=1))
+    if not any(message.text.strip() for message in drafts):
+        raise InputError(f"{where} is empty: no message holds any text")
+    return drafts
+
+
+def content_nodes(message: Node) -> list[Node]:
+    """The strings of a message's content in order: the content itself, or its text parts."""
+    content = message.value["content"]
+    if isinstance(content.value, list):
+        return [part.members.get("text", part) for part in content.value]
+    return [content]
+
+
+def _message(where: str, data: Any) -> DraftMessage:
+    if not isinstance(data, dict):
+        raise InputError(f"{where} is no object with role and content but {data!r:.60}")
+    if "role" not in data:
+        raise InputError(f"{where} has no role: one of {', '.join(ROLES)}")
+    role = data["role"]
+    if role not in ROLES:
+        hint = nearest(str(role), ROLES) or f"; allowed: {', '.join(ROLES)}"
+        raise InputError(f"{where} has an unknown role {role!r}{hint}")
+    if "content" not in data:
+        raise InputError(f"{where} has no content")
+    content = data["content"]
+    name = str(data.get("name") or "")
+    if isinstance(content, str):
+        return DraftMessage(role, content, name=name)
+    if isinstance(content, list) and content:
+        return DraftMessage.of_parts(role, [_text(where, part) for part in content], name)
+    cure = ""
+    if isinstance(content, dict):
+        cure = ": put it in quotes, since YAML reads braces as an object"
+    raise InputError(f"{where} has content that is no text: {content!r:.60}{cure}")
+
+
+def _text(where: str, part: Any) -> str:
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, dict):
+        part = {"type": type(part).__name__}
+    kind, text = part.get("type", "text"), part.get("text")
+    if kind not in ("text", "input_text") or not isinstance(text, str):
+        raise InputError(f"{where} has content of type {kind!r}: psopt can send text alone")
+    return text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from psopt.templates._lines import Line
     from psopt.templates._parts import PartSpan
 
-_OPEN_END = re.compile(r"[ \t]*(?:[^\w<>\n]*(?:\w+[ \t]+){0,3}\w+[^\w<>\n]*:|<[A-Za-z_][\w.-]*>)[ \t]*\r?$")
+_OPEN_END = re.compile(r"(?:[^\w<>\n]*(?:\w+[ \t]+){0,3}\w+[^\w<>\n]*:|<[A-Za-z_][\w.-]*>)$")
 _DELIMITER = re.compile(r"(?P<mark>\"{3,}|'{3,}|-{3,}|={3,}|\*{3,}|`{3,}|~{3,}|#{3,}|<{3,}|>{3,})\w*\s*")
 _JOINING = ("blank", "tag", "lead", "caption")
 """Kinds of lines that may stand between fields of one block."""
@@ -55,7 +54,7 @@ def input_block(message: DraftMessage, lines: Sequence[Line], parts: Sequence[Pa
         if any(line.kind not in _JOINING for line in lines[above + 1 : first]):
             break
         first = above
-    first, last = _with_tags(text, lines, *_with_delimiters(text, lines, first, last))
+    first, last = _with_tags(text, lines, *_with_delimiters(lines, first, last))
     start, end = lines[first].outer_start, lines[last].outer_end
     top = first
     parted = any(lines[first - 1].outer_start <= slot.start <= start for slot in message.slots)
@@ -63,7 +62,7 @@ def input_block(message: DraftMessage, lines: Sequence[Line], parts: Sequence[Pa
         first -= 1
         start, top = lines[first].outer_start, first
     opening = _opening_row(text, lines, top)
-    tail = _open_end(text, lines, last)
+    tail = _open_end(lines, last)
     if lines[opening].kind == "heading" and text[tail[0] : tail[1]].startswith("#"):
         start = lines[opening].outer_start  # sections of input and of answer: an example has both
     shared = [part for part in parts if part.start < end and start < part.end]
@@ -74,11 +73,10 @@ def input_block(message: DraftMessage, lines: Sequence[Line], parts: Sequence[Pa
     return InputBlock(start, end, lines[opening].outer_start, tail)
 
 
-def _with_delimiters(text: str, lines: Sequence[Line], first: int, last: int) -> tuple[int, int]:
+def _with_delimiters(lines: Sequence[Line], first: int, last: int) -> tuple[int, int]:
     """Include the pair of lines that quote the block: three quotes, dashes, or a code fence."""
     if first and last + 1 < len(lines):
-        opening = _DELIMITER.fullmatch(text, lines[first - 1].outer_start, lines[first - 1].outer_end)
-        closing = _DELIMITER.fullmatch(text, lines[last + 1].outer_start, lines[last + 1].outer_end)
+        opening, closing = _DELIMITER.fullmatch(lines[first - 1].text), _DELIMITER.fullmatch(lines[last + 1].text)
         if opening and closing and opening["mark"] == closing["mark"]:
             return first - 1, last + 1
     return first, last
@@ -87,16 +85,14 @@ def _with_delimiters(text: str, lines: Sequence[Line], first: int, last: int) ->
 def _with_tags(text: str, lines: Sequence[Line], first: int, last: int) -> tuple[int, int]:
     """Include the tags that enclose the block, one pair per step, and those that close what the block opens."""
     while last + 1 < len(lines) and lines[last + 1].kind == "tag":
-        closes = re.match(r"\s*</([\w.-]+)>", text[lines[last + 1].start : lines[last + 1].end])
+        closes = re.match(r"</([\w.-]+)>", lines[last + 1].text)
         block = text[lines[first].outer_start : lines[last].outer_end]
         if closes is None or block.count(f"<{closes[1]}") <= block.count(f"</{closes[1]}>"):
             break
         last += 1
     while first and last + 1 < len(lines) and lines[first - 1].kind == lines[last + 1].kind == "tag":
-        opening = text[lines[first - 1].start : lines[first - 1].end].strip()
-        closing = text[lines[last + 1].start : lines[last + 1].end].strip()
-        name = re.match(r"<([\w.-]+)", opening)
-        if name is None or closing != f"</{name[1]}>":
+        name = re.match(r"<([\w.-]+)", lines[first - 1].text)
+        if name is None or lines[last + 1].text != f"</{name[1]}>":
             break
         first, last = first - 1, last + 1
     return first, last
@@ -114,11 +110,9 @@ def _opening_row(text: str, lines: Sequence[Line], row: int) -> int:
     return above if lines[above].kind == "heading" else row
 
 
-def _open_end(text: str, lines: Sequence[Line], last: int) -> tuple[int, int]:
-    below = [(line.outer_start, line.outer_end) for line in lines[last + 1 :] if line.kind != "blank"]
-    if below and _OPEN_END.match(text, *below[-1]):
-        return below[-1]
-    return (0, 0)
+def _open_end(lines: Sequence[Line], last: int) -> tuple[int, int]:
+    below = [line for line in lines[last + 1 :] if line.kind != "blank"][-1:]
+    return (below[0].outer_start, below[0].outer_end) if below and _OPEN_END.match(below[0].text) else (0, 0)
 
 
 def example_form(
@@ -213,16 +207,9 @@ def _shown_answer(draft: Draft, labels: Sequence[str]) -> str:
     """The form of the assistant's turns, with ``{label}`` for the label; empty if they are JSON or have many lines."""
     for message in draft.messages[: draft.last_user]:
         text = message.text.strip()
-        if message.role != "assistant" or not text or "\n" in text or _is_json(text):
+        if message.role != "assistant" or not text or "\n" in text or text.startswith("{"):
             continue
         named = [label for label in labels if names_label(text, label, match_case=True)]
         if len(named) == 1:
             return label_pattern(named[0]).sub("{label}", text, count=1)
     return ""
-
-
-def _is_json(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except ValueError:
-        return False

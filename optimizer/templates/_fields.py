@@ -34,24 +34,21 @@ OWN = "psopt."
 """The prefix of the names of places for edits, such as ``{{psopt.notes}}``."""
 
 
-def field_spans(
-    text: str, columns: Collection[str], *, label_column: str, answer: bool, double_braces: bool
-) -> list[Span]:
+def field_spans(text: str, columns: Collection[str], label_column: str, double_braces: bool) -> list[Span]:
     """Find the fields of a text.
 
     A name in braces is a field if it names a column, wherever it stands. Another name is an error, unless it stands
     in quotes, in a code fence or within JSON; every other brace is text, and so is ``{body}`` if `double_braces`
-    says that only ``{{ body }}`` is a field. The label column is no field; except in an `answer`, the error says why.
+    says that only ``{{ body }}`` is a field. The label column is no field, and the error says why where it is given.
 
     Raises InputError if a name in braces is no column.
     """
-    literal = literal_spans(text)
     spans = []
-    for match, name in _names(text, double_braces):
+    for match, name, is_literal in _names(text, double_braces):
         if name in columns:
             spans.append(Span(*match.span(), (Field(name, match.group()),)))
-        elif not within(match.span(), literal):
-            _check_literal(match.group(), name, columns, "" if answer else label_column)
+        elif not is_literal and _NAME.fullmatch(name):
+            raise _unknown(match.group(), name, columns, label_column)
     return spans
 
 
@@ -60,12 +57,8 @@ def names_in(text: str, columns: Collection[str], *, double_braces: bool = False
 
     Names in quotes, code fences and JSON count only if they are in `columns`.
     """
-    literal = literal_spans(text)
-    return [
-        name
-        for match, name in _names(text, double_braces)
-        if name in columns or (_NAME.fullmatch(name) and not within(match.span(), literal))
-    ]
+    named = _names(text, double_braces)
+    return [name for _, name, literal in named if name in columns or (_NAME.fullmatch(name) and not literal)]
 
 
 def literal_names(text: str, *, double_braces: bool) -> Iterator[tuple[re.Match[str], str]]:
@@ -73,33 +66,33 @@ def literal_names(text: str, *, double_braces: bool) -> Iterator[tuple[re.Match[
 
     Those in JSON are left out: they stand for the answer.
     """
-    literal, objects = literal_spans(text), json_objects(text)
-    for match, name in _names(text, double_braces):
-        is_hidden = within(match.span(), literal) and _NAME.fullmatch(name)
+    objects = json_objects(text)
+    for match, name, is_literal in _names(text, double_braces):
+        is_hidden = is_literal and _NAME.fullmatch(name)
         if (is_hidden or _TWO_WORDS.fullmatch(name)) and not within(match.span(), objects):
             yield match, name
 
 
 def has_expressions(text: str) -> bool:
     """Tell whether double braces hold anything, outside quotes, code fences and JSON."""
-    literal = literal_spans(text)
+    literal = _literal_spans(text)
     return any(match["double"] and not within(match.span(), literal) for match in _BRACES.finditer(text))
 
 
-def _names(text: str, double_braces: bool) -> Iterator[tuple[re.Match[str], str]]:
+def _names(text: str, double_braces: bool) -> Iterator[tuple[re.Match[str], str, bool]]:
+    """Names in braces, and whether they stand where an unknown one means itself."""
+    literal = _literal_spans(text)
     for match in _BRACES.finditer(text):
         name = match["double"] or match["single"]
         is_text = double_braces and not match["double"]
         if not is_text and not name.startswith(OWN):
-            yield match, name
+            yield match, name, within(match.span(), literal)
 
 
-def _check_literal(spelled: str, name: str, columns: Collection[str], label_column: str) -> None:
-    if not _NAME.fullmatch(name):
-        return
+def _unknown(spelled: str, name: str, columns: Collection[str], label_column: str) -> InputError:
     if name == label_column:
-        raise InputError(f"the prompt names {spelled}, the column of the labels: the prompt would tell the answer")
-    raise InputError(
+        return InputError(f"the prompt names {spelled}, the column of the labels: the prompt would tell the answer")
+    return InputError(
         f"the prompt names {spelled}, and the data have no such column{nearest(name, columns) or ';'} columns: "
         f"{', '.join(columns)} (if the braces mean themselves, put them in quotes or a code fence)"
     )
@@ -127,7 +120,7 @@ def json_objects(text: str) -> list[tuple[int, int]]:
     return _outermost(spans)
 
 
-def literal_spans(text: str) -> list[tuple[int, int]]:
+def _literal_spans(text: str) -> list[tuple[int, int]]:
     """Where an unknown name in braces is no error: fences, inline code, quotations, JSON."""
     quoted = [match.span() for match in itertools.chain(_CODE.finditer(text), _QUOTED.finditer(text))]
     return _outermost([*fences(text), *quoted, *json_objects(text)])

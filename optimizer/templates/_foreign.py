@@ -87,21 +87,16 @@ def check_is_ours(source: str | Path, draft: Draft, columns: Collection[str]) ->
 
     Raises InputError, which names the line, what stands there, and how to write it.
     """
-    for message in draft.messages:
-        if not message.is_searched:
-            _check(source, message.text, columns)
-
-
-def _check(source: str | Path, text: str, columns: Collection[str]) -> None:
-    front = _FRONT_MATTER.match(text)
-    is_settings = front is not None and _PROMPTY.search(front["head"]) is not None and "{" not in front["head"]
-    if front and (str(source).lower().endswith((".prompty", ".prompt")) or is_settings):
-        raise InputError(
-            f"prompt {source} begins with settings between ---, as .prompty files do: leave these out, and give what "
-            'stands under system: and user: as messages, [{"role": "system", "content": ..}, ..]'
-        )
-    for match, cure in foreign_marks(text, columns):
-        raise _refused(source, text, match, cure)
+    for text in [message.text for message in draft.messages if not message.is_searched]:
+        front = _FRONT_MATTER.match(text)
+        is_settings = front is not None and _PROMPTY.search(front["head"]) is not None and "{" not in front["head"]
+        if front and (str(source).lower().endswith((".prompty", ".prompt")) or is_settings):
+            raise InputError(
+                f"prompt {source} begins with settings between ---, as .prompty files do: leave these out, and give "
+                'what stands under system: and user: as messages, [{"role": "system", "content": ..}, ..]'
+            )
+        for match, cure in foreign_marks(text, columns):
+            raise _refused(source, text, match, cure)
 
 
 def foreign_marks(text: str, columns: Collection[str] = ()) -> Iterator[tuple[re.Match[str], str]]:

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError
-from psopt.templates._chat import draft_messages, looks_like_chat, message_list, request_members
-from psopt.templates._draft import Draft, DraftMessage
+from psopt.templates._draft import Draft, DraftMessage, draft_messages, looks_like_chat, message_list, request_members
 from psopt.templates._fields import has_expressions, names_in
 from psopt.templates._function import draft_of_function
 from psopt.templates._marks import has_marks
@@ -23,14 +22,15 @@ if TYPE_CHECKING:
 LARGEST = 256 * 1024
 """Bytes of a prompt's file. Chosen: about 60,000 tokens, paid for in every call; no prompt is so long on purpose."""
 BOM = "\ufeff"
-_LARGEST_CONFIG = 2 * 1024 * 1024  # YAML, which may hold tests next to its prompts, takes a second per 200 kB to read
-_LARGEST_OF_OURS = 64 * 1024 * 1024  # psopt's own JSON also holds examples and the file that a prompt came from
+_YAML = (".yaml", ".yml")
+# YAML, which may hold tests next to its prompts, takes a second per 200 kB to read; psopt's own JSON also holds
+# examples, and the file that a prompt came from.
+_LARGEST_OF = {**dict.fromkeys(_YAML, 2 * 1024 * 1024), ".json": 64 * 1024 * 1024}
 _IN_MEMORY = Path("in memory")
 _NUMBERED = re.compile(r"(?P<path>.+\.(?:ya?ml|json))#(?P<number>[1-9]\d{0,3})", re.IGNORECASE)
 _FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 PromptFormat = Literal["text", "openai", "promptfoo", "python", "psopt", "description"]
 FORMATS: tuple[PromptFormat, ...] = get_args(PromptFormat)
-_YAML = (".yaml", ".yml")
 _YAML_CHAT = re.compile(r"\s*-[ \t]+[\"']?role[\"']?[ \t]*:")
 _CHAT = re.compile(rf"\s*(?:\[\s*)?\{{\s*[\"']|{_YAML_CHAT.pattern}")
 """How a text begins that is meant as messages."""
@@ -81,10 +81,9 @@ def read_source_text(source: str | Path) -> Source:
     if isinstance(source, PromptText):
         return Source(_IN_MEMORY, str(source))
     path, number = numbered(source)
-    largest = {".json": _LARGEST_OF_OURS, ".yaml": _LARGEST_CONFIG, ".yml": _LARGEST_CONFIG}
-    largest_here = largest.get(path.suffix.lower(), LARGEST)
-    if path.is_file() and path.stat().st_size > largest_here:
-        raise _too_large(path, path.stat().st_size, largest_here)
+    largest = _LARGEST_OF.get(path.suffix.lower(), LARGEST)
+    if path.is_file() and path.stat().st_size > largest:
+        raise _too_large(path, path.stat().st_size, largest)
     data = read_bytes(path, f"prompt {path}")
     text = as_text(data, f"prompt {path}")
     if not text.strip():

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, import_own_function
-from psopt.templates._chat import draft_messages
-from psopt.templates._draft import Draft, DraftMessage, Span
+from psopt.templates._draft import Draft, DraftMessage, Span, draft_messages
 from psopt.templates._template import Field, Origin
 
 if TYPE_CHECKING:

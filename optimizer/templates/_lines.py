@@ -63,6 +63,7 @@ OUTPUT = re.compile(
 class Line:
     """A line without its break; `start` and `end` leave out tags that enclose all of it."""
 
+    text: str  # without white space at its ends
     kind: Kind
     start: int
     end: int
@@ -100,7 +101,7 @@ def _lines(text: str, fields: tuple[tuple[int, int], ...], labels: tuple[str, ..
             kind = _kind(text[start:stop].strip(), labels)
         if kind in _BY_FIRST_WORDS and lines and _goes_on(text, lines[-1], start):
             kind = "prose"
-        lines.append(Line(kind, start, stop, position, end))
+        lines.append(Line(raw.strip(), kind, start, stop, position, end))
         position += len(raw) + 1
     return tuple(lines)
 

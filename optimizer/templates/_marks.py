@@ -79,18 +79,16 @@ def without_marks(message: DraftMessage) -> DraftMessage:
 
 def _check_balanced(text: str) -> None:
     """Refuse marks that don't open and close in turn."""
-    line_of_open = None
+    line_of_open = 0
     for mark in _REPHRASE.finditer(text):
         line = text.count("\n", 0, mark.start()) + 1
-        if mark.group() == "</rephrase>":
-            if line_of_open is None:
-                raise InputError(f"line {line} of the text closes a <rephrase> that is not open")
-            line_of_open = None
-        elif line_of_open is not None:
+        closes = mark.group() == "</rephrase>"
+        if closes and not line_of_open:
+            raise InputError(f"line {line} of the text closes a <rephrase> that is not open")
+        if line_of_open and not closes:
             raise InputError(f"line {line} of the text opens a <rephrase> within another")
-        else:
-            line_of_open = line
-    if line_of_open is not None:
+        line_of_open = 0 if closes else line
+    if line_of_open:
         raise InputError(f"the <rephrase> in line {line_of_open} of the text is never closed")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from psopt.errors import InputError
 from psopt.templates._fields import fences, json_objects
@@ -12,13 +12,16 @@ from psopt.templates._lines import BULLET, CAPTION, OUTPUT, VERBS, lines_of
 from psopt.text import n_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from psopt.templates._draft import Draft, DraftMessage
-    from psopt.templates._lines import Line
+    from psopt.templates._lines import Kind, Line
 
-Strength = Literal["instruction", "prose", "role"]
-"""Prose that says what to do; prose for which that is unclear (in other languages); prose that only names a role."""
+Strength = Literal["instruction", "after examples", "beside a field", "in a list", "prose", "role", "lead"]
+"""How well a stretch serves as the instruction: prose that says what to do, outside of examples or between them and the
+sample; an instruction on the line of a field, or in a list; prose of which it is unclear (in other languages) or that
+only names a role; a line that leads to a field."""
+STRENGTHS: tuple[Strength, ...] = get_args(Strength)
 
 _INSTRUCTION = re.compile(
     rf"(?:(?:please|kindly|now|then|first|next|also|always|carefully|\w+ly),?\s+)*(?:{VERBS})\b"
@@ -70,7 +73,7 @@ def parts_of(draft: Draft, labels: Sequence[str]) -> list[PartSpan]:
     indices = _with_instructions(draft)
     # An author may give the instructions in the first of the turns that show examples.
     first_user = [index for index, message in enumerate(draft.messages) if message.role == "user"][:1]
-    parts = _leading(draft, indices, labels) or _leading(draft, first_user, labels)
+    parts = _strongest(draft, indices, labels) or _strongest(draft, first_user, labels)
     if not parts:
         raise InputError("no instruction found in the prompt: mark what is to be rephrased by <rephrase>..</rephrase>")
     return [_before_edges(draft, part) for part in parts]
@@ -131,112 +134,91 @@ def _with_instructions(draft: Draft) -> list[int]:
     ]
 
 
-def _leading(draft: Draft, indices: Sequence[int], labels: Sequence[str]) -> list[PartSpan]:
-    stretches = {index: instructions_in(draft.messages[index], labels) for index in indices}
-    leading = [_part(index, stretch) for index in indices for stretch in _leading_instructions(stretches[index])]
-    if leading:
-        return leading
-    messages = [(index, draft.messages[index]) for index in indices]
-    doubtful = [(index, stretch) for index, each in messages for stretch in doubtful_instructions(each, labels)]
-    between = [_part(*found) for found in doubtful if found[1].strength == "instruction"]
-    if between:
-        return between[-1:]
-    beside = {index: instruction_beside_field(draft.messages[index], labels) for index in indices}
-    for index, stretch in beside.items():
-        if stretch and stretch.strength == "instruction":
-            return [_part(index, stretch)]
-    for index in indices:
-        listed = instructions_in_list(draft.messages[index], labels)
-        if listed:
-            return [_part(index, stretch) for stretch in listed]
-    for strength in ("prose", "role"):
-        for index in indices:
-            weaker = [stretch for stretch in stretches[index] if stretch.strength == strength]
-            if weaker:
-                return [_part(index, weaker[0])]
-            if stretch := beside[index]:
-                return [_part(index, stretch)]
-    return [_part(*found) for found in doubtful[:1]]
-
-
-def _part(index: int, stretch: Stretch) -> PartSpan:
-    return PartSpan(index, stretch.start, stretch.end)
-
-
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A stretch of a text that could be rephrased, and how clearly it is an instruction."""
+    """A stretch of a text that could be rephrased, and how well it serves as the instruction."""
 
     start: int
     end: int
     strength: Strength
-    block: int
 
 
-def instructions_in(message: DraftMessage, labels: Sequence[str]) -> list[Stretch]:
-    """Find the prose of a message that could be rephrased, in order; prose that stands together shares a `block`."""
+def _strongest(draft: Draft, indices: Sequence[int], labels: Sequence[str]) -> list[PartSpan]:
+    """The parts that serve best: the first instructions of all messages; of weaker ones a single one, or one list's."""
+    found = {index: _stretches(draft.messages[index], labels) for index in indices}
+    for strength in STRENGTHS:
+        parts = [
+            [PartSpan(index, stretch.start, stretch.end) for stretch in found[index] if stretch.strength == strength]
+            for index in indices
+        ]
+        filled = [of_message for of_message in parts if of_message]
+        if not filled:
+            continue
+        match strength:
+            case "instruction":
+                return [part for of_message in filled for part in of_message]
+            case "after examples":
+                return filled[-1][-1:]
+            case "in a list":
+                return filled[0][:_MOST]
+        return filled[0][:1]
+    return []
+
+
+def _stretches(message: DraftMessage, labels: Sequence[str]) -> list[Stretch]:
+    """What of a message could be rephrased; of its instructions the first paragraphs, with nothing between them."""
     text = message.text
+    lines = lines_of(message, labels)
+    outside = _outside_examples(lines)
     stretches: list[Stretch] = []
-    block = 0
-    for lines in _runs(_parted(text, lines_of(message, labels))[0]):
-        if lines[0].kind == "prose":
-            stretch = _stretch(text, lines[0].start, lines[-1].end, block)
-            if stretch:
-                stretches.append(stretch)
-            if stretch is None or stretch.end < _stripped(text, lines[0].start, lines[-1].end)[1]:
-                block += 1  # an output sentence separates what comes after it
-        elif lines[0].kind != "blank":
-            block += 1
+    leading = 0  # instructions so far
+    is_open = True  # whether a further paragraph would still follow them
+    for run in _runs(outside):
+        stretch = _stretch(text, run[0].start, run[-1].end) if run[0].kind == "prose" else None
+        if stretch and (stretch.strength != "instruction" or (is_open and leading < _MOST)):
+            stretches.append(stretch)
+            leading += stretch.strength == "instruction"
+        # An output sentence separates what comes after it.
+        is_whole = stretch is not None and stretch.end == _stripped(text, run[0].start, run[-1].end)[1]
+        if leading and not is_whole and run[0].kind != "blank":
+            is_open = False
+    for row, line in enumerate(lines):
+        bullet = BULLET.match(text, line.start, line.end)
+        if line.kind == "field":
+            stretches += _beside_field(message, line)
+        elif line.kind == "prose" and _kind_after(lines, row) == "field":
+            stretches += _renamed(_stretch(text, line.start, line.end), "after examples", of="instruction")
+        elif line.kind == "bullet" and bullet and line in outside:
+            stretches += _renamed(_stretch(text, bullet.end(), line.end), "in a list", of="instruction")
+        elif line.kind == "lead" and line in outside and not _ANNOUNCES.search(text, line.start, line.end):
+            stretches += _renamed(_stretch(text, line.start, line.end), "lead")
     return stretches
 
 
-def doubtful_instructions(message: DraftMessage, labels: Sequence[str]) -> list[Stretch]:
-    """Find what is an instruction if a prompt has no other: a sentence between examples, or that leads to a field."""
+def _kind_after(lines: Sequence[Line], row: int) -> Kind:
+    """The kind of the next line that is neither blank nor opens a section."""
+    return next((line.kind for line in lines[row + 1 :] if line.kind not in ("blank", *_OPENING)), "blank")
+
+
+def _renamed(stretch: Stretch | None, strength: Strength, *, of: Strength | None = None) -> list[Stretch]:
+    return [replace(stretch, strength=strength)] if stretch and of in (None, stretch.strength) else []
+
+
+def _beside_field(message: DraftMessage, line: Line) -> Iterator[Stretch]:
+    """What shares its line with a field: the text before the field, or else each whole sentence."""
     text = message.text
-    outside, between = _parted(text, lines_of(message, labels))
-    leads = [line for line in outside if line.kind == "lead" and not _ANNOUNCES.search(text, line.start, line.end)]
-    spans = [(lines[0].start, lines[-1].end) for lines in between]
-    spans += [(line.start, line.end) for line in leads if _is_sentence(text[line.start : line.end])]
-    return [stretch for span in spans if (stretch := _stretch(text, *span, 0))]
-
-
-def _leading_instructions(stretches: Sequence[Stretch]) -> list[Stretch]:
-    """The first paragraphs that give an instruction: those that follow one another without anything between."""
-    instructions = [stretch for stretch in stretches if stretch.strength == "instruction"]
-    return [stretch for stretch in instructions if stretch.block == instructions[0].block][:_MOST]
-
-
-def instruction_beside_field(message: DraftMessage, labels: Sequence[str]) -> Stretch | None:
-    """Find an instruction that shares its line with a field: the text before the field, or else its whole sentence."""
-    text = message.text
-    weaker = None
-    for line in lines_of(message, labels):
-        inside = [field for field in message.fields if line.start <= field.start and field.end <= line.end]
-        if line.kind != "field" or not inside:
-            continue
-        before = _stretch(text, line.start, inside[0].start, 0)
-        if before and before.strength == "instruction" and text[before.end - 1] in _CLOSING:
-            return before
-        for start, end in _sentences(text, line.start, line.end):
-            if _strength([text[start:end]]) == "instruction":
-                return Stretch(start, end, "instruction", 0)
-            if weaker is None and _says_something(text[start:end], [text[field.start : field.end] for field in inside]):
-                weaker = Stretch(start, end, "prose", 0)
-    return weaker
-
-
-def instructions_in_list(message: DraftMessage, labels: Sequence[str]) -> list[Stretch]:
-    """Find the items of a list that give instructions."""
-    text = message.text
-    stretches = []
-    for line in _parted(text, lines_of(message, labels))[0]:
-        bullet = BULLET.match(text, line.start, line.end)
-        if line.kind != "bullet" or bullet is None:
-            continue
-        stretch = _stretch(text, bullet.end(), line.end, 0)
-        if stretch and stretch.strength == "instruction":
-            stretches.append(stretch)
-    return stretches[:_MOST]
+    inside = [field for field in message.fields if line.start <= field.start and field.end <= line.end]
+    if not inside:
+        return
+    before = _stretch(text, line.start, inside[0].start)
+    if before and before.strength == "instruction" and text[before.end - 1] in _CLOSING:
+        yield replace(before, strength="beside a field")
+        return
+    for start, end in _sentences(text, line.start, line.end):
+        if _strength([text[start:end]]) == "instruction":
+            yield Stretch(start, end, "beside a field")
+        elif _says_something(text[start:end], [text[field.start : field.end] for field in inside]):
+            yield Stretch(start, end, "prose")
 
 
 def _says_something(sentence: str, fields: Sequence[str]) -> bool:
@@ -247,62 +229,29 @@ def _says_something(sentence: str, fields: Sequence[str]) -> bool:
     return caption is None and len(re.findall(r"\w+", sentence)) >= _FEWEST_BESIDE_FIELD
 
 
-def _parted(text: str, lines: Sequence[Line]) -> tuple[list[Line], list[list[Line]]]:
-    """The lines outside of examples, and the paragraphs between examples, which may be instructions.
+def _outside_examples(lines: Sequence[Line]) -> list[Line]:
+    """The lines outside of examples.
 
-    Examples stand under a heading that announces them, up to the next heading, tag or field, or begin as the sample
-    does (``Mail:``). A paragraph that ends in a colon just before the sample is outside: as if there were no examples.
+    Examples stand under a heading that announces them, or begin with the line that stands above the sample
+    (``Mail:``), and extend to the next heading, tag or field.
     """
-    captions, beginnings = _captions(text, lines)
-    open_beginnings = tuple(beginning for beginning in beginnings if beginning.endswith((":", ">")))
-    outside: list[Line] = []
-    between: list[list[Line]] = []
-    skipped: list[Line] = []
-    for row, line in enumerate(lines):
-        own = text[line.outer_start : line.outer_end].strip()
-        is_field = line.kind == "field"
-        opens = line.kind in _OPENING and row not in captions
-        begins = row not in captions and not is_field and (own in beginnings or own.startswith(open_beginnings))
-        if skipped and (opens or begins or is_field):
-            last = _last_prose(skipped)
-            if is_field and last and text[: last[-1].end].rstrip().endswith(":"):
-                outside += last
-            elif last:
-                between.append(last)
-        goes_on = skipped and not (opens or is_field)
-        if begins or goes_on or (opens and _EXAMPLES.match(own)):
-            skipped.append(line)
-        else:
-            skipped = []
-            outside.append(line)
-    return outside, between
-
-
-def _captions(text: str, lines: Sequence[Line]) -> tuple[set[int], set[str]]:
-    """The rows of headings, leads and tags just above a field; and with what a sample begins, on its line or above."""
-    captions = set()
-    beginnings = set()
+    captions = {}
     above = 0
     for row, line in enumerate(lines):
-        if line.kind == "field":
-            beginnings.add(text[line.outer_start : line.outer_end].partition("{")[0].strip())
-            if lines[above].kind in _OPENING:
-                captions.add(above)
-                beginnings.add(text[lines[above].outer_start : lines[above].outer_end].strip())
+        if line.kind == "field" and lines[above].kind in _OPENING:
+            captions[above] = lines[above].text
         if line.kind != "blank":
             above = row
-    return captions, beginnings - {""}
-
-
-def _last_prose(lines: Sequence[Line]) -> list[Line]:
-    """The last lines, if they are a paragraph of prose; the line that opens the sample may follow it."""
-    rows = [*lines]
-    while rows and rows[-1].kind in ("blank", *_OPENING):
-        rows.pop()
-    paragraph: list[Line] = []
-    while rows and rows[-1].kind == "prose":
-        paragraph.insert(0, rows.pop())
-    return paragraph if rows and rows[-1].kind == "blank" else []
+    outside = []
+    is_inside = False
+    for row, line in enumerate(lines):
+        opens = line.kind in _OPENING
+        announces = opens and _EXAMPLES.match(line.text) is not None
+        begins = row not in captions and (announces or line.text in captions.values())
+        is_inside = begins or (is_inside and not opens and line.kind != "field")
+        if not is_inside:
+            outside.append(line)
+    return outside
 
 
 def _runs(lines: Sequence[Line]) -> list[list[Line]]:
@@ -317,7 +266,7 @@ def _runs(lines: Sequence[Line]) -> list[list[Line]]:
     return runs
 
 
-def _stretch(text: str, start: int, end: int, block: int) -> Stretch | None:
+def _stretch(text: str, start: int, end: int) -> Stretch | None:
     """The first consecutive sentences of a paragraph that do not fix how the answer looks."""
     if caption := CAPTION.match(text, _stripped(text, start, end)[0], end):
         start = caption.end()
@@ -334,7 +283,7 @@ def _stretch(text: str, start: int, end: int, block: int) -> Stretch | None:
     strength = _strength([text[left:right] for left, right in sentences])
     if strength != "instruction" and not _is_sentence(text[first:last]):
         return None
-    return Stretch(first, last, strength, block)
+    return Stretch(first, last, strength)
 
 
 def _is_sentence(text: str) -> bool:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from psopt.templates._fields import TAG, fences, within
-from psopt.templates._lines import LEAD_WORDS, n_words, newline_of
+from psopt.templates._lines import LEAD_WORDS, newline_of
 from psopt.templates._template import Slot
+from psopt.text import n_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -19,15 +20,13 @@ if TYPE_CHECKING:
     from psopt.templates._lines import Line
     from psopt.templates._template import SlotKind
 
-Style = Literal["markdown", "xml", "plain"]
-
 _HEADING = re.compile(
-    r"^(?P<level>#{1,6})[ \t]+(?P<title>[^\n#]*[^\n# \t\r])(?P<closing>[ \t]+#+)?[^\n]*\n?(?P<blank>[ \t\r]*\n)?",
+    r"^(?P<level>#{1,6})[ \t]+[^\n#]*[^\n# \t\r][^\n]*\n?(?P<blank>[ \t\r]*\n)?",
     re.MULTILINE,
 )
 _TAG_LINE = re.compile(rf"^[ \t]*(?=</?(?P<name>[\w.-]+)){TAG.pattern}", re.MULTILINE)
 _BULLET = re.compile(r"^(?P<bullet>[ \t]*[-*+•][ \t]+)\S", re.MULTILINE)
-_HEADINGS: dict[SlotKind, str] = {"definitions": "What the labels mean", "notes": "Notes", "examples": "Examples"}
+_TITLES: dict[SlotKind, str] = {"definitions": "What the labels mean", "notes": "Notes", "examples": "Examples"}
 _EXAMPLES = re.compile(r"^[^\w\n]{0,6}(?:\w+[ \t]+)?examples?\b[^\n]{0,20}$", re.IGNORECASE | re.MULTILINE)
 """A line that introduces examples."""
 _STEP = re.compile(r"[ \t]*1[.)][ \t]")
@@ -58,29 +57,78 @@ def place_after(text: str, lines: Sequence[Line], start: int, end: int) -> Place
     row = _last_of_block(text, lines, row, leads=leads)
     listed = lines[row].kind in ("bullet", "labels")
     if beside_field or (leads and not listed):
-        return Place(lines[_first_of_block(lines, first)].outer_start, before=True)
-    return Place(_after_element(text, lines, row), before=False)
+        while first and lines[first - 1].kind in _SAME_BLOCK:
+            first -= 1
+        return Place(lines[first].outer_start, before=True)
+    below = _next_row(lines, row, (*_SAME_BLOCK, "blank"))
+    if below < len(lines) and lines[below].text.startswith("</"):
+        row = below  # only text stands before the closing tag of the element around it
+    return Place(lines[row].outer_end, before=False)
 
 
 def slot_at(text: str, place: Place, kind: SlotKind, elsewhere: str, answer_tag: str) -> Slot:
-    """Return an empty slot for a place, in the style of what surrounds it."""
-    layout = layout_at(text, place.position, elsewhere, answer_tag)
-    new = layout.newline
-    slot = layout.section(kind, again=kind == "examples" and _EXAMPLES.search(text[: place.position]) is not None)
-    if not place.headed and layout.style != "xml":
-        slot = replace(slot, opening="")
+    """Return an empty slot for a place, in the style of what surrounds it: Markdown headings, XML, or plain paragraphs.
+
+    If the text has no style, XML sections of the other messages (`elsewhere`) count; an `answer_tag` is no section.
+    """
+    new = newline_of(text)
+    before, tail = text[: place.position], text[place.position :]
+    fenced = fences(text)
+    headings = [heading for heading in _HEADING.finditer(text) if not within(heading.span(), fenced)]
+    is_xml = not headings and (
+        _has_sections(text, answer_tag) or (_has_sections(elsewhere, answer_tag) and not _HEADING.search(elsewhere))
+    )
+    marked = _BULLET.search(text)
+    bullet = marked["bullet"].lstrip() if marked else "- "
+    if is_xml:
+        slot = _element(kind, bullet, new)
+    else:
+        again = kind == "examples" and _EXAMPLES.search(before) is not None
+        title = f"More {_TITLES[kind].lower()}" if again else _TITLES[kind]
+        slot = _headed(kind, title, bullet, new, *_heading_style(headings, place.position, tail))
+        if not place.headed:
+            slot = replace(slot, opening="")
     if place.before:
-        before = text[: place.position]
         if kind == "examples" and before.strip() and not before.endswith((new * 2, ">" + new)):
             slot = replace(slot, opening=new + slot.opening)
         return replace(slot, closing=slot.closing + new * 2)
-    tail = text[place.position :]
-    if layout.style == "xml" and tail.startswith(f"{new}<"):
+    if is_xml and tail.startswith(f"{new}<"):
         return replace(slot, opening=new + slot.opening)
-    slot = replace(slot, opening=new * 2 + slot.opening)
-    if tail.strip() and not tail.lstrip(" \t").startswith(new * 2):
-        slot = replace(slot, after=new)
-    return slot
+    after = new if tail.strip() and not tail.lstrip(" \t").startswith(new * 2) else ""
+    return replace(slot, opening=new * 2 + slot.opening, after=after)
+
+
+def _heading_style(headings: Sequence[re.Match[str]], position: int, tail: str) -> tuple[str, bool]:
+    """The signs of a Markdown heading at a place, and whether an empty line follows it; no signs where none fits."""
+    following = tail.lstrip()
+    if not headings or (following and not _HEADING.match(following)):  # it would capture the rest of the section
+        return "", False
+    before = [heading for heading in headings if heading.start() < position]
+    near = before[-1] if before else headings[0]
+    after = headings[len(before) :][:1]
+    # Before subsections, what is added is one more subsection: otherwise they would become part of it.
+    level = max([near["level"], *(heading["level"] for heading in after)], key=len)
+    return level, near["blank"] is not None
+
+
+def _headed(kind: SlotKind, title: str, bullet: str, new: str, level: str, spacious: bool) -> Slot:
+    heading = f"{level} {title}" if level else f"{title}:"
+    if kind == "examples":
+        return Slot(kind, heading + new * 2, bullet="", joint=new * 2)
+    return Slot(kind, heading + new * (2 if spacious else 1), bullet=bullet, joint=new)
+
+
+def _element(kind: SlotKind, bullet: str, new: str) -> Slot:
+    """A section in tags; each example has tags of its own."""
+    if kind != "examples":
+        return Slot(kind, f"<{kind}>{new}", f"{new}</{kind}>", bullet, joint=new)
+    opening, closing = f"<example>{new}", f"{new}</example>"
+    ends = (f"<{kind}>{new}{opening}", f"{closing}{new}</{kind}>")
+    return Slot(kind, *ends, bullet="", joint=closing + new + opening)
+
+
+def _has_sections(text: str, answer_tag: str) -> bool:
+    return any(match["name"] != answer_tag for match in _TAG_LINE.finditer(text))
 
 
 def place_before(text: str, top: int, start: int, first_field: int) -> Place:
@@ -117,93 +165,3 @@ def _last_of_block(text: str, lines: Sequence[Line], row: int, *, leads: bool) -
 def _next_row(lines: Sequence[Line], row: int, skipped: Collection[str]) -> int:
     """The first row below one that is not of these kinds; the number of rows if there is none."""
     return next((below for below in range(row + 1, len(lines)) if lines[below].kind not in skipped), len(lines))
-
-
-def _first_of_block(lines: Sequence[Line], row: int) -> int:
-    while row and lines[row - 1].kind in _SAME_BLOCK:
-        row -= 1
-    return row
-
-
-def _after_element(text: str, lines: Sequence[Line], row: int) -> int:
-    """The end of a row, or of the element around it if only text stands before the closing tag."""
-    below = _next_row(lines, row, (*_SAME_BLOCK, "blank"))
-    if below < len(lines) and text[lines[below].start : lines[below].end].strip().startswith("</"):
-        row = below
-    return lines[row].outer_end
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """The style of a section at one place of a text."""
-
-    style: Style = "plain"
-    # The signs before and after a Markdown heading
-    level: str = "##"
-    closing: str = ""
-    is_upper: bool = False  # whether headings are in capitals
-    spacious: bool = False  # whether an empty line follows a heading
-    bullet: str = "- "
-    newline: str = "\n"
-
-    def section(self, kind: SlotKind, *, again: bool) -> Slot:
-        """Return a slot with its heading, or its tags; what stands around them is left to the place."""
-        if self.style == "xml":
-            return self._element(kind)
-        new = self.newline
-        title = _HEADINGS[kind]
-        if again:
-            title = f"More {title.lower()}"
-        if self.is_upper:
-            title = title.upper()
-        heading = f"{title}:"
-        if self.style == "markdown":
-            heading = f"{self.level} {title}{self.closing}"
-        if kind == "examples":
-            return Slot(kind, heading + new * 2, bullet="", joint=new * 2)
-        gap = new * 2 if self.spacious else new
-        return Slot(kind, heading + gap, bullet=self.bullet, joint=new)
-
-    def _element(self, kind: SlotKind) -> Slot:
-        """A slot in tags; each example has tags of its own."""
-        new = self.newline
-        if kind != "examples":
-            return Slot(kind, f"<{kind}>{new}", f"{new}</{kind}>", self.bullet, joint=new)
-        opening, closing = f"<example>{new}", f"{new}</example>"
-        joint = closing + new + opening
-        return Slot(kind, f"<examples>{new}{opening}", f"{closing}{new}</examples>", bullet="", joint=joint)
-
-
-def layout_at(text: str, position: int, elsewhere: str, answer_tag: str) -> Layout:
-    """Read the style that a section at a place of a text should have.
-
-    If the text has none, XML sections of the other messages (`elsewhere`) count; the answer's element is no section.
-    """
-    bullet = _BULLET.search(text)
-    layout = Layout(bullet=bullet["bullet"].lstrip() if bullet else "- ", newline=newline_of(text))
-    closed = fences(text)
-    headings = [heading for heading in _HEADING.finditer(text) if not within(heading.span(), closed)]
-    if headings:
-        tail = text[position:].lstrip()
-        if tail and not _HEADING.match(tail):  # a heading here would capture the rest of the section
-            return layout
-        before = [heading for heading in headings if heading.start() < position]
-        near = before[-1] if before else headings[0]
-        after = headings[len(before) :]
-        # Before subsections, what is added is one more subsection: otherwise they would become part of it.
-        level = max([near["level"], *(heading["level"] for heading in after[:1])], key=len)
-        return replace(
-            layout,
-            style="markdown",
-            level=level,
-            closing=near["closing"] or "",
-            is_upper=near["title"].isupper(),
-            spacious=near["blank"] is not None,
-        )
-    if _has_sections(text, answer_tag) or (_has_sections(elsewhere, answer_tag) and not _HEADING.search(elsewhere)):
-        return replace(layout, style="xml")
-    return layout
-
-
-def _has_sections(text: str, answer_tag: str) -> bool:
-    return any(match["name"] != answer_tag for match in _TAG_LINE.finditer(text))

@@ -12,7 +12,7 @@ from psopt.templates._formats import document_of, read_source_text
 from psopt.templates._lines import newline_of
 from psopt.templates._promptfoo import is_config, prompt_entries
 from psopt.templates._template import Field
-from psopt.templates._write import block_end, indented, indicators, readable
+from psopt.templates._write import block_end, block_items, flow_gap, readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,29 +83,21 @@ def _as_variable(piece: Piece) -> str:
 
 def _candidates(text: str, prompts: Node, added: dict[str, str]) -> Iterator[str]:
     """Ways to write it, the one that looks most like the rest first; reading the result shows which one is right."""
-    whole = text[prompts.start : prompts.end]
+    before, whole, after = text[: prompts.start], text[prompts.start : prompts.end], text[prompts.end :]
     as_json = json.dumps(added, ensure_ascii=False)
     if not isinstance(prompts.value, list):
-        yield f"{text[: prompts.start]}[{whole}, {as_json}]{text[prompts.end :]}"
-        yield f"{text[: prompts.start]}[{json.dumps(prompts.value)}, {as_json}]\n{text[prompts.end :]}"
+        yield f"{before}[{whole}, {as_json}]{after}"
+        yield f"{before}[{json.dumps(prompts.value)}, {as_json}]\n{after}"
     elif not prompts.value:
-        yield f"{text[: prompts.start]}[{as_json}]{text[prompts.end :]}"
+        yield f"{before}[{as_json}]{after}"
     elif whole.startswith("["):
         last = prompts.value[-1]
-        before = text[: last.start].rpartition("\n")[2]
-        gap = ", "
-        if "\n" in whole and not before.strip():
-            gap = f",\n{before}"
-        yield text[: last.end] + gap + as_json + text[last.end :]
+        yield text[: last.end] + flow_gap(text, last) + as_json + text[last.end :]
     else:
-        indent = " " * (prompts.start - text.rfind("\n", 0, prompts.start) - 1)
-        block = f"|{indicators(added['raw'], '  ')}\n{indented(added['raw'], indent + '    ')}"
+        indent = " " * len(before.rpartition("\n")[2])
         for end in _ends(text, prompts.value[-1]):
-            before = text[:end]
-            if not before.endswith("\n"):
-                before += "\n"
-            for raw in (block, json.dumps(added["raw"])):
-                yield f"{before}{indent}- label: {added['label']}\n{indent}  raw: {raw}\n{text[end:]}"
+            for item in block_items(indent, added):
+                yield text[:end].removesuffix("\n") + "\n" + item + text[end:]
 
 
 def _ends(text: str, node: Node) -> Iterator[int]:

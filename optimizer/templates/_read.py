@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
 from psopt.templates._answer_form import answer_form
-from psopt.templates._draft import Draft, DraftMessage, Span, pieces_of, places_in
+from psopt.templates._draft import Draft, Span, pieces_of, places_in
 from psopt.templates._example_form import InputBlock, example_form, fields_as_lines, input_block
 from psopt.templates._fields import field_spans, names_in
 from psopt.templates._foreign import check_is_ours, check_shows_data
@@ -129,10 +129,6 @@ class _Reading:
         """The parts of one message."""
         return [part for part in self.parts if part.message == index]
 
-    def elsewhere(self, index: int) -> str:
-        """The text of all other messages."""
-        return "\n".join(message.text for number, message in enumerate(self.draft.messages) if number != index)
-
     @property
     def chosen(self) -> list[str]:
         """The kinds of edits for which the author chose a place."""
@@ -163,8 +159,13 @@ def _compiled(
     inputs: Sequence[str],
 ) -> tuple[Template, str, list[str]]:
     """The template, its description, and what the screen says about both."""
-    messages = [without_marks(message) for message in draft.messages]
-    messages = [_searched(message, columns, label_column, draft.double_braces) for message in messages]
+    messages = []
+    for message in map(without_marks, draft.messages):
+        if not message.is_searched:
+            of_answer = message.role == "assistant"
+            spans = field_spans(message.text, columns, "" if of_answer else label_column, draft.double_braces)
+            message = replace(message, fields=tuple(spans), is_searched=True)
+        messages.append(message)
     draft = replace(draft, messages=tuple(messages))
     appended = () if any(message.fields for message in messages) else tuple(fields_as_lines(inputs or ["text"]))
     parts = tuple(parts_of(draft, labels))
@@ -194,27 +195,23 @@ def _compiled(
     return template, description, notes
 
 
-def _searched(message: DraftMessage, columns: Sequence[str], label_column: str, double_braces: bool) -> DraftMessage:
-    """The message with its fields."""
-    if message.is_searched:
-        return message
-    answer = message.role == "assistant"
-    spans = field_spans(message.text, columns, label_column=label_column, answer=answer, double_braces=double_braces)
-    return replace(message, fields=tuple(spans), is_searched=True)
-
-
 def _messages(reading: _Reading, answer_tag: str) -> tuple[Message, ...]:
     messages = reading.draft.messages
     spans = [_author_spans(reading, index) for index in range(len(messages))]
     for kind in _ORDER:
         if kind in reading.chosen or (kind == "examples" and reading.has_turns):
             continue
-        index, place = _outside_parts(reading, *_place(reading, kind))
-        slot = slot_at(reading.text(index), place, kind, reading.elsewhere(index), answer_tag)
+        index, place = _place(reading, kind)
+        for part in reading.parts_in(index):
+            if part.start < place.position < part.end:  # moves to the beginning of the part's line, or to its end
+                line = reading.text(index).rfind("\n", 0, part.start) + 1
+                place = replace(place, position=line if place.before else part.end)
+        elsewhere = "\n".join(message.text for number, message in enumerate(messages) if number != index)
+        slot = slot_at(reading.text(index), place, kind, elsewhere, answer_tag)
         spans[index].append(Span(place.position, place.position, (slot,)))
     last = reading.draft.last_user
     has_user = messages[last].role == "user"
-    sample = tuple(map(_as_sent, reading.appended))
+    sample = [Unwritten(piece) if isinstance(piece, str) else piece for piece in reading.appended]
     if sample and has_user:  # a paragraph of its own, at the end
         text = messages[last].text
         joint = "\n" if text.endswith("\n") else "\n\n"
@@ -224,12 +221,8 @@ def _messages(reading: _Reading, answer_tag: str) -> tuple[Message, ...]:
         for message, stretch in zip(messages, spans, strict=True)
     ]
     if sample and not has_user:
-        compiled.append(Message("user", sample))
+        compiled.append(Message("user", tuple(sample)))
     return tuple(compiled)
-
-
-def _as_sent(piece: str | Field) -> Unwritten | Field:
-    return Unwritten(piece) if isinstance(piece, str) else piece
 
 
 def _place(reading: _Reading, kind: SlotKind) -> tuple[int, Place]:
@@ -245,15 +238,6 @@ def _place(reading: _Reading, kind: SlotKind) -> tuple[int, Place]:
         return index, place_at_end(text)
     starts = [field.start for field in reading.draft.messages[index].fields if field.start >= block.start]
     return index, place_before(text, block.top, block.start, min(starts, default=block.start))
-
-
-def _outside_parts(reading: _Reading, index: int, place: Place) -> tuple[int, Place]:
-    """A place inside a rephrased part moves to the beginning of the part's line, or to the part's end."""
-    for part in reading.parts_in(index):
-        if part.start < place.position < part.end:
-            line = reading.text(index).rfind("\n", 0, part.start) + 1
-            return index, replace(place, position=line if place.before else part.end)
-    return index, place
 
 
 def _author_spans(reading: _Reading, index: int) -> list[Span]:

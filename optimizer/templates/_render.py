@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from dataclasses import dataclass, replace
@@ -45,10 +46,9 @@ def fill_slots(template: Template, description: str, additions: Additions) -> Te
             f"the template has {template.n_parts} parts that are rephrased, and the description {len(parts)}"
         )
     turns: list[Message] = []
-    if template.example.turns:
-        for example in additions.examples:
-            text, answer = _turn(template.example, *example)
-            turns += [Message("user", (text,)), Message("assistant", (answer,))]
+    for example in additions.examples if template.example.turns else ():
+        text, answer = _turn(template.example, *example)
+        turns += [Message("user", (text,)), Message("assistant", (answer,))]
     messages = [
         replace(message, pieces=tuple(_filled(template, message.pieces, parts, additions)))
         for message in template.messages
@@ -93,12 +93,10 @@ def part_pieces(part: Part, text: str) -> list[Piece]:
 def _joined(pieces: Sequence[Piece]) -> list[Piece]:
     """The same pieces, with neighbouring texts joined."""
     joined: list[Piece] = []
-    for piece in pieces:
-        if isinstance(piece, str) and joined and isinstance(joined[-1], str):
-            joined[-1] += piece
-        elif piece != "":
-            joined.append(piece)
-    return joined
+    for is_text, group in itertools.groupby(pieces, key=lambda piece: isinstance(piece, str)):
+        run = list(group)
+        joined += ["".join(map(str, run))] if is_text else run
+    return [piece for piece in joined if piece != ""]
 
 
 def _slot(form: ExampleForm, slot: Slot, additions: Additions) -> str:
@@ -127,23 +125,17 @@ def example_answer(form: ExampleForm, fields: Mapping[str, str], label: str) -> 
     members: dict[str, Any] = {}
     for path in form.keys:
         *around, name = path.split(".")
-        value = values.get(path, fields.get(name))
-        if value is None:
-            continue
         inner = members
-        for key in around:
-            inner = inner.setdefault(key, {})
-        inner[name] = value
+        value = values.get(path, fields.get(name))
+        if value is not None:
+            for key in around:
+                inner = inner.setdefault(key, {})
+            inner[name] = value
     return json.dumps(members, ensure_ascii=False)
 
 
 def _text(pieces: Sequence[Piece], fields: Mapping[str, str]) -> str:
-    return "".join(_value(piece, fields) for piece in pieces)
-
-
-def _value(piece: Piece, fields: Mapping[str, str]) -> str:
-    if not isinstance(piece, Field):
-        return str(piece)
-    if piece.name not in fields:
-        raise InputError(f"the prompt names {piece.spelled}, and a sample has no such field: {', '.join(fields)}")
-    return fields[piece.name]
+    for piece in pieces:
+        if isinstance(piece, Field) and piece.name not in fields:
+            raise InputError(f"the prompt names {piece.spelled}, and a sample has no such field: {', '.join(fields)}")
+    return "".join(fields[piece.name] if isinstance(piece, Field) else str(piece) for piece in pieces)

@@ -144,8 +144,13 @@ class Template:
     @property
     def fields(self) -> tuple[str, ...]:
         """The columns that the template names, in the order in which they first appear."""
-        places = itertools.chain.from_iterable(map(_fields_of, self.pieces))
-        return tuple(dict.fromkeys(place.name for place in places))
+        names: dict[str, None] = {}
+        for piece in self.pieces:
+            if isinstance(piece, Field):
+                names[piece.name] = None
+            elif isinstance(piece, Part):
+                names |= dict.fromkeys(place.name for place in piece.fields)
+        return tuple(names)
 
     @property
     def n_parts(self) -> int:
@@ -161,9 +166,8 @@ class Template:
         if self.response_format:
             data["response_format"] = self.response_format
         shown = list(map(_piece_data, self.example.input))
-        data["example"] = {**asdict(self.example), "input": shown, "keys": list(self.example.keys)}
-        data["origin"] = asdict(self.origin)
-        return data
+        example = {**asdict(self.example), "input": shown, "keys": list(self.example.keys)}
+        return {**data, "example": example, "origin": asdict(self.origin)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Template:
@@ -177,7 +181,10 @@ class Template:
                 form["input"] = tuple(map(_piece, form["input"]))
                 form["keys"] = tuple(form["keys"])
             return cls(
-                tuple(map(_message, data["messages"])),
+                tuple(
+                    Message(message["role"], tuple(map(_piece, message["content"])), message.get("name", ""))
+                    for message in data["messages"]
+                ),
                 data.get("answer", "label"),
                 ExampleForm(**form),
                 data.get("response_format", ""),
@@ -199,22 +206,12 @@ def last_user(roles: Sequence[str]) -> int:
     return max((place for place, role in enumerate(roles) if role == "user"), default=len(roles) - 1)
 
 
-def _fields_of(piece: Piece) -> tuple[Field, ...]:
-    if isinstance(piece, Field):
-        return (piece,)
-    return piece.fields if isinstance(piece, Part) else ()
-
-
 def _piece_data(piece: Piece) -> Any:
     match piece:
-        case Field(name, spelled, written=True):
-            return {"field": name, "spelled": spelled}
-        case Field(name, spelled):
-            return {"field": name, "spelled": spelled, "written": False}
-        case Part(index, fields=()):
-            return {"part": index}
+        case Field(name, spelled, written):
+            return {"field": name, "spelled": spelled} | ({} if written else {"written": False})
         case Part(index, fields):
-            return {"part": index, "fields": list(map(_piece_data, fields))}
+            return {"part": index} | ({"fields": list(map(_piece_data, fields))} if fields else {})
         case Unwritten(text):
             return {"unwritten": text}
         case Slot():
@@ -222,10 +219,6 @@ def _piece_data(piece: Piece) -> Any:
             return {"slot": slot.pop("kind"), **slot}
         case _:
             return piece
-
-
-def _message(data: Any) -> Message:
-    return Message(data["role"], tuple(map(_piece, data["content"])), data.get("name", ""))
 
 
 def _piece(data: Any) -> Any:

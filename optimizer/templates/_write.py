@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
-from psopt.templates._chat import content_nodes, message_list
-from psopt.templates._draft import Span, pieces_of
+from psopt.templates._draft import Span, content_nodes, message_list, pieces_of
 from psopt.templates._formats import Source, document_of
 from psopt.templates._lines import newline_of
 from psopt.templates._promptfoo import chosen_prompt
@@ -22,10 +21,8 @@ if TYPE_CHECKING:
     from psopt.templates._template import Message, Template
     from psopt.text import Node
 
-_BLOCK = re.compile(r"(?P<style>[|>])(?P<indicators>[-+0-9]*)(?P<rest>[^\n]*)\n")
-_BLOCK_COMMENT = re.compile(r"\A([|>][-+0-9]*)[ \t]+#[^\n]*")
-_COMMENT = re.compile(r"(?:\n[ \t]*|[ \t]+|\A)#[^\n]*")
-_BEFORE_ITEM = re.compile(r"(?:\n[ \t]*(?:#[^\n]*)?)*\n[ \t]*-\s+\Z")
+_BLOCK = re.compile(r"(?P<style>[|>])[^\n]*\n")
+_DASH = re.compile(r"^(?P<indent>[ \t]*)-\s+\Z", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,25 +84,25 @@ def _written(source: Source, template: Template) -> str:
     messages = message_list(node)
     if node is None or messages is None:
         return "".join(written_text(template.messages[0]))
-    last = last_user([own.value["role"].value for own in messages.value])
+    last = last_user([node.value["role"].value for node in messages.value])
     n_added = len(template.messages) - len(messages.value)
-    nodes = [*messages.value[:last], *[None] * n_added, *messages.value[last:]]  # added messages have no node
+    added = [
+        {"role": message.role, "content": "".join(written_text(message))}
+        for message in template.messages[last : last + n_added]
+    ]
     changes = []
     expected = []
-    for own, message in zip(nodes, template.messages, strict=True):
-        if own is None:
-            like = _plainest(messages.value, last, message.role)
-            text = "".join(written_text(message))
-            start = messages.value[last].start
-            changes.append(_Change(start, start, _turn(source.text, messages, last, like, message.role, text)))
-            expected.append(_with_texts(like, [text], message.role))
-            continue
+    kept = [*template.messages[:last], *template.messages[last + n_added :]]
+    for own, message in zip(messages.value, kept, strict=True):
         places = content_nodes(own)
         texts = _by_part(message, len(places))
-        expected.append(_with_texts(own, texts, message.role))
+        expected.append(_with_texts(own.plain(), texts))
         for place, text in zip(places, texts, strict=True):
             if text != place.value:
                 changes.append(_Change(place.start, place.end, tuple(spellings(source.text, place, text))))
+    expected[last:last] = added
+    if added:
+        changes.append(_insertion(source.text, messages, last, added))
     changed = _changed(source.text, changes, lambda text: _messages(source, text) == expected)
     if changed is not None:
         return changed
@@ -114,16 +111,15 @@ def _written(source: Source, template: Template) -> str:
     return _dumped(node, {**node.plain(), "messages": expected})
 
 
-def _with_texts(like: Node | None, texts: Sequence[str], role: str) -> dict[str, Any]:
-    """A message as data, with its content in the form that another has: a text, or parts."""
-    message = {**(like.plain() if like else {}), "role": role}
-    content = message.get("content")
+def _with_texts(message: dict[str, Any], texts: Sequence[str]) -> dict[str, Any]:
+    """A message as data with new texts: its content, or those of its parts."""
+    content = message["content"]
     if not isinstance(content, list):
         return {**message, "content": "".join(texts)}
-    for place, text in enumerate(texts):
-        part = content[place]
-        content[place] = {**part, "text": text} if isinstance(part, dict) else text
-    return message
+    parts = [
+        {**part, "text": text} if isinstance(part, dict) else text for part, text in zip(content, texts, strict=True)
+    ]
+    return {**message, "content": parts}
 
 
 def _dumped(node: Node, data: Any) -> str:
@@ -157,48 +153,46 @@ def _inline(source: Source, template: Template, suffix: str) -> str:
     return changed
 
 
-def _plainest(nodes: Sequence[Node], last: int, role: str) -> Node | None:
-    """The message that an added turn is written like: of its role if possible, with nothing but a role and a text."""
-    plain = [node for node in (*reversed(nodes[:last]), nodes[last]) if _is_plain(node)]
-    alike = [node for node in plain if node.value["role"].value == role and node is not nodes[last]]
-    return next(iter([*alike, *plain]), None)
+def _insertion(text: str, messages: Node, index: int, items: Sequence[dict[str, str]]) -> _Change:
+    """Messages before one of a list."""
+    following = messages.value[index]
+    if text[messages.start] == "[":
+        gap = flow_gap(text, following)
+        turns = "".join(flow_item(text, following, item) + gap for item in items)
+        return _Change(following.start, following.start, (turns,))
+    dash = _DASH.search(text, 0, following.start)
+    if dash is None:
+        return _Change(following.start, following.start, ())
+    ways = zip(*(block_items(dash["indent"], item) for item in items), strict=True)
+    return _Change(dash.start(), dash.start(), tuple(map("".join, ways)))
 
 
-def _is_plain(node: Node) -> bool:
-    parts = node.value["content"].value
-    if not isinstance(parts, list):
-        parts = []
-    beside = {name for part in parts for name in part.members} - {"type", "text"}
-    return node.value.keys() == {"role", "content"} and len(parts) < 2 and not beside
+def flow_gap(text: str, item: Node) -> str:
+    """What separates items of a list in brackets: a comma and, where an item begins its line, a new line."""
+    before = text[: item.start].rpartition("\n")[2]
+    return ", " if before.strip() else f",\n{before}"
 
 
-def _turn(text: str, messages: Node, last: int, like: Node | None, role: str, content: str) -> tuple[str, ...]:
-    """Ways to write a turn before the user's last message, like another message but without its comments."""
-    if like is None:
-        return ()
-    named, (place,) = like.value["role"], content_nodes(like)
-    as_role = text[named.start : named.end]
-    if named.value != role:
-        as_role = next(spellings(text, named, role))
-    gap = _gap_before(text, messages, last)
-    turns = []
-    for spelled in spellings(text, place, content):
-        as_text = _BLOCK_COMMENT.sub(r"\1", spelled)
-        (first, one), (second, other) = sorted([(named, as_role), (place, as_text)], key=lambda pair: pair[0].start)
-        before, between = text[like.start : first.start], text[first.end : second.start]
-        after = text[second.end : like.end]
-        before, between, after = (_COMMENT.sub("", part) for part in (before, between, after))
-        turns.append(f"{before}{one}{between}{other}{after}".rstrip() + gap)
-    return tuple(turns)
+def flow_item(text: str, like: Node, item: dict[str, str]) -> str:
+    """An item of a list in brackets, on one line or on several as another item is."""
+    _, *others = text[like.start : like.end].split("\n")
+    if not others:
+        return json.dumps(item, ensure_ascii=False)
+    line = text[: like.start].rpartition("\n")[2]
+    indent = line[: len(line) - len(line.lstrip())]
+    step = len(others[0]) - len(others[0].lstrip()) - len(indent)
+    return json.dumps(item, ensure_ascii=False, indent=max(step, 1)).replace("\n", f"\n{indent}")
 
 
-def _gap_before(text: str, messages: Node, index: int) -> str:
-    """What separates a message from the one before it, without comments."""
-    start = messages.value[index].start
-    dash = None
-    if text[messages.start] != "[":  # where a block ends, its own comments and empty lines are part of it
-        dash = _BEFORE_ITEM.search(text, 0, start)
-    return _COMMENT.sub("", dash.group() if dash else text[messages.value[index - 1].end : start])
+def block_items(indent: str, item: dict[str, str]) -> Iterator[str]:
+    """Yield ways to write an item of a YAML list in lines of its own: a name, and below it a text."""
+    (key, name), (member, text) = item.items()
+    quoted = json.dumps(text, ensure_ascii=False)
+    block = quoted
+    if "\n" in text:
+        block = f"|{indicators(text, '  ')}\n{indented(text, indent + '    ')}"
+    for spelled in (block, quoted, _escaped(text)):
+        yield f"{indent}- {key}: {name}\n{indent}  {member}: {spelled}\n"
 
 
 def _changed(text: str, changes: Sequence[_Change], is_exact: Callable[[str], bool]) -> str | None:
@@ -250,10 +244,6 @@ def spellings(source: str, node: Node, text: str) -> Iterator[str]:
         yield from _in_block(source, node, text)
     elif "\n" in text and not source[node.end : node.end + 1].strip():
         yield from _as_block(source, node, text)
-    elif "\n" not in text and node.style == "'":
-        yield f"'{text.replace(chr(39), chr(39) * 2)}'"
-    elif "\n" not in text and not node.style:
-        yield text
     end = _line_end(source, node)
     yield json.dumps(text, ensure_ascii=False) + end
     yield _escaped(text) + end
@@ -314,7 +304,6 @@ def _line_end(source: str, node: Node) -> str:
 
 def _escaped(text: str) -> str:
     """A YAML string with only ASCII characters."""
-    escaped = re.sub(
-        r"[^ !#-\[\]-~]", lambda match: f"\\U{ord(match[0]):08x}", text
-    )  # all but printable ASCII, " and \
+    # all but printable ASCII, " and \
+    escaped = re.sub(r"[^ !#-\[\]-~]", lambda match: f"\\U{ord(match[0]):08x}", text)
     return f'"{escaped}"'

@@ -99,7 +99,7 @@ TURNS = (
 # A chat, and the lines that an example adds: turns go on with turns, and are begun where the last message only shows
 # the sample.
 CHATS = [
-    ("chat.yaml", TURNS, ["- {role: user, content: 'R: Nice.'}", "- {role: assistant, content: 'Tone: good!'}"]),
+    ("chat.yaml", TURNS, ["- role: user", '  content: "R: Nice."', "- role: assistant", '  content: "Tone: good!"']),
     (
         "chat.json",
         '[\n {"role": "system", "content": "Judge the review."},\n {"content": "R: {text}\\n", "role": "user"}\n]\n',
@@ -108,10 +108,7 @@ CHATS = [
     (
         "chat.yaml",
         "- role: system # its task\n  content: |\n    Judge the\n    review.\n- {role: user, content: 'R: {text}'}\n",
-        [
-            *("- role: user", "  content: |-", "    R: Nice."),
-            *("- role: assistant", "  content: |-", "    good"),
-        ],
+        ["- role: user", '  content: "R: Nice."', "- role: assistant", '  content: "good"'],
     ),
 ]
 

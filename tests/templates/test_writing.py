@@ -127,6 +127,7 @@ NAMED = [{**message, "name": "n", "weight": 0} for message in MESSAGES[:-1]]
         ),
         ("flow.yaml", "[{role: system, content: Decide which team answers.}, # c\n {role: user, content: '{body}'}]\n"),
         ("parts.json", json.dumps(PARTED)),
+        ("beside.json", json.dumps(MESSAGES, indent=2).replace("[\n  {", "[{").replace("},\n  {", "}, {")),
         ("named.json", json.dumps([*NAMED, MESSAGES[-1]], indent=2)),
         ("all.json", json.dumps([*NAMED, {**MESSAGES[-1], "name": "n"}], indent=2)),
         (
@@ -148,10 +149,9 @@ def test_an_added_turn_has_a_role_and_a_text_alone(tmp_path: Path, name: str, te
     assert [message["role"] for message in after] == [message["role"] for message in shown]
     beside = [{**message, "content": ""} for message in (*after[:-3], after[-1])]
     assert beside == [{**message, "content": ""} for message in before]
-    if name != "all.json":  # a file in which nothing can be copied is written anew
-        assert edited.count("#") == text.count("#")
-        kept = iter(edited)
-        assert all(sign in kept for sign in text.split("content:")[-1])
+    assert edited.count("#") == text.count("#")
+    kept = iter(edited)
+    assert all(sign in kept for sign in text.split("content:")[-1])
 
 
 def test_members_keep_their_order_and_json_its_indentation(tmp_path: Path) -> None:
