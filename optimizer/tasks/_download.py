@@ -58,19 +58,17 @@ class DatasetStatus:
 
 def list_datasets() -> list[DatasetStatus]:
     """List the built-in data sets; nothing is downloaded."""
-    return [_status(builtin) for builtin in BUILTINS.values()]
-
-
-def _status(builtin: Builtin) -> DatasetStatus:
-    n_bytes = sum(file.n_bytes for file in builtin.files)
-    status = DatasetStatus(builtin.name, builtin.description, files=builtin.needed, n_bytes=n_bytes)
-    try:
-        origin = find_local(builtin)
-    except DataError as error:
-        return replace(status, note=str(error))
-    if origin is None:
-        return status
-    return replace(status, path=origin.path, source=origin.source, note=origin.note)
+    statuses = []
+    for builtin in BUILTINS.values():
+        n_bytes = sum(file.n_bytes for file in builtin.files)
+        status = DatasetStatus(builtin.name, builtin.description, files=builtin.needed, n_bytes=n_bytes)
+        try:
+            if origin := find_local(builtin):
+                status = replace(status, path=origin.path, source=origin.source, note=origin.note)
+        except DataError as error:
+            status = replace(status, note=str(error))
+        statuses.append(status)
+    return statuses
 
 
 def find_local(builtin: Builtin) -> Origin | None:
@@ -246,7 +244,8 @@ def unpack(archive: Path, file: RemoteFile, folder: Path) -> None:
                 zipped.extractall(unpacked)  # noqa: S202  # its digest has been checked
         else:
             with tarfile.open(archive) as tarred:
-                tarred.extractall(unpacked, filter="data")
+                tarred.extraction_filter = getattr(tarfile, "data_filter", None)  # Python has it since 3.11.4
+                tarred.extractall(unpacked)  # noqa: S202
         target.mkdir()
         for member in (*file.members, *file.optional):
             if member in file.members or (unpacked / member).exists():
