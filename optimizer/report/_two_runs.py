@@ -9,6 +9,7 @@ import numpy as np
 from psopt.evaluation import compare_paired, verdict
 from psopt.report._contents import Contents, read_contents
 from psopt.runs import CallPrice, asked_about, named, prompt_names, quality_name, recommendation_lines
+from psopt.settings import by_full_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,7 +56,7 @@ class RunShown:
         facts |= {f"{split} samples": n for split, n in data["evaluated"].items()}
         facts |= {f"{kind} rephrasings": len(run["rephrasings"][kind]) for kind in ("search", "heldout")}
         settings = {name: value for name, value in run["settings"].items() if name not in _LEFT_OUT}
-        return {**facts, "original prompt": run["baseline"]["id"], **_flat(settings)}
+        return {**facts, "original prompt": run["baseline"]["id"], **by_full_name(settings)}
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
@@ -169,13 +170,3 @@ def _common_samples(first: Predictions, second: Predictions) -> tuple[Prediction
     both = [key for key in ours if key in theirs]
     our_rows, their_rows = (np.array([*map(places.get, both)], dtype=np.int64) for places in (ours, theirs))
     return first.of_samples(our_rows), second.of_samples(their_rows)
-
-
-def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, value in settings.items():
-        if isinstance(value, dict):
-            flat |= _flat(value, f"{prefix}{name}.")
-        else:
-            flat[f"{prefix}{name}"] = value
-    return flat

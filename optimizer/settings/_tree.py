@@ -72,6 +72,21 @@ def flat(settings: Any, *, nested: tuple[str, ...] = ()) -> dict[str, Any]:
     return data | {leaf.key: _plain(getattr(settings, leaf.name), leaf) for leaf in leaves(type(settings))}
 
 
+def by_full_name(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings in run.json's form without groups, each by its full name.
+
+    >>> by_full_name({"trials": 40, "lm": {"max_tokens": 256}})
+    {'trials': 40, 'lm.max_tokens': 256}
+    """
+    full: dict[str, Any] = {}
+    for name, value in settings.items():
+        if isinstance(value, dict):
+            full |= {f"{name}.{inner}": of_inner for inner, of_inner in by_full_name(value).items()}
+        else:
+            full[name] = value
+    return full
+
+
 def of_flat(group: type[_Settings], data: Mapping[str, Any], *, nested: tuple[str, ...] = ()) -> _Settings:
     """Read settings back from `flat`'s data; raises InputError for a key that this version does not know."""
     values = {key: value for key, value in data.items() if key not in nested}

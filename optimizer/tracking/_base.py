@@ -23,9 +23,10 @@ from psopt.runs import (
     scores_and_bounds,
 )
 from psopt.search.distributed import PROMPT_ID, RACED
+from psopt.settings import by_full_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from psopt.models.chat import CallWatcher
@@ -99,12 +100,12 @@ class CallbackTracker(Tracker):
 
     def trial(self, trial: TrialRecord) -> None:
         """Call the function."""
-        if (study := self._study()) is not None and trial.frozen is not None:
+        if (study := self._study()) is not None:
             self._callback(study, trial.frozen)
 
 
 # Settings that don't show how the run was made, or may hold something private: a password in an address.
-_LEFT_OUT = frozenset({"command", "prompt", "folder", "own_model", "storage", "log", "headers", "extra_body"})
+_LEFT_OUT = {"command", "prompt", "folder", "own_model", "storage", "log", "headers", "extra_body"}
 
 
 @dataclass(frozen=True)
@@ -146,9 +147,14 @@ class RunRecord:
     @property
     def params(self) -> dict[str, str | int | float | bool]:
         """The settings that are set, flat: ``lm.max_tokens``, and the sizes of the data."""
+        params: dict[str, str | int | float | bool] = {}
+        for name, value in by_full_name(self.manifest["settings"]).items():
+            if _LEFT_OUT.isdisjoint(name.split(".")) and value not in (None, "", []):
+                params[name] = ", ".join(map(str, value)) if isinstance(value, list) else value
+        if address := params.get("lm.api_base"):
+            params["lm.api_base"] = public_address(str(address)) or ""
         dataset = self.manifest["dataset"]
-        sizes = {f"dataset.{name}": dataset[name] for name in ("n_train", "n_val", "n_test")}
-        return dict(_flat(self.manifest["settings"])) | sizes
+        return params | {f"dataset.{name}": dataset[name] for name in ("n_train", "n_val", "n_test")}
 
     @property
     def tags(self) -> dict[str, str]:
@@ -172,9 +178,16 @@ class RunRecord:
 
     @property
     def metrics(self) -> dict[str, float]:
-        """Scores of the baseline and of the recommended prompt, with the ends of their 95 % intervals; its cost."""
-        metrics = dict(_scores("baseline", self.manifest.get("baseline")))
-        metrics |= dict(_scores("recommended", self.recommended))
+        """Scores of the baseline and of the recommended prompt, with the ends of their 95 % intervals; the run's cost.
+
+        Such as ``baseline/test/f1`` and ``baseline/test/f1_low``, as far as they are defined.
+        """
+        metrics: dict[str, float] = {}
+        for role, entry in (("baseline", self.manifest.get("baseline")), ("recommended", self.recommended)):
+            for split in ("val", "test"):
+                scores = scores_and_bounds((entry or {}).get(split))
+                known = {name: float(value) for name, value in scores.items() if value is not None}
+                metrics |= {f"{role}/{split}/{name}": value for name, value in known.items()}
         metrics |= {f"calls/{name}": float(value) for name, value in self.manifest["calls"].items()}
         n_front = len(self.manifest.get("front") or ())
         return metrics | {"seconds": float(self.manifest["seconds"]), "front/prompts": float(n_front)}
@@ -203,31 +216,6 @@ class RunRecord:
         return [file.relative_to(self.folder) for file in files if file.is_file()]
 
 
-def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str | int | float | bool]]:
-    for name, value in settings.items():
-        if name in _LEFT_OUT or value in (None, "", [], {}):
-            continue
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name}.")
-        elif name == "api_base":
-            yield f"{prefix}{name}", public_address(value) or ""
-        elif isinstance(value, list):
-            yield f"{prefix}{name}", ", ".join(map(str, value))
-        else:
-            yield f"{prefix}{name}", value
-
-
-def _scores(role: str, entry: Mapping[str, Any] | None) -> Iterator[tuple[str, float]]:
-    """``baseline/test/f1``, ``baseline/test/f1_low``, .. as far as they are defined."""
-    for split in ("val", "test"):
-        for name, value in scores_and_bounds((entry or {}).get(split)).items():
-            if value is not None:
-                yield f"{role}/{split}/{name}", float(value)
-
-
-_EFFORT = ("calls", "tokens", "cost_usd", "seconds")
-
-
 @dataclass(frozen=True)
 class TrialRecord:
     """A candidate, with the data of its trial in the study.
@@ -244,7 +232,7 @@ class TrialRecord:
         asked; and its cost in this process: ``calls``, ``tokens``, ``cost_usd``, ``seconds``.
     raced : str
         How far it came if it stopped in its race, and why: its metrics are estimates then. Otherwise empty.
-    frozen : FrozenTrial or None
+    frozen : FrozenTrial
         Optuna's own trial.
     """
 
@@ -252,23 +240,18 @@ class TrialRecord:
     prompt_id: str
     edits: tuple[str, ...]
     metrics: dict[str, float]
-    raced: str = ""
-    frozen: FrozenTrial | None = None
+    raced: str
+    frozen: FrozenTrial
 
     @classmethod
     def of(cls, trial: FrozenTrial) -> TrialRecord:
         """Read a finished trial."""
         attributes = trial.user_attrs
         metrics = dict(zip(OBJECTIVES, trial.values or (), strict=False))
-        metrics |= {name: float(attributes[name]) for name in ("na_rate", *_EFFORT) if name in attributes}
-        return cls(
-            trial.number,
-            str(attributes.get(PROMPT_ID, "")),
-            tuple(attributes.get("edits", ())),
-            metrics,
-            str(attributes.get(RACED, "")),
-            trial,
-        )
+        others = ("na_rate", "calls", "tokens", "cost_usd", "seconds")
+        metrics |= {name: float(attributes[name]) for name in others if name in attributes}
+        prompt_id, raced = str(attributes.get(PROMPT_ID, "")), str(attributes.get(RACED, ""))
+        return cls(trial.number, prompt_id, tuple(attributes.get("edits", ())), metrics, raced, trial)
 
     @property
     def params(self) -> dict[str, Any]:

@@ -6,10 +6,7 @@ import contextlib
 import logging
 import os
 import re
-import ssl
 import time
-import urllib.error
-import urllib.request
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +23,7 @@ if TYPE_CHECKING:
 _STATUS = {"finished": "FINISHED", "failed": "FAILED", "killed": "KILLED"}
 # By default its client tries for 4 minutes to reach a server that is gone, while the run waits.
 _PATIENCE = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_HTTP_REQUEST_TIMEOUT": "15"}
+_LONGEST_REASON = 400  # characters: those of a server that is gone come after its address
 _LONGEST_PARAM = 6000  # characters (mlflow.utils.validation.MAX_PARAM_VAL_LENGTH)
 _MOST_PARAMS = 100  # per request (mlflow.utils.validation.MAX_PARAMS_TAGS_PER_BATCH)
 
@@ -43,17 +41,14 @@ class MLflowTracker(Tracker):
         mlflow = import_extra("mlflow", "--log mlflow", "mlflow")
         logging.getLogger("alembic").setLevel(logging.ERROR)  # it logs how it creates the store
         uri = str(mlflow.get_tracking_uri())
-        shown = re.sub(r"//[^/@]*@", "//", uri)  # without a password
-        if uri.startswith("http") and (reason := why_unreachable(uri)):
-            raise InputError(f"--log mlflow: nobody answers at {shown} ({reason}): see MLFLOW_TRACKING_URI")
+        self.place = _without_password(uri)
         try:
             with unless_set(**_PATIENCE):
                 self._client = mlflow.MlflowClient(uri)
                 self._client.search_experiments(max_results=1)
         except (mlflow.MlflowException, OSError) as error:
-            reason = one_line(str(error))[:300]
-            raise InputError(f"--log mlflow: {shown} can't be used ({reason}): see MLFLOW_TRACKING_URI") from error
-        self.place = shown
+            reason = _without_password(one_line(str(error)))[:_LONGEST_REASON]
+            raise InputError(f"--log mlflow: {self.place} can't be used ({reason}): see MLFLOW_TRACKING_URI") from error
 
     def start(self, run: RunRecord, kept: dict[str, Any]) -> None:
         """Begin the run that all trials are nested in, or reopen it if it still exists."""
@@ -116,23 +111,8 @@ class MLflowTracker(Tracker):
         self._client.log_batch(run_id, measured, listed[:_MOST_PARAMS], [RunTag(*tag) for tag in tags.items()])
 
 
-_WAITING = 10.0  # seconds; a running server accepts a connection within one
-
-
-def why_unreachable(url: str) -> str:
-    """Say why an address is unreachable; empty if anything answers there, whatever the answer is."""
-    try:
-        urllib.request.urlopen(url, timeout=_WAITING).close()  # noqa: S310  # the user's own address
-    except urllib.error.HTTPError:
-        return ""
-    except urllib.error.URLError as error:
-        # A certificate that is not trusted here may be trusted by the client that will send.
-        return "" if isinstance(error.reason, ssl.SSLError) else str(error.reason)
-    except TimeoutError:
-        return f"no answer within {_WAITING:g} s"
-    except (OSError, ValueError):  # a server that does not speak HTTP
-        return ""
-    return ""
+def _without_password(text: str) -> str:
+    return re.sub(r"//[^/@\s]*@", "//", text)
 
 
 @contextlib.contextmanager

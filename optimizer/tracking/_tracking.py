@@ -18,7 +18,6 @@ from psopt.tracking._mlflow import MLflowTracker
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
-    from types import TracebackType
 
     import optuna
     from psopt.models.chat import Budget, CallEnd, CallStart, OnCallEnd
@@ -67,12 +66,16 @@ def tracker_names(asked: Iterable[str]) -> tuple[str, ...]:
 
 def split_callbacks(callbacks: Iterable[Callback]) -> tuple[tuple[str, ...], tuple[Tracker | OptunaCallback, ...]]:
     """Separate names, which a run keeps for resuming, from objects; raises InputError for an unknown name or object."""
-    listed = list(callbacks)
-    for callback in listed:
-        if not (isinstance(callback, str | Tracker) or callable(callback)):
+    names: list[str] = []
+    others: list[Tracker | OptunaCallback] = []
+    for callback in callbacks:
+        if isinstance(callback, str):
+            names.append(callback)
+        elif isinstance(callback, Tracker) or callable(callback):
+            others.append(callback)
+        else:
             raise InputError(f"callbacks: {callback!r} is no tracker, no name of one, and can't be called")
-    names = tracker_names(callback for callback in listed if isinstance(callback, str))
-    return names, tuple(callback for callback in listed if not isinstance(callback, str))
+    return tracker_names(names), tuple(others)
 
 
 def _tracker(callback: Callback, study: Callable[[], optuna.Study | None]) -> Tracker:
@@ -134,11 +137,8 @@ class Tracking(Observer):
         self._to_close = [*self.trackers]
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._record is not None:
-            record = self._record
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if record := self._record:
             with contextlib.suppress(InputError):  # its last state, where a run without a result was removed
                 record = RunRecord.read(record.folder)
             ending = _ending(error)
@@ -147,8 +147,6 @@ class Tracking(Observer):
         for tracker in self._to_close:
             with contextlib.suppress(Exception):  # nothing is left to report
                 tracker.close()
-
-    # Events of an observer
 
     @property
     def budget(self) -> Budget | None:
@@ -165,7 +163,10 @@ class Tracking(Observer):
             return
         self._directory = RunDirectory(folder)
         self._record = record = RunRecord.read(folder)
-        self._read_kept()
+        try:
+            self._kept = self._directory.read_json(TRACKING)["trackers"] if (folder / TRACKING).exists() else {}
+        except (InputError, TypeError) as error:
+            LOGGER.warning("%s can't be read (%s): trackers begin anew", folder / TRACKING, error)
         self._each(lambda tracker: tracker.start(record, self._kept_of(tracker)))
         self._save()
         for tracker in self.trackers:
@@ -202,15 +203,12 @@ class Tracking(Observer):
             if watcher := tracker.call_watcher:
                 ends.append((tracker, watcher(call)))
 
-        self._each(begin)
-
         def end(outcome: CallEnd) -> None:
             for tracker, tell in ends:
                 self._ask(tracker, lambda _, tell=tell: tell(outcome))  # type: ignore[misc]
 
+        self._each(begin)
         return end
-
-    # Trackers
 
     def _each(self, act: Callable[[Tracker], None]) -> None:
         for tracker in list(self.trackers):
@@ -241,17 +239,9 @@ class Tracking(Observer):
         self._each(tell)
         self._save()
 
-    # Data kept in the run directory
-
     def _kept_of(self, tracker: Tracker) -> dict[str, Any]:
+        """What a tracker keeps in the run directory."""
         return self._kept.setdefault(tracker.name, {})
-
-    def _read_kept(self) -> None:
-        if self._directory and (self._directory.path / TRACKING).exists():
-            try:
-                self._kept = self._directory.read_json(TRACKING)["trackers"]
-            except (InputError, KeyError, TypeError) as error:
-                LOGGER.warning("%s can't be read (%s): trackers begin anew", self._directory.path / TRACKING, error)
 
     def _save(self) -> None:
         """Write tracking.json; a full disk, and what a tracker keeps that is no JSON, is reported once."""

@@ -135,7 +135,7 @@ def test_the_command_line_keeps_the_tracker_and_can_drop_it(store: Any, tmp_path
 @each(
     "uri, message",
     [
-        ("http://127.0.0.1:9", "--log mlflow: nobody answers at http://127.0.0.1:9 ("),
+        ("http://me:secret@127.0.0.1:9", "--log mlflow: http://127.0.0.1:9 can't be used ("),
         ("sqlite:////dev/null/no/mlflow.db", "--log mlflow: sqlite:////dev/null/no/mlflow.db can't be used ("),
         ("nonsense://x", "--log mlflow: nonsense://x can't be used ("),
     ],
@@ -147,6 +147,7 @@ def test_a_store_that_is_not_there_ends_the_command_in_one_line(
     assert exit_code(*arguments(tmp_path, "--log", "mlflow")) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert message in line
+    assert "secret" not in line
     assert not (tmp_path / "run").exists()
 
 
