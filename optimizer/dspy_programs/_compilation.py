@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.dspy_programs._copying import copy_of
 from psopt.dspy_programs._lm import counted_lm, is_counted
+from psopt.dspy_programs._python_words import python_words
 from psopt.evaluation import objective_values
 from psopt.runs import MANIFEST, RunDirectory
 
@@ -57,6 +58,11 @@ class Compilation:
         """Whether the program was given in Python, not on the command line."""
         return self.settings.program == "python"
 
+    def tell(self, line: str) -> None:
+        """Show a line, if it is not empty; options in it are arguments in Python."""
+        if line:
+            self.observer.phase(python_words(line) if self.is_python else line)
+
     def as_asked(self, lm: Any) -> Any:
         """A language model in the form it is asked: through psopt's engine, or at least without DSPy's cache."""
         if isinstance(lm, str):
@@ -79,11 +85,20 @@ class Compiled:
 
     def record_on(self, program: Any, best: Candidate, seed: int) -> None:
         """Attach the results to the returned program, which is that of the best candidate."""
+        kept = kept_candidates(self.run)
+        programs = [self.programs[candidate.id] for candidate in kept]
+        scores = [candidate.val.f1 for candidate in kept]
+        objectives = [objective_values(candidate.val) for candidate in kept]
+        place, n_calls = kept.index(best), RunDirectory.open(self.run.path).read_json(MANIFEST)["calls"]["made"]
         program.run = self.run
         program.failures = self.failures
-        program.detailed_results = _detailed_results(self, best.id, seed)
+        program.detailed_results = DetailedResults(
+            programs, scores, objectives, place, n_calls, str(self.run.path), seed
+        )
         program.trial_logs = _trial_logs(self.run)
-        program.candidate_programs = _candidate_programs(self)
+        rows = zip(scores, objectives, programs, strict=True)
+        by_score = [{"score": score, **values, "program": of_row} for score, values, of_row in rows]
+        program.candidate_programs = sorted(by_score, key=lambda row: -row["score"])  # as in MIPROv2
         program.score = best.val.f1
         program.sensitivity_by_step = self.sensitivity_by_step
         program.front = program.pareto_front = tuple(
@@ -111,19 +126,6 @@ class DetailedResults:
         return self.candidates[self.best_idx]
 
 
-def _detailed_results(compiled: Compiled, best_id: str, seed: int) -> DetailedResults:
-    path, candidates = compiled.run.path, kept_candidates(compiled.run)
-    return DetailedResults(
-        [compiled.programs[candidate.id] for candidate in candidates],
-        [candidate.val.f1 for candidate in candidates],
-        [objective_values(candidate.val) for candidate in candidates],
-        [candidate.id for candidate in candidates].index(best_id),
-        RunDirectory.open(path).read_json(MANIFEST)["calls"]["made"],
-        str(path),
-        seed,
-    )
-
-
 def _trial_logs(run: Run) -> dict[int, dict[str, Any]]:
     """Every trial by its number, from 1, like MIPROv2's ``trial_logs``: its score, objectives and edits."""
     logs = {}
@@ -136,15 +138,6 @@ def _trial_logs(run: Run) -> dict[int, dict[str, Any]]:
             "program_id": trial.user_attrs.get("prompt_id", ""),
         }
     return logs
-
-
-def _candidate_programs(compiled: Compiled) -> list[dict[str, Any]]:
-    """The kept programs from the best to the worst score, as in MIPROv2 and bootstrapped random search."""
-    candidates = sorted(kept_candidates(compiled.run), key=lambda candidate: -candidate.val.f1)
-    return [
-        {"score": candidate.val.f1, **objective_values(candidate.val), "program": compiled.programs[candidate.id]}
-        for candidate in candidates
-    ]
 
 
 def kept_candidates(run: Run) -> Sequence[Candidate]:

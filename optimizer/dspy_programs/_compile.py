@@ -12,7 +12,7 @@ from psopt._version import __version__
 from psopt.answers import AnswerType
 from psopt.api import check_other_wordings, search_in
 from psopt.dspy_programs._compilation import Compiled, kept_candidates
-from psopt.dspy_programs._contents import digest, digest_of_program, unknown_parts
+from psopt.dspy_programs._contents import contents, digest, digest_of_program
 from psopt.dspy_programs._copying import copy_of
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import program_data, told_answers
@@ -21,7 +21,6 @@ from psopt.dspy_programs._instruction_variants import rephrase_instructions
 from psopt.dspy_programs._model import ProgramModel
 from psopt.dspy_programs._outcome import find_outcome
 from psopt.dspy_programs._proposals import FeedbackProposer, ProgramProposals, sensitivity_by_step
-from psopt.dspy_programs._python_words import python_words
 from psopt.dspy_programs._runner import ProgramRunner
 from psopt.dspy_programs._saving import write_program
 from psopt.dspy_programs._sizing import planned
@@ -59,7 +58,7 @@ def compile_program(student: Any, splits: Mapping[str, Sequence[Given]], compila
         told_answers(compilation),
         has_metric=compilation.metric is not None,
     )
-    compilation.observer.phase(_what_is_optimized(outcome, splits))
+    compilation.tell(_what_is_optimized(outcome, splits))
     data = program_data(student, outcome, splits, compilation)
     compilation, data = planned(student, data, compilation)
     stay_here()
@@ -99,11 +98,11 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
     evaluator = Evaluator(model, wordings, samples, budget=budget, answer_type=AnswerType.of(task))
     baseline = Prompt(wordings.search[0], task.labels, task.noun, asks=task.spec.form)
     check_other_wordings(baseline, compilation.settings)
-    facts = _facts(task, model, evaluator, compilation)
+    facts = _facts(task, model, compilation)
     now = identity(student, {**facts, "what can't be told": untold} if compilation.is_python else facts)
     if compilation.is_python:
         compilation = _named(compilation, task, model)
-        _tell(make_room(folder, now), compilation)
+        compilation.tell(make_room(folder, now))
     elif not compilation.force:
         check_same_program(folder, now)
     resume = (folder / MANIFEST).exists()
@@ -115,8 +114,9 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
         artifacts = directory.path / ARTIFACTS
         problem = SearchProblem(task, baseline, evaluator, options, observer, proposer, proposals, artifacts)
         run = _run(directory, problem, compilation, now, resume=resume)
-    _tell(model.runner.failures.line, compilation)
-    _tell(_verdict(run, compilation), compilation)
+    compilation.tell(model.runner.failures.line)
+    if run.recommendation:
+        compilation.tell(recommendation_lines(run.recommendation.to_dict())[0])
     return Compiled(run, _write_programs(run, model), shares, model.runner.failures.by_text)
 
 
@@ -152,7 +152,7 @@ def _run(
     except BudgetReachedError as error:
         if error.run is None or not compilation.is_python:
             raise
-        _tell(python_words(str(error)), compilation)
+        compilation.tell(str(error))
         run = error.run
     finally:
         if directory.has_begun:
@@ -160,36 +160,23 @@ def _run(
     return run
 
 
-def _verdict(run: Run, compilation: Compilation) -> str:
-    """The gate's verdict in a sentence; empty if there is none."""
-    if not run.recommendation:
-        return ""
-    sentence = recommendation_lines(run.recommendation.to_dict())[0]
-    return python_words(sentence) if compilation.is_python else sentence
-
-
-def _tell(line: str, compilation: Compilation) -> None:
-    if line:
-        compilation.observer.phase(line)
-
-
 def _untold(student: Any, example: Any, compilation: Compilation) -> list[str]:
     """A mark unique to this run, if answers depend on something that cannot be compared with an earlier run."""
-    components = {"program": student, "metric": compilation.metric, "equivalence": compilation.equivalence}
-    parts = unknown_parts(**components, teacher=compilation.teacher, example=example)
+    components = {"program": student, "example": example}
+    components |= {name: getattr(compilation, name) for name in ("metric", "equivalence", "teacher")}
+    parts = [part for name, value in components.items() for part in contents(value, name)[1]]
     if not parts:
         return []
     names = ", ".join(parts[:3])
-    compilation.observer.phase(f"what is in {names} can't be told from outside: every run evaluates anew")
+    compilation.tell(f"what is in {names} can't be told from outside: every run evaluates anew")
     return [uuid.uuid4().hex]
 
 
-def _facts(task: Task, model: ProgramModel, evaluator: Evaluator, compilation: Compilation) -> dict[str, str]:
+def _facts(task: Task, model: ProgramModel, compilation: Compilation) -> dict[str, str]:
     """What determines a run besides the program, by name; on the command line `RunRecorder` compares the rest."""
     outcome = {"the outcome": f"{model.outcome.step}.{model.outcome.field} {task.answers}"}
     if not compilation.is_python:
         return outcome
-    rephrasings = evaluator.rephrasings
     return outcome | {
         "psopt's version": __version__,
         "the examples": task.info.sha256[:16],
@@ -198,7 +185,7 @@ def _facts(task: Task, model: ProgramModel, evaluator: Evaluator, compilation: C
         "the equivalence": digest(compilation.equivalence),
         "the teacher": digest(compilation.teacher),
         "the language model": model.identity,
-        "the wordings": rephrasings.sha256[:16],
+        "the wordings": model.variants.rephrasings.sha256[:16],
         "the seed": str(compilation.settings.seed),
     }
 

@@ -16,7 +16,6 @@ import re
 import sysconfig
 import threading
 import types
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pydantic
@@ -38,6 +37,7 @@ _LIBRARIES = (sysconfig.get_paths()["stdlib"], "site-packages", "dist-packages")
 _OWN = ("dspy.", "psopt.")
 _DEEPEST = 40  # objects within objects
 _SOURCES = 1024  # chosen generously: classes and functions of a program; each is looked up again for every answer
+_FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
 
 
 def contents(value: Any, name: str = "value") -> tuple[str, tuple[str, ...]]:
@@ -79,22 +79,14 @@ def step_state(step: Any) -> dict[str, Any]:
     return {**bare.dump_state(), "types": {name: contents(field.annotation)[0] for name, field in fields.items()}}
 
 
-def unknown_parts(**values: Any) -> list[str]:
-    """The parts of these values that cannot be read, so that they cannot be compared with earlier ones."""
-    return list(chain.from_iterable(contents(value, name)[1] for name, value in values.items()))
-
-
 def configured(value: Any) -> Any:
     """The configuration of an object that changes as it runs: its class, its own dump, constructor arguments.
 
     Counters and logs of requests do not make it another engine. Integers therefore count only if its dump has them.
     """
-    state = None
-    if hasattr(value, "dump_state"):
-        state = value.dump_state()
-    arguments: set[str] = set()
-    if inspect.isfunction(type(value).__init__):
-        arguments = set(inspect.signature(type(value).__init__).parameters)
+    state = value.dump_state() if hasattr(value, "dump_state") else None
+    makes = type(value).__init__
+    arguments = inspect.signature(makes).parameters if inspect.isfunction(makes) else ()
     attributes = {}
     for name, part in getattr(value, "__dict__", {}).items():
         is_count = state is not None and (part is None or type(part) is int)
@@ -137,7 +129,7 @@ class _Reader:
             return ["set", *sorted((self.read(of, name) for of in value), key=json.dumps)]
         if isinstance(value, type):
             return self._class(value)
-        if isinstance(value, (types.FunctionType, types.MethodType, types.BuiltinFunctionType)):
+        if isinstance(value, _FUNCTIONS):
             return self._function(value, name)
         if callable(value) and hasattr(value, "__wrapped__"):  # as made by functools.cache
             return ["wrapped", self.read(value.__wrapped__, name)]
@@ -214,8 +206,8 @@ class _Reader:
 
     def _globals(self, function: types.FunctionType) -> Any:
         """What a function uses by global names, also in the user's own modules; not what it assigns, such as counts."""
-        names = _names(function.__code__) - _assigned(function.__code__)
-        return [[name, self.read(part, name)] for name, part in _used(names, function.__globals__)]
+        used = _used(_global_names(function.__code__), function.__globals__)
+        return [[name, self.read(part, name)] for name, part in used]
 
 
 @functools.lru_cache(maxsize=_SOURCES)
@@ -226,31 +218,32 @@ def source_of(thing: Any) -> str:
             return inspect.getsource(thing)
     except (OSError, TypeError):
         pass
-    code = getattr(thing, "__code__", None)
-    if code is not None:
-        return repr((code.co_code, _constants(code), code.co_names))
-    return "\n".join(map(source_of, _methods(thing))) or repr(getattr(thing, "__qualname__", thing))
+    if not hasattr(thing, "__code__"):
+        return "\n".join(map(source_of, _methods(thing))) or repr(getattr(thing, "__qualname__", thing))
+    parts = []
+    for code in _codes(thing.__code__):
+        constants = [repr(part) for part in code.co_consts if not isinstance(part, types.CodeType)]
+        parts.append((code.co_code, constants, code.co_names))
+    return repr(parts)
 
 
-def _constants(value: Any) -> Any:
-    """A constant as text; for compiled code, a list of its constants."""
-    if isinstance(value, types.CodeType):
-        return [_constants(part) for part in value.co_consts]
-    return repr(value)
-
-
-def _names(code: types.CodeType) -> set[str]:
-    """The global names of a function and of those inside it."""
-    inner = [part for part in code.co_consts if isinstance(part, types.CodeType)]
-    return set(code.co_names).union(*map(_names, inner))
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """The compiled code of a function and of those inside it."""
+    yield code
+    for part in code.co_consts:
+        if isinstance(part, types.CodeType):
+            yield from _codes(part)
 
 
 @functools.lru_cache(maxsize=_SOURCES)
-def _assigned(code: types.CodeType) -> set[str]:
-    """The global names that a function, or one inside it, assigns."""
-    inner = [part for part in code.co_consts if isinstance(part, types.CodeType)]
-    own = {str(step.argval) for step in dis.get_instructions(code) if step.opname == "STORE_GLOBAL"}
-    return own.union(*map(_assigned, inner))
+def _global_names(code: types.CodeType) -> set[str]:
+    """The global names that a function, or one inside it, uses and does not assign."""
+    used: set[str] = set()
+    assigned: set[str] = set()
+    for part in _codes(code):
+        used.update(part.co_names)
+        assigned.update(str(step.argval) for step in dis.get_instructions(part) if step.opname == "STORE_GLOBAL")
+    return used - assigned
 
 
 def _used(names: set[str], namespace: Mapping[str, Any], place: str = "") -> Iterator[tuple[str, Any]]:

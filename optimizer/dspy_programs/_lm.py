@@ -39,15 +39,13 @@ def counted_lm(model: Any, models: ModelProvider) -> Any:
     spend, and where answers are stored. Raises InputError if it is not a language model.
     """
     kind, name = _kind_and_name(model)
-    engine = CountedEngine(models.engine(kind, name))
+    engine = models.engine(kind, name)
+    engines = {"engine": CountedEngine(engine), "async_engine": AsyncCountedEngine(engine)}
     settings = {"temperature": models.lm.temperature, "max_tokens": models.lm.max_tokens}
-    full_name = model
+    full_name = name if kind == "dspy" else model
     if not isinstance(model, str):
         full_name = model.model
         settings |= {part: model.kwargs[part] for part in settings if model.kwargs.get(part) is not None}
-    elif kind == "dspy":
-        full_name = name
-    engines = {"engine": engine, "async_engine": AsyncCountedEngine(engine)}
     return dspy.LM(full_name, **engines, cache=False, num_retries=0, **settings)
 
 
@@ -71,9 +69,9 @@ def is_counted(lm: Any) -> bool:
 
 def server_of(lm: Any) -> str | None:
     """The address at which an LM is asked, without secrets, if known."""
-    if is_counted(lm):
-        server: str | None = lm._engine_spec.server
-        return server
+    engine = getattr(lm, "_engine_spec", None)
+    if isinstance(engine, CountedEngine):
+        return engine.server
     return public_address(lm.kwargs.get("api_base") or lm.kwargs.get("base_url"))
 
 
@@ -125,19 +123,12 @@ class CountedEngine:
         return dspy.lm15.Response(id=None, model=request.model, message=message, finish_reason=reason, usage=usage)
 
 
-class AsyncCountedEngine:
+class AsyncCountedEngine(CountedEngine):
     """The same for asynchronous programs."""
-
-    def __init__(self, engine: CountedEngine) -> None:
-        self._engine = engine
-
-    def dump_state(self) -> dict[str, Any]:
-        """Return its state without secrets."""
-        return self._engine.dump_state()
 
     async def complete(self, request: Any) -> Any:
         """Answer one request; see `CountedEngine.complete`."""
-        return await asyncio.to_thread(self._engine.complete, request)
+        return await asyncio.to_thread(super().complete, request)
 
 
 def own_error(error: BaseException) -> PsoptError | None:
@@ -171,16 +162,14 @@ class CallsOfARun(dspy.utils.callback.BaseCallback):  # type: ignore[misc]  # ds
         self.models: set[str] = set()  # the names of those counted here
         self.steps: set[int] = set()  # ids
 
-    def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
+    def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002  # DSPy's
         """Count one more."""
-        del call_id, inputs
         if not is_counted(instance):
             self.n += 1
             self.models.add(instance.model)
 
-    def on_module_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
+    def on_module_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002  # DSPy's
         """Note a step; DSPy would only log an error raised here."""
-        del call_id, inputs
         self.steps.add(id(instance))
 
 

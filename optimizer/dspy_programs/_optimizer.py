@@ -236,7 +236,6 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         if limits.max_calls is None:
             limits = replace(limits, max_calls=self._most_calls)
         models = ModelProvider(self.cache_dir, self.lm or LMConfig(), Budget.of(limits))
-        max_errors = dspy.settings.max_errors if self.max_errors is None else self.max_errors
         told = [*dspy.settings.callbacks, *self.callbacks]
         with dspy.context(callbacks=told), tracked(observer, self._log, self._trackers, models.budget) as tracking:
             compilation = Compilation(
@@ -255,7 +254,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
                 metric=self.metric,
                 equivalence=self.equivalence,
                 teacher=teacher,
-                max_errors=max_errors,
+                max_errors=dspy.settings.max_errors if self.max_errors is None else self.max_errors,
                 most_calls=self._most_calls,
             )
             return compile_program(student, splits, compilation)
@@ -272,17 +271,11 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         return optimizer
 
     @property
-    def _is_sized(self) -> bool:
-        return self.num_trials is not None or self.num_rephrasings is not None
-
-    @property
     def _most_calls(self) -> int | None:
         """The number of calls for which sizes are chosen; None if sizes are given."""
-        if self._is_sized:
+        if self.num_trials is not None or self.num_rephrasings is not None:
             return None
-        limits = [self._limits.max_calls]
-        if self.auto:
-            limits.append(AUTO_CALLS[self.auto])
+        limits = [self._limits.max_calls, AUTO_CALLS[self.auto] if self.auto else None]
         return min((limit for limit in limits if limit is not None), default=AUTO_CALLS["light"])
 
     @property

@@ -16,7 +16,7 @@ from psopt.dspy_programs._fingerprint import Fingerprint
 from psopt.dspy_programs._lm import RunCounter, lm_of, own_error
 from psopt.dspy_programs._metric import PASSED, judge
 from psopt.dspy_programs._outcome import as_text
-from psopt.errors import BudgetReachedError, InputError, ModelError, NoLabelsError, first_line
+from psopt.errors import InputError, ModelError, NoLabelsError, first_line
 from psopt.models import AnswerCache
 from psopt.models.chat import FIRST, spread
 from psopt.text import counted
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from psopt.dspy_programs._compilation import Compilation
-    from psopt.dspy_programs._lm import CallsOfARun
     from psopt.dspy_programs._metric import Metric
     from psopt.dspy_programs._outcome import Outcome
     from psopt.models import OnProgress
@@ -87,7 +86,13 @@ class Failures:
         self._first: tuple[str, Exception] | None = None
 
     def add(self, what: str, text: str, error: Exception) -> None:
-        """Count a failure of `what` (the program, the metric) on a text; raises ModelError if too many have failed."""
+        """Count a failure of `what` (the program, the metric) on a text.
+
+        Raises psopt's own error if that is the cause (an outage, or a value that is probably invalid on all texts).
+        Raises ModelError if too many texts have failed.
+        """
+        if (own := own_error(error)) is not None:
+            raise own from None
         said = first_line(error)[:_LONGEST] if str(error).strip() else ""
         message = f"{type(error).__name__}: {said}".removesuffix(": ")
         with self._lock:
@@ -208,22 +213,18 @@ class ProgramRunner:
         try:
             with self._counter.one_run() as calls:
                 prediction = _call(program, dict(example.inputs().items()))
-                self._check_steps(calls, program)
+                self._check_steps(calls.steps, program)
                 return self._record(example, prediction, text)
         except dspy.AdapterParseError:
             return {"outcome": None, "merit": 0.0}
-        except BudgetReachedError:
-            raise
         except Exception as error:  # noqa: BLE001  # the program is a user's code, and may raise anything
-            if (own := own_error(error)) is not None:
-                raise own from None
             self.failures.add("program", text, error)
             return {"outcome": None, "merit": 0.0, "failed": True}
 
-    def _check_steps(self, calls: CallsOfARun, program: Any) -> None:
+    def _check_steps(self, called: set[int], program: Any) -> None:
         """Raise InputError if a run has called the user's own steps, which no edit reaches, instead of the copy's."""
         for name, step in self._own_steps:
-            if id(step) in calls.steps:
+            if id(step) in called:
                 raise InputError(
                     f"{type(program).__name__} calls {name} through a function that holds your own program, so that no "
                     "rewording or edit reaches it: call steps by self, in methods"
@@ -232,10 +233,12 @@ class ProgramRunner:
     def _record(self, example: Any, prediction: Any, text: str) -> Record:
         """The outcome of a prediction, and the metric's judgement."""
         record: Record = {"outcome": None, "merit": None}
-        value = _value(prediction, self.outcome.field)
-        is_missing = hasattr(prediction, "keys") and self.outcome.field not in [*prediction.keys()]
+        field = self.outcome.field
+        is_missing = hasattr(prediction, "keys") and field not in [*prediction.keys()]
         if is_missing:
             record["gave"] = ", ".join(map(str, prediction.keys()))
+        # a field of a prediction or a mapping, otherwise the value itself
+        value = prediction.get(field) if hasattr(prediction, "get") else getattr(prediction, field, prediction)
         if value is not None or (self.outcome.takes_none and not is_missing):
             record["outcome"] = as_text(value)
         if self.metric is not None:
@@ -253,17 +256,13 @@ class ProgramRunner:
         try:
             score, feedback = judge(metric, example, prediction)
         except Exception as error:  # noqa: BLE001  # likewise
-            if (own := own_error(error)) is not None:  # such as for an invalid value, probably on all texts
-                raise own from None
             self.failures.add("metric", text, error)
             return {"merit": 0.0, "failed": True}
-        if not feedback:
-            return {"merit": score}
-        return {"merit": score, "feedback": feedback}
+        return {"merit": score, "feedback": feedback} if feedback else {"merit": score}
 
     def _run_first(self, jobs: Jobs, answered: Iterable[Record]) -> set[bytes]:
         """Run a few first, and stop if none of them gives a label: the rest would be a waste."""
-        self._has_named_a_label |= any(map(self._names_a_label, answered))
+        self._note_labels(answered)
         first = spread([*jobs], FIRST)
         if self._has_named_a_label or len(first) < FIRST:
             return set()
@@ -271,13 +270,13 @@ class ProgramRunner:
         records = self.records.get_many(first)
         if all(record.get("failed") for record in records.values()):
             self.failures.stop()
-        self._has_named_a_label = any(map(self._names_a_label, records.values()))
+        self._note_labels(records.values())
         if not self._has_named_a_label:
             raise self._no_labels(jobs[first[0]][0], [records[key] for key in first])
         return set(first)
 
-    def _names_a_label(self, record: Record) -> bool:
-        return self.outcome.read(record["outcome"]) is not None
+    def _note_labels(self, records: Iterable[Record]) -> None:
+        self._has_named_a_label |= any(self.outcome.read(record["outcome"]) is not None for record in records)
 
     def _no_labels(self, program: Any, records: Sequence[Record]) -> NoLabelsError:
         field = self.outcome.field
@@ -307,13 +306,6 @@ def _call(program: Any, inputs: dict[str, Any]) -> Any:
     if not hasattr(type(program), "forward") and hasattr(type(program), "aforward"):
         return asyncio.run(program.acall(**inputs))
     return program(**inputs)
-
-
-def _value(prediction: Any, field: str) -> Any:
-    """The outcome in what a program returns: a field of a prediction or mapping, otherwise the value itself."""
-    if hasattr(prediction, "get"):
-        return prediction.get(field)
-    return getattr(prediction, field, prediction)
 
 
 def name_of(program: Any) -> str:

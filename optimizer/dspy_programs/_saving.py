@@ -124,29 +124,25 @@ def _template_instructions(prompt: Prompt) -> str:
 
 
 def _paragraphs(message: Message) -> list[str]:
+    """The paragraphs of a message but for those of fields, with headings above them, and lines that open an answer."""
     text = "".join(_HOLE if isinstance(piece, Field) else str(piece) for piece in message.pieces)
-    whole = [paragraph for paragraph in re.split(r"\n[ \t]*\n", text) if paragraph.strip()]
-    beginnings = [_before_fields(paragraph) for paragraph in whole]
-    for place in range(len(whole) - 1, -1, -1):
-        is_before_field = place + 1 < len(whole) and _HOLE in whole[place + 1] and not beginnings[place + 1]
-        is_after_field = place > 0 and _HOLE in "".join(whole[:place])
-        if is_before_field and re.fullmatch(r"#+ .*", beginnings[place]):
-            beginnings[place] = ""  # a heading with only fields below it
-        elif is_after_field and re.fullmatch(r".*:\s*", beginnings[place]):
-            beginnings[place] = ""  # a line that introduces the answer
-    return [paragraph for paragraph in beginnings if paragraph.strip()]
-
-
-def _before_fields(paragraph: str) -> str:
-    """The lines of a paragraph before its first field, without the opening tag around that."""
-    lines = paragraph.strip("\n").split("\n")
-    first = next((place for place, line in enumerate(lines) if _HOLE in line), None)
-    if first is None:
-        return "\n".join(lines)
-    before = lines[:first]
-    while before and re.fullmatch(r"\s*<[^>]+>\s*", before[-1]):
-        before.pop()
-    return "\n".join(before)
+    is_after_field = False
+    paragraphs: list[str] = []
+    for paragraph in filter(str.strip, re.split(r"\n[ \t]*\n", text)):
+        before, field, _ = paragraph.strip("\n").partition(_HOLE)
+        lines = before.split("\n")
+        if field:
+            is_after_field = True
+            lines.pop()  # what stands before the field on its own line
+            while lines and re.fullmatch(r"\s*<[^>]+>\s*", lines[-1]):
+                lines.pop()
+            if not lines and paragraphs and re.fullmatch(r"#+ .*", paragraphs[-1]):
+                paragraphs.pop()
+        elif is_after_field and re.fullmatch(r".*:\s*", before):
+            continue
+        if lines:
+            paragraphs.append("\n".join(lines))
+    return paragraphs
 
 
 def _fixes_the_answer(paragraph: str, answer: str) -> bool:

@@ -78,9 +78,9 @@ def planned(student: Any, data: ProgramData, compilation: Compilation) -> tuple[
     expected = calls_expected(sizes, n_steps, races=races)
     n_calls = sum(expected.values())
     parts_of_it = ", ".join(f"{n:,} {purpose}" for purpose, n in expected.items())
-    compilation.observer.phase(f"about {n_calls:,} calls: {parts_of_it}")
+    compilation.tell(f"about {n_calls:,} calls: {parts_of_it}")
     if budget.max_calls is not None and n_calls > budget.max_calls:
-        compilation.observer.phase(f"max_calls={budget.max_calls} is below that, and ends the search before")
+        compilation.tell(f"max_calls={budget.max_calls} is below that, and ends the search before")
     # The final test also uses wordings from another source, before and after.
     n_test_runs = sizes.test * (N_TESTED * sizes.heldout + 2 * len(settings.heldout_from))
     most_held_back = int(_LARGEST_SHARE_HELD * (budget.max_calls or 0))
