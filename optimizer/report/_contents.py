@@ -11,7 +11,6 @@ from psopt.runs import (
     CONTRIBUTIONS,
     FRONT,
     MANIFEST,
-    SAMPLES,
     TRIALS,
     WEAK_SPOTS,
     pick_entry,
@@ -69,11 +68,9 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
             f"{directory.path} was not scored on test yet, and has nothing to report: "
             f"resume with `psopt resume {directory.path}`"
         )
-    _check_files(directory, FRONT, WEAK_SPOTS, SAMPLES, TRIALS, CONTRIBUTIONS)
     front = directory.read_json(FRONT)
     entries = (run["baseline"], *front["prompts"], front.get("short"), front.get("recommended"))
     files = {entry["id"]: f"prompts/{entry['id']}.json" for entry in entries if entry}
-    _check_files(directory, *files.values())
     chosen = _chosen(run, front, pick, beside_baseline=beside_baseline)
     name = "original prompt"
     if chosen["id"] != run["baseline"]["id"]:
@@ -106,9 +103,3 @@ def _chosen(run: dict[str, Any], front: dict[str, Any], pick: str, *, beside_bas
     if by_id[picked]["test"] is None:
         raise InputError(f"prompt {picked} was not scored on test, and has nothing to report: pick another")
     return by_id[picked]
-
-
-def _check_files(directory: RunDirectory, *names: str) -> None:
-    for name in names:
-        if not (directory.path / name).is_file():
-            raise InputError(f"{directory.path} has no {name}: {directory.how_to_write_anew}")

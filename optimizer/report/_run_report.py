@@ -13,7 +13,6 @@ from psopt.evaluation import (
     compare_paired,
     measure_names,
     na_lines,
-    objective_gains,
     objective_values,
     shares_lines,
     verdict,
@@ -42,12 +41,11 @@ from psopt.runs import (
     short_line,
     unasked_lines,
 )
-from psopt.search import UTOPIA
 from psopt.search.racing import racing_line
 from psopt.settings import model_names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from psopt.metrics import PairedDifference
     from psopt.report._theme import Figure
@@ -56,8 +54,6 @@ if TYPE_CHECKING:
 
 _WEAK_ROWS = 10  # rows of tables, all chosen by eye: as many as fit a page; the JSON files have all
 _SLICE_ROWS = 15
-_MOST_EDITS = 6  # of a trial
-_MOST_ROWS = 20
 _LOSS = 0.01  # of a class, in F1, S or C
 
 _MEASURES = {
@@ -98,10 +94,8 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         objectives=list(objective_values(contents.run["baseline"]["val"])),
         answered=_answered(contents),
         limits=limits and limits_line(limits),
-        without_self_pairs=_without_self_pairs(contents),
         front=_rows(contents),
-        classes=_classes(contents),
-        history=history(contents.trials),
+        classes=_classes(contents.run["baseline"]["test"], contents.chosen["test"]),
         prompts={name: PromptPanel.of(prompt, original) for name, prompt in contents.prompts.items()},
         prices=prices,
         gallery=gallery,
@@ -180,20 +174,6 @@ def _recommendation(run: dict[str, Any]) -> list[str]:
     names = prompt_names(run)
     lines = recommendation_lines(run["recommended"], quality_name(run))
     return [named(line, names) for line in (*lines, *unasked_lines(run), *asked_for_lines(run))]
-
-
-def _without_self_pairs(contents: Contents) -> str:
-    """C without pairs of a sample with itself, where val and test have different N."""
-    evaluated = contents.run["dataset"]["evaluated"]
-    if evaluated["val"] == evaluated["test"]:
-        return ""
-    compared = {"original prompt": contents.run["baseline"], contents.name: contents.chosen}
-    parts = []
-    for name, row in compared.items():
-        val, test = ((row[split] or {}).get("consistency_no_self_pairs") for split in ("val", "test"))
-        if val is not None and test is not None:
-            parts.append(f"{name} {100 * val:.1f} on val and {100 * test:.1f} on test")
-    return "; ".join(parts)
 
 
 def _na(contents: Contents) -> list[str]:
@@ -308,17 +288,23 @@ def _rows(contents: Contents) -> list[dict[str, Any]]:
     return list(rows.values())
 
 
-def _classes(contents: Contents) -> list[dict[str, Any]]:
-    """How often each class is answered, and its F1, S and C on test, before and after; macro-F1 last."""
-    before, after = contents.run["baseline"]["test"], contents.chosen["test"]
+def _classes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """How often each class is answered, and its F1, S and C, before and after; macro-F1 last.
+
+    `losses` are the measures that are worse by a point or more.
+    """
+    pairs = {name: [_of_class(scores, name) for scores in (before, after)] for name in before["per_class"]}
+    if pairs and before.get("macro_f1") is not None:
+        pairs["mean of the classes (macro-F1)"] = [{"f1": scores["macro_f1"], "n": None} for scores in (before, after)]
     rows = []
-    for name, scores in before["per_class"].items():
+    for name, (was, now) in pairs.items():
+        losses = []
+        for measure, sign in (("f1", -1), ("sensitivity", 1), ("consistency", -1)):
+            values = was.get(measure), now.get(measure)
+            if None not in values and sign * (values[1] - values[0]) >= _LOSS:
+                losses.append(measure)
         share = before.get("class_shares", {}).get(name)
-        pair = _compared(_of_class(before, name), _of_class(after, name))
-        rows.append({"name": name, "n": scores["n"], "share": share, **pair})
-    if rows and before.get("macro_f1") is not None:
-        overall = [{"f1": scores["macro_f1"]} for scores in (before, after)]
-        rows.append({"name": "mean of the classes (macro-F1)", "n": None, **_compared(*overall)})
+        rows.append({"name": name, "n": was["n"], "share": share, "before": was, "after": now, "losses": losses})
     return rows
 
 
@@ -328,16 +314,6 @@ def _of_class(scores: Mapping[str, Any], name: str) -> dict[str, Any]:
     if scores.get("answer_shares"):
         of_class["answered"] = scores["answer_shares"][name]
     return of_class
-
-
-def _compared(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Two scores, and the measures in which the second is worse by a point or more."""
-    losses = []
-    for name, sign in (("f1", -1), ("sensitivity", 1), ("consistency", -1)):
-        was, now = before.get(name), after.get(name)
-        if was is not None and now is not None and sign * (now - was) >= _LOSS:
-            losses.append(name)
-    return {"before": before, "after": after, "losses": losses}
 
 
 def _answered(contents: Contents) -> list[dict[str, Any]]:
@@ -351,26 +327,4 @@ def _answered(contents: Contents) -> list[dict[str, Any]]:
             sample = before.samples[index]
             answers = [answers_line(predictions.answers_to(index)) for predictions in contents.predictions.values()]
             rows.append({"id": sample.id, "text": sample.text, "right": sample.label, "answers": answers})
-    return rows
-
-
-def history(trials: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return a row for each trial in trials.json that came nearer to F1 = 1, S = 0 and C = 1 than all before.
-
-    A row is the trial with the edits that the best one before lacked (``added``: at most six, ``n_added``: how many),
-    and how many of that one's edits it left out (``n_left_out``). Of more than twenty, the first and the last are kept.
-    """
-    rows: list[dict[str, Any]] = []
-    nearest = np.inf
-    best: Sequence[str] = ()
-    for trial in sorted((trial for trial in trials if trial["feasible"]), key=lambda trial: trial["trial"]):
-        gains = objective_gains(trial)
-        distance = float(np.linalg.norm(UTOPIA[: len(gains)] - gains))
-        if distance >= nearest:
-            continue
-        added = [edit for edit in trial["edits"] if edit not in best]
-        n_left_out = sum(edit not in trial["edits"] for edit in best)
-        rows.append({**trial, "added": added[:_MOST_EDITS], "n_added": len(added), "n_left_out": n_left_out})
-        nearest, best = distance, trial["edits"]
-    del rows[1 : 1 - _MOST_ROWS]
     return rows

@@ -129,11 +129,13 @@ class RunDirectory:
         return f"write it anew with `psopt resume {self.path}`, which asks for no answer twice"
 
     def read_json(self, name: str) -> dict[str, Any]:
-        """Read one of the run's JSON files; raises InputError if it can't be read, or is damaged.
+        """Read one of the run's JSON files; raises InputError if it is missing, can't be read, or is damaged.
 
         What it lacks is reported where it is asked for, also with an InputError.
         """
         file = self.path / name
+        if name != MANIFEST and not file.is_file():
+            raise InputError(f"{self.path} has no {name}: {self.how_to_write_anew}")
         text = read_text(file)
 
         def named(content: dict[str, Any]) -> _FileContent:

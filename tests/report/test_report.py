@@ -215,31 +215,6 @@ def test_a_topic_that_several_views_see_is_one_row() -> None:
     ]
 
 
-def history(run: Path, trials: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
-    """The trial, the prompt and what is said of it, row by row of the report's history."""
-    page = rewritten(run, trials=read(run, "trials.json") | {"trials": trials})
-    rows = page.partition("How the search went")[2].partition("</table>")[0].split("<tr>")[2:]
-    cells = [re.findall("<td[^>]*>(.*?)</td>", row) for row in rows]
-    return [(of_row[0], of_row[1], of_row[-1]) for of_row in cells]
-
-
-def test_the_history_tells_which_trial_came_nearer_and_what_it_added(run: Path) -> None:
-    def trial(number: int, f1: float, edits: list[str], *, feasible: bool = True) -> dict[str, Any]:
-        scores = {"f1": f1, "sensitivity": 0.1, "consistency": 0.5}
-        return {"trial": number, "id": f"p{number}", "edits": edits, "feasible": feasible, **scores}
-
-    trials = [trial(3, 0.8, ["a", "c"]), trial(0, 0.5, []), trial(1, 0.7, ["a", "b"]), trial(2, 0.6, ["b"])]
-    trials.append(trial(4, 0.9, ["x"], feasible=False))
-    assert history(run, trials) == [
-        ("0", "p0", "the original prompt"),
-        ("1", "p1", "a; b"),
-        ("3", "p3", "c — 1 left out"),
-    ]
-    many = [trial(number, 0.5 + number / 100, [f"e{edit}" for edit in range(number)]) for number in range(30)]
-    assert [int(number) for number, *_ in history(run, many)] == [0, *range(11, 30)]
-    assert history(run, [many[0], many[20]])[1:] == [("20", "p20", "e0; e1; e2; e3; e4; e5; and 14 more")]
-
-
 def test_samples_that_are_answered_otherwise_come_with_both_answers_broken_ones_first(pair: dict[str, Any]) -> None:
     first, second = pair.values()
     rows = fixed_and_broken(first, second)
