@@ -17,7 +17,7 @@ from psopt.tasks import ORDINAL
 from psopt.tracking import Tracker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 
 # Arguments of `compile`: the last has no effect
@@ -40,6 +40,13 @@ _LEAST = {
     "max_errors": 0,
     "max_prompt_tokens": 1,
 }
+_ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "equivalence": (callable, "a function of two answers, not {}"),
+    "label_field": (lambda value: isinstance(value, str), "the name of one output, not {}"),
+    "lm": (lambda value: isinstance(value, LMConfig), "a psopt.LMConfig, not {}; name the model with task_model=.."),
+    "order": (lambda value: not isinstance(value, str), "a list of labels from lowest to highest, not the text {}"),
+    "auto": (AUTO_CALLS.__contains__, f"one of {', '.join(AUTO_CALLS)} or None, not {{}}"),
+}
 _PICKS = ("recommended", "knee", "short", *OBJECTIVES)
 _ID_OR_QUERY = re.compile(r"[0-9a-f]{4,}|.* .*")  # see `psopt.Run.pick`
 
@@ -54,24 +61,14 @@ def check_values(optimizer: Any) -> None:
             raise InputError(f"{name} must be a whole number, {least} or more, not {value!r}")
     if optimizer.metric is not None:
         n_extra_arguments(optimizer.metric)  # refuses what is no metric
-    if optimizer.equivalence is not None and not callable(optimizer.equivalence):
-        raise InputError(f"equivalence must be a function of two answers, not {optimizer.equivalence!r}")
-    if not isinstance(optimizer.label_field, (str, type(None))):
-        raise InputError(f"label_field must be the name of one output, not {optimizer.label_field!r}")
-    if not isinstance(optimizer.lm, (LMConfig, type(None))):
-        raise InputError(f"lm must be a psopt.LMConfig, not {optimizer.lm!r}; name the model with task_model=..")
-    if isinstance(optimizer.order, str):
-        raise InputError(f"order must be a list of labels from lowest to highest, not the text {optimizer.order!r}")
+    for name, (is_allowed, allowed) in _ALLOWED.items():
+        value = getattr(optimizer, name)
+        if value is not None and not is_allowed(value):
+            raise InputError(f"{name} must be {allowed.format(repr(value))}")
     if optimizer.pick not in _PICKS and not _ID_OR_QUERY.fullmatch(str(optimizer.pick)):
         raise UnknownNameError("pick", str(optimizer.pick), _PICKS)
-    _check_choices(optimizer)
-
-
-def _check_choices(optimizer: Any) -> None:
     if optimizer.answers == ORDINAL and optimizer.metric is not None:
         raise InputError("a metric says what an answer is worth, and so does answers='ordinal': give one of them")
-    if optimizer.auto is not None and optimizer.auto not in AUTO_CALLS:
-        raise InputError(f"auto must be one of {', '.join(AUTO_CALLS)} or None, not {optimizer.auto!r}")
     if optimizer.auto is not None and (optimizer.num_trials, optimizer.num_rephrasings) != (None, None):
         raise InputError("auto sets num_trials and num_rephrasings: give it, or them")
 

@@ -17,8 +17,7 @@ from psopt.dspy_programs._copying import copy_of
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import program_data, told_answers
 from psopt.dspy_programs._fingerprint import IDENTITY, check_same_program, identity, make_room
-from psopt.dspy_programs._instruction_variants import rephrase_instructions
-from psopt.dspy_programs._model import ProgramModel
+from psopt.dspy_programs._model import ProgramModel, rephrase_instructions
 from psopt.dspy_programs._outcome import find_outcome
 from psopt.dspy_programs._proposals import FeedbackProposer, ProgramProposals, sensitivity_by_step
 from psopt.dspy_programs._runner import ProgramRunner
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from psopt.dspy_programs._compilation import Compilation
-    from psopt.dspy_programs._examples import Given, ProgramData
+    from psopt.dspy_programs._examples import Given
     from psopt.dspy_programs._outcome import Outcome
     from psopt.evaluation import Split
     from psopt.runs import Run, RunDirectory
@@ -59,11 +58,11 @@ def compile_program(student: Any, splits: Mapping[str, Sequence[Given]], compila
         has_metric=compilation.metric is not None,
     )
     compilation.tell(_what_is_optimized(outcome, splits))
-    data = program_data(student, outcome, splits, compilation)
-    compilation, data = planned(student, data, compilation)
+    task, examples_by_text = program_data(student, outcome, splits, compilation)
+    compilation, task = planned(student, task, compilation)
     stay_here()
     with _dspy_settings(student, compilation):
-        return _search(student, outcome, data, compilation)
+        return _search(student, outcome, task, examples_by_text, compilation)
 
 
 def _what_is_optimized(outcome: Outcome, splits: Mapping[str, Sequence[Given]]) -> str:
@@ -89,10 +88,20 @@ def _dspy_settings(student: Any, compilation: Compilation) -> Any:
     return contextlib.nullcontext()
 
 
-def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Compilation) -> Compiled:
-    task, budget = data.task, compilation.models.budget
+def _search(
+    student: Any, outcome: Outcome, task: Task, examples: Mapping[str, Any], compilation: Compilation
+) -> Compiled:
+    budget = compilation.models.budget
     folder = compilation.folder or free_folder(Path("runs"), type(student).__name__.lower())
-    model, untold = _model(student, outcome, data, compilation, folder)
+    program = copy_of(student)  # before the first call
+    variants = rephrase_instructions(student, outcome.step, task, compilation)
+    if compilation.settings.storage:
+        open_storage(compilation.settings.storage)  # likewise
+    untold = _untold(student, dict(next(iter(examples.values())).items()), compilation)
+    judged_by = "-".join(filter(None, (digest_of_program(student), digest(compilation.metric), untold)))
+    runner = ProgramRunner(outcome, examples, folder, compilation, student=student, judged_by=judged_by)
+    assessor = compilation.models.assessor(task.spec)
+    model = ProgramModel(program, runner, variants, teacher=compilation.teacher, assessor=assessor)
     samples: dict[Split, tuple[Sample, ...]] = {"train": task.train, "val": task.val, "test": task.test}
     wordings = model.variants.rephrasings
     evaluator = Evaluator(model, wordings, samples, budget=budget, answer_type=AnswerType.of(task))
@@ -120,22 +129,6 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
     return Compiled(run, _write_programs(run, model), shares, model.runner.failures.by_text)
 
 
-def _model(
-    student: Any, outcome: Outcome, data: ProgramData, compilation: Compilation, folder: Path
-) -> tuple[ProgramModel, str]:
-    """The program as a model, with its instructions reworded; and the mark of a run that can't be compared, if any."""
-    program = copy_of(student)  # before the first call
-    variants = rephrase_instructions(student, outcome.step, data.task, compilation)
-    if compilation.settings.storage:
-        open_storage(compilation.settings.storage)  # likewise
-    untold = _untold(student, dict(next(iter(data.examples.values())).items()), compilation)
-    judged_by = "-".join([digest_of_program(student), digest(compilation.metric), *untold])
-    runner = ProgramRunner(outcome, data.examples, folder, compilation, student=student, judged_by=judged_by)
-    assessor = compilation.models.assessor(data.task.spec)
-    model = ProgramModel(program, runner, variants, teacher=compilation.teacher, assessor=assessor)
-    return model, "".join(untold)
-
-
 def _named(compilation: Compilation, task: Task, model: ProgramModel) -> Compilation:
     """The same with the names and the size that only a program in Python has, for run.json."""
     settings, n_samples = compilation.settings, max(len(task.train), len(task.val))
@@ -160,16 +153,16 @@ def _run(
     return run
 
 
-def _untold(student: Any, example: Any, compilation: Compilation) -> list[str]:
+def _untold(student: Any, example: Any, compilation: Compilation) -> str:
     """A mark unique to this run, if answers depend on something that cannot be compared with an earlier run."""
     components = {"program": student, "example": example}
     components |= {name: getattr(compilation, name) for name in ("metric", "equivalence", "teacher")}
     parts = [part for name, value in components.items() for part in contents(value, name)[1]]
     if not parts:
-        return []
+        return ""
     names = ", ".join(parts[:3])
     compilation.tell(f"what is in {names} can't be told from outside: every run evaluates anew")
-    return [uuid.uuid4().hex]
+    return uuid.uuid4().hex
 
 
 def _facts(task: Task, model: ProgramModel, compilation: Compilation) -> dict[str, str]:

@@ -8,7 +8,7 @@ import json
 import random
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -41,16 +41,6 @@ class Given(NamedTuple):
 
     example: Any
     place: str
-
-
-@dataclass(frozen=True)
-class ProgramData:
-    """The examples of a program."""
-
-    task: Task  # their texts and classes
-    # The example with which each text is run. Each example has its own text: if several read the same, because their
-    # labels or inputs that are not shown differ, each gets a mark at its end.
-    examples: Mapping[str, Any]
 
 
 def text_of(example: Any) -> str:
@@ -199,8 +189,11 @@ def told_answers(compilation: Compilation) -> AnswerSpec | None:
 
 def program_data(
     student: Any, outcome: Outcome, splits: Mapping[str, Sequence[Given]], compilation: Compilation
-) -> ProgramData:
-    """Return the examples of train, val and test as a task; if they come from one, labels are checked against it.
+) -> tuple[Task, dict[str, Any]]:
+    """Return the examples of train, val and test as a task, and the example with which each text is run.
+
+    Each example has its own text: if several read the same, because their labels or inputs that are not shown differ,
+    each gets a mark at its end. If the examples come from a task, labels are checked against it.
 
     Raises DataError if an example has no class, or one that the program cannot give. Raises InputError if the labels
     are not the task's.
@@ -231,8 +224,8 @@ def program_data(
         answers=str(outcome.spec),
     )
     if compilation.task is None:
-        return ProgramData(_ordered(task, outcome, compilation.settings.data), by_text)
-    return ProgramData(_like(task, compilation.task), by_text)
+        return _ordered(task, outcome, compilation.settings.data), by_text
+    return _like(task, compilation.task), by_text
 
 
 def _like(task: Task, source: Task) -> Task:

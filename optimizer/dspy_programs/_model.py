@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,20 +15,68 @@ from psopt.dspy_programs._lm import lm_of, server_of
 from psopt.dspy_programs._outcome import MeantOutcome
 from psopt.dspy_programs._runner import name_of
 from psopt.models import NOT_ASKED, Assessor, Capabilities
+from psopt.rephrasings import Checks, closeness, rephrase_by_rules, write_rephrasings
 from psopt.search_spaces import render_additions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
-    from psopt.dspy_programs._instruction_variants import InstructionVariants
+    from psopt.dspy_programs._compilation import Compilation
     from psopt.dspy_programs._runner import ProgramRunner
     from psopt.models import Assessment, OnProgress
+    from psopt.rephrasings import RephrasingSet
     from psopt.search_spaces import Prompt
-    from psopt.tasks import Sample
+    from psopt.tasks import Sample, Task
 
 
 _NO_INSTRUCTIONS = "."  # DSPy would replace empty ones with its own
+
+
+@dataclass(frozen=True)
+class InstructionVariants:
+    """One variant has one rephrasing of every step's instructions."""
+
+    rephrasings: RephrasingSet  # of the outcome's step; its texts name the variants
+    instructions: Mapping[str, Mapping[str, str]]  # each variant's instructions per step
+
+    @property
+    def original(self) -> Mapping[str, str]:
+        """The program's own instructions."""
+        return self.instructions[self.rephrasings.search[0]]
+
+
+def rephrase_instructions(program: Any, outcome_step: str, task: Task, compilation: Compilation) -> InstructionVariants:
+    """Rephrase the instructions of each step of a program, by rule or by a writing model, whose texts are checked.
+
+    Labels belong to the step that gives the outcome, and so do wordings from another source, if there are any: under
+    these the other steps keep their instructions.
+
+    Raises InputError if there are not enough rephrasings.
+    """
+    settings, models = compilation.settings, compilation.models
+    writer = near = judge = None
+    if compilation.rephraser is not None:
+        writer, near = models.writer(compilation.rephraser), closeness(models)
+        judge = models.judge(compilation.judge) if compilation.judge is not None else None
+    own: dict[str, str] = {}
+    sets: dict[str, RephrasingSet] = {}
+    for step, predictor in program.named_predictors():
+        own[step] = text = predictor.signature.instructions
+        if writer is not None:
+            checks = Checks(" ".join(text.split()), task.labels, settings.rephrasing.keep_labels, near, judge=judge)
+            sets[step] = write_rephrasings(writer, checks, settings.rephrasings, settings.heldout)
+        else:
+            noun = next(iter(predictor.signature.input_fields), task.noun).replace("_", " ")
+            sizes = settings.rephrasings, settings.heldout, settings.seed
+            labels = task.classes if step == outcome_step else ()
+            sets[step] = rephrase_by_rules(text, noun, *sizes, protect=task.labels, labels=labels)
+    instructions = {text: {**own, outcome_step: text} for text in settings.heldout_from}
+    texts = {step: (*of_step.search, *of_step.heldout) for step, of_step in sets.items()}
+    for number, text in enumerate(texts[outcome_step]):
+        instructions[text] = {step: of_step[number] for step, of_step in texts.items()}
+    instructions[texts[outcome_step][0]] = own  # with their line breaks: a rephrasing is one paragraph
+    return InstructionVariants(sets[outcome_step], instructions)
 
 
 class ProgramModel:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import copy
+import logging
 import tempfile
+import uuid
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from psopt.api import SearchBar
 from psopt.dspy_programs._arguments import check_modules, check_names, check_values, listed_callbacks
 from psopt.dspy_programs._compilation import Compilation
 from psopt.dspy_programs._compile import compile_program
 from psopt.dspy_programs._copying import copy_of
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import split_examples
-from psopt.dspy_programs._progress import ProgressLine
 from psopt.dspy_programs._python_words import in_python_words
 from psopt.dspy_programs._sizing import AUTO_CALLS, Auto
 from psopt.models import ModelProvider
 from psopt.models.chat import Budget, LMConfig
+from psopt.notebooks import progress_bar
 from psopt.rephrasings import given_wordings
 from psopt.runs import RunSettings
 from psopt.search_spaces import SearchRestriction
@@ -33,8 +36,9 @@ if TYPE_CHECKING:
     from psopt.dspy_programs._examples import Given
     from psopt.dspy_programs._metric import Metric
     from psopt.dspy_programs._outcome import Equivalence
-    from psopt.search import Observer
+    from psopt.search import Candidate, Observer
     from psopt.settings import GateMode, HoldBack
+    from psopt.tasks import Task
     from psopt.tracking import Callback
 
 _TRIALS, _REPHRASINGS = 40, 10  # like the command without an effort
@@ -42,6 +46,8 @@ _SMALL = frozenset({"light", "medium"})
 # From the simulations in experiments/promise.py: with 100 samples a sure gate keeps less than half of the true gain.
 _ENOUGH_TO_BE_SURE = 100
 _THREADS = 8  # dspy's own default (`dspy.settings.num_threads`)
+# A child of DSPy's logger, so that dspy.enable_logging and dspy.disable_logging apply to it.
+_LOGGER = logging.getLogger("dspy.teleprompt.psopt")
 
 
 @dataclass(repr=False, eq=False)
@@ -324,3 +330,36 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         if self.track_stats:
             compiled.record_on(better, best, self.seed)
         return better
+
+
+class ProgressLine(SearchBar):
+    """Logs expectations, progress and results next to the bar; reports trials to DSPy's callbacks."""
+
+    def __init__(self) -> None:
+        super().__init__(progress_bar(None))
+
+    def started(self, task: Task, folder: Path) -> None:
+        """Say what is searched, and where the run is written."""
+        _LOGGER.info("psopt: %s, written to %s", task.name, folder)
+        super().started(task, folder)
+
+    def phase(self, what: str) -> None:
+        """Say what is being done."""
+        _LOGGER.info("psopt: %s", what)
+        super().phase(what)
+
+    def trial(self, candidate: Candidate, n_done: int, n_total: int) -> None:
+        """Count a trial."""
+        val = candidate.val
+        scores = f"{val.quality_name} {val.f1:.3f} S {val.sensitivity:.3f}"
+        if val.consistency is not None:
+            scores += f" C {val.consistency:.3f}"
+        _LOGGER.debug("psopt: trial %d of %d, %s: %s", n_done, n_total, candidate.id, scores)
+        super().trial(candidate, n_done, n_total)
+        # An evaluation is reported after it ends, since its parts run together with those of others.
+        inputs = {"program": candidate.id, "edits": [str(edit) for edit in candidate.edits]}
+        outputs = {"score": val.f1, "sensitivity": val.sensitivity, "consistency": val.consistency}
+        call_id = uuid.uuid4().hex
+        for callback in dspy.settings.callbacks:
+            callback.on_evaluate_start(call_id=call_id, instance=None, inputs=inputs)
+            callback.on_evaluate_end(call_id=call_id, outputs=outputs, exception=None)

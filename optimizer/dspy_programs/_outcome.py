@@ -174,7 +174,8 @@ def find_outcome(
     """
     outputs = _outputs(program)
     if label_field is not None:
-        output = _last_named(outputs, label_field)
+        named = (output for output in reversed(outputs) if output.field == label_field)
+        output = next(named, _Output(outputs[-1].step, label_field))  # given by the program itself if by no step
     elif has_metric and not _in_examples(_of_class(outputs), examples):
         output = (_in_examples(outputs, examples) or _of_class(outputs) or outputs)[-1]
     else:
@@ -261,12 +262,6 @@ def _spec(output: _Output, examples: Sequence[Any], *, is_named: bool) -> Answer
 def _labels_of_sets(examples: Sequence[Any], field: str) -> tuple[str, ...]:
     sets = (value for value in _values(examples, field) if isinstance(value, _SETS))
     return tuple(sorted(set(map(as_text, chain.from_iterable(sets)))))
-
-
-def _last_named(outputs: Sequence[_Output], field: str) -> _Output:
-    """The last output with a name; if no step gives it, the program itself does, and it counts for the last step."""
-    named = (output for output in reversed(outputs) if output.field == field)
-    return next(named, _Output(outputs[-1].step, field))
 
 
 def _values(examples: Sequence[Any], field: str) -> list[Any]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from psopt.dspy_programs._compilation import Compilation
-    from psopt.dspy_programs._examples import ProgramData
+    from psopt.tasks import Task
 
 Auto = Literal["light", "medium", "heavy"]
 # MIPROv2 takes 670 and 1,181 calls for 100 + 100 examples of a one-step program, GEPA's light 871, bootstrapped random
@@ -56,9 +56,9 @@ def sizes_within(most_calls: int, n_steps: int, available: Mapping[str, int], *,
     return all_sizes[0]
 
 
-def planned(student: Any, data: ProgramData, compilation: Compilation) -> tuple[Compilation, ProgramData]:
+def planned(student: Any, task: Task, compilation: Compilation) -> tuple[Compilation, Task]:
     """Choose the sizes if calls are limited, say what is expected, and reserve calls for the final test."""
-    task, search = data.task, compilation.settings.search
+    search = compilation.settings.search
     parts = replace(search.parts, examples_allowed=_DEMONSTRATIONS_ALLOWED)
     settings = replace(compilation.settings, search=replace(search, parts=parts))
     n_steps = len(student.named_predictors())
@@ -85,4 +85,4 @@ def planned(student: Any, data: ProgramData, compilation: Compilation) -> tuple[
     n_test_runs = sizes.test * (N_TESTED * sizes.heldout + 2 * len(settings.heldout_from))
     most_held_back = int(_LARGEST_SHARE_HELD * (budget.max_calls or 0))
     budget.held_back = Need(min(n_test_runs * n_steps, most_held_back))
-    return replace(compilation, settings=settings), replace(data, task=task)
+    return replace(compilation, settings=settings), task
