@@ -350,13 +350,9 @@ class ProgressLine(SearchBar):
 
     def trial(self, candidate: Candidate, n_done: int, n_total: int) -> None:
         """Count a trial."""
-        val = candidate.val
-        scores = f"{val.quality_name} {val.f1:.3f} S {val.sensitivity:.3f}"
-        if val.consistency is not None:
-            scores += f" C {val.consistency:.3f}"
-        _LOGGER.debug("psopt: trial %d of %d, %s: %s", n_done, n_total, candidate.id, scores)
         super().trial(candidate, n_done, n_total)
         # An evaluation is reported after it ends, since its parts run together with those of others.
+        val = candidate.val
         inputs = {"program": candidate.id, "edits": [str(edit) for edit in candidate.edits]}
         outputs = {"score": val.f1, "sensitivity": val.sensitivity, "consistency": val.consistency}
         call_id = uuid.uuid4().hex

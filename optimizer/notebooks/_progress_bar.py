@@ -91,7 +91,7 @@ class TerminalBar:
         columns = (
             BarColumn(bar_width=20),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[text]}"),
+            TextColumn("{task.fields[text]}", markup=False),
             TimeElapsedColumn(),
         )
         self._progress = Progress(*columns, console=console, transient=console.is_terminal)
@@ -100,14 +100,10 @@ class TerminalBar:
 
     def show(self, text: str, done: int = 0, total: int | None = None) -> None:
         """See `ProgressBar.show`."""
-        from rich.markup import escape
-
-        self._progress.update(self._task, completed=done, total=total, text=escape(text))
+        self._progress.update(self._task, completed=done, total=total, text=text)
 
     def close(self, text: str = "") -> None:
         """See `ProgressBar.close`."""
-        from rich.markup import escape
-
         if text:
-            self._progress.update(self._task, text=escape(text))
+            self._progress.update(self._task, text=text)
         self._progress.stop()

@@ -15,6 +15,7 @@ from psopt.report._theme import (
     Figure,
     color_of,
     drawn,
+    empty_plot,
     grouped_bars,
     shown,
     shown_labels,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from numpy.typing import NDArray
     from psopt.evaluation import Predictions
+    from psopt.tasks import Sample
 
     Indices = NDArray[np.int64]
 
@@ -62,14 +64,11 @@ def class_sensitivity(prompts: Mapping[str, Predictions]) -> Figure:
 
 def class_consistency(prompts: Mapping[str, Predictions]) -> Figure:
     """The mean consistency of each sample with its class, as violins (E25, figure 5)."""
-    import plotly.graph_objects as go
-
-    plot = go.Figure()
-    first = next(iter(prompts.values()))
-    labels = shown_labels(_labels(first, least=1), 30)
-    sides = ["both"] * len(prompts)
-    if len(prompts) == 2:
-        sides = ["negative", "positive"]
+    labels = shown_labels(_labels(next(iter(prompts.values())), least=1), 30)
+    classes = {**CLASSES, "categoryorder": "array", "categoryarray": list(labels.values())}
+    shares = {"title": "mean consistency", "range": [0, 1], "tickformat": IN_PERCENT}
+    plot = empty_plot(340, violinmode="overlay", yaxis=shares, xaxis=classes)
+    sides = ["negative", "positive"] if len(prompts) == 2 else ["both"] * len(prompts)
     for number, (name, predictions) in enumerate(prompts.items()):
         plot.add_violin(
             x=[labels[str(sample.label)] for sample in predictions.samples],
@@ -86,9 +85,6 @@ def class_consistency(prompts: Mapping[str, Predictions]) -> Figure:
             scalemode="width",
             width=0.9,
         )
-    styled(plot, 340, violinmode="overlay", yaxis_title="mean consistency", xaxis=CLASSES)
-    plot.update_xaxes(categoryorder="array", categoryarray=list(labels.values()))
-    plot.update_yaxes(range=[0, 1], tickformat=IN_PERCENT)
     caption = (
         "How alike a sample is answered to the others of its class. A violin that is thick at the top stands for a "
         "class that holds together; a second bulge below is a part that is answered in another way."
@@ -113,7 +109,7 @@ def consistency_matrices(prompts: Mapping[str, Predictions]) -> Figure:
     for place, (label, name) in enumerate(cells):
         members = orders[label]
         matrix = (100 * pairwise_consistency(prompts[name].p_tau[members])).round().astype(np.uint8)
-        texts = [_title(first, int(index)) for index in members]
+        texts = [_title(index, first.samples[index]) for index in members.tolist()]
         row, column = divmod(place, columns)
         hover = "%{z} %<br>%{x}<br>%{y}<extra></extra>"
         heat = {"z": matrix, "x": texts, "y": texts, "coloraxis": "coloraxis", "hovertemplate": hover}
@@ -161,9 +157,8 @@ def _clustered(matrix: NDArray[np.float64]) -> Indices:
     return np.asarray(leaves_list(linkage(squareform(distances, checks=False), "average")), dtype=np.int64)
 
 
-def _title(predictions: Predictions, index: int) -> str:
+def _title(index: int, sample: Sample) -> str:
     """The name of a sample in a matrix: different for each sample."""
-    sample = predictions.samples[index]
     title = f"{index}: {shown(sample.text, 80)}"
     return f"{title} ({shown(sample.subclass, 30)})" if sample.subclass else title
 

@@ -23,9 +23,7 @@ _SAMPLES = 20  # the weakest ones, shown on a page; the JSON has all
 def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note: str = "", seed: int = 42) -> str:
     """Render a diagnosis of the named task as HTML that opens offline; `note` is a line for the reader."""
     content = report.to_dict()
-    reruns = ""
-    if report.reruns is not None:
-        reruns = report.reruns.line(report.sensitivity)
+    weak = [{**sample, "answers": answers_line(sample["answers"])} for sample in content["weak"]["sensitivity"]]
     return render_page(
         "diagnosis.html",
         _figures(report, seed),
@@ -35,17 +33,14 @@ def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note
         split=split,
         note=note,
         beside=beside_quality_line(report.measured()),
-        reruns=reruns,
+        reruns=report.reruns.line(report.sensitivity) if report.reruns else "",
         na_lines=na_lines(content),
         lopsided=shares_line(content),
         suspects=report.suspects.line,
         carried=report.diagnosis.carried_line,
         quality=report.predictions.answers.quality_name,
         groups=most_severe(content["groups"]),
-        weak=[
-            {**sample, "answers": answers_line(sample["answers"])}
-            for sample in content["weak"]["sensitivity"][:_SAMPLES]
-        ],
+        weak=weak[:_SAMPLES],
         panel=PromptPanel.of(report.prompt),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psopt.report._theme import IN_PERCENT, SCALE, Figure, color_of, shown, styled
+from psopt.report._theme import IN_PERCENT, SCALE, Figure, color_of, empty_plot, shown
 from psopt.runs import quality_name
 from psopt.text import counted
 
@@ -26,6 +26,11 @@ _LAYERS = {
     "knee": ("star", 19, 1.0, 1.5),
     "recommended": ("hexagram", 19, 1.0, 1.5),
 }
+_AXES = {
+    "xaxis_title": "sensitivity S (further left is better)",
+    "xaxis_tickformat": IN_PERCENT,
+    "yaxis_tickformat": IN_PERCENT,
+}
 _MEASURES = (
     ("f1", "F1 gained", "#2f6fde", 1),
     ("sensitivity", "S taken away", "#d97706", -1),
@@ -35,10 +40,11 @@ _MEASURES = (
 
 def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], quality: str = "") -> Figure:
     """F1 (or the `quality` in its place) against S on val, C as colour: the front, baseline and others."""
-    import plotly.graph_objects as go
-
     quality = quality or quality_name(run)
-    plot = go.Figure()
+    # Around points that all coincide, Plotly shows a range of 1 to each side
+    axis = {"tickformat": IN_PERCENT, "autorangeoptions": {"clipmin": -_EDGE, "clipmax": 1 + _EDGE}}
+    titles = ("sensitivity S on val (further left is better)", f"{quality} on val")
+    plot = empty_plot(440, xaxis={**axis, "title": titles[0]}, yaxis={**axis, "title": titles[1]})
     for name, layer in _layers(run, trials).items():
         if not layer:
             continue
@@ -58,10 +64,6 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], qu
             hoverinfo="text",
             marker=marker,
         )
-    styled(plot, 440, xaxis_title="sensitivity S on val (further left is better)", yaxis_title=f"{quality} on val")
-    # Around points that all coincide, Plotly shows a range of 1 to each side
-    axis = {"tickformat": IN_PERCENT, "autorangeoptions": {"clipmin": -_EDGE, "clipmax": 1 + _EDGE}}
-    plot.update_layout(xaxis=axis, yaxis=axis)
     were = "was" if len(trials) == 1 else "were"
     caption = f"{counted(len(trials), 'prompt')} {were} evaluated on the same samples and rephrasings"
     if n_stopped := run.get("race", {}).get("stopped", 0):
@@ -81,7 +83,7 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], qu
 def fronts_figure(runs: Mapping[str, Mapping[str, Any]]) -> Figure:
     """F1 against S on test for several runs' fronts and original prompts, by the runs' names."""
     qualities = list(map(quality_name, runs.values()))
-    plot = _plane(" or ".join(dict.fromkeys(qualities)))
+    plot = empty_plot(380, **_AXES, yaxis_title=" or ".join(dict.fromkeys(qualities)))
     for number, (quality, (name, run)) in enumerate(zip(qualities, runs.items(), strict=True), start=1):
         original = {**run["baseline"], "edits": []}
         _add_tested(plot, name, run["front"], quality, {"color": color_of(number)})
@@ -92,23 +94,13 @@ def fronts_figure(runs: Mapping[str, Mapping[str, Any]]) -> Figure:
 
 def compared_figure(measured: Mapping[str, Mapping[str, Any]], quality: str) -> Figure:
     """F1 against S with their intervals, one point per entry of `measured`: scores by name."""
-    plot = _plane(quality)
+    plot = empty_plot(380, **_AXES, yaxis_title=quality)
     for number, (name, scores) in enumerate(measured.items(), start=1):
         _add_tested(plot, name, [{"id": name, "edits": [], "test": scores}], quality, {"color": color_of(number)})
         for key, axis in (("sensitivity", "error_x"), ("f1", "error_y")):
             plot.data[-1][axis] = _reach([scores[key]], [scores["ci"][key]])
     caption = "Up and to the left is better. Lines are 95 % intervals."
     return Figure("compared", f"{quality} against S", caption, plot)
-
-
-def _plane(quality: str) -> go.Figure:
-    """An empty figure of F1 against S."""
-    import plotly.graph_objects as go
-
-    plot = go.Figure()
-    styled(plot, 380, xaxis_title="sensitivity S (further left is better)", yaxis_title=quality)
-    plot.update_layout(xaxis_tickformat=IN_PERCENT, yaxis_tickformat=IN_PERCENT)
-    return plot
 
 
 def _add_tested(
@@ -174,12 +166,13 @@ def _about(trial: Mapping[str, Any], quality: str) -> str:
 
 def contributions_figure(contributions: Sequence[Mapping[str, Any]]) -> Figure | None:
     """Bars for the gain of every edit in each objective, with intervals; None where no edit was left out."""
-    import plotly.graph_objects as go
-
     if not contributions:
         return None
     rows = list(reversed(contributions))
-    plot = go.Figure()
+    size = {"height": 110 + 104 * len(rows), "margin": {"l": 20, "r": 20, "t": 40, "b": 50}}
+    axis = {"showticklabels": False, "showgrid": False, "zeroline": False, "range": [-0.5, len(rows) - 0.1]}
+    bars = {"barmode": "group", "bargap": 0.5, "legend_traceorder": "reversed"}
+    plot = empty_plot(**size, **bars, yaxis=axis, xaxis_title="percentage points on val")
     for key, name, color, sign in reversed(_MEASURES):
         if any(key not in row["without"] for row in rows):  # C, where there are no classes
             continue
@@ -200,9 +193,6 @@ def contributions_figure(contributions: Sequence[Mapping[str, Any]]) -> Figure |
         text = f"{len(rows) - number}. {shown(row['what'], 80, 46)}"
         place = {"x": 0, "xref": "paper", "xanchor": "left", "y": number + 0.28, "yanchor": "bottom"}
         plot.add_annotation(text=text, align="left", showarrow=False, **place)
-    styled(plot, 110 + 104 * len(rows), barmode="group", bargap=0.5, xaxis_title="percentage points on val")
-    plot.update_layout(margin={"l": 20, "r": 20, "t": 40, "b": 50}, legend_traceorder="reversed")
-    plot.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, range=[-0.5, len(rows) - 0.1])
     caption = (
         "Left out of the chosen prompt one at a time: what is then lost on val, with 95 % intervals of the paired "
         "difference. Edits overlap, so that one whose bar is short may only be backed up by another."

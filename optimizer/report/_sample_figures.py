@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.evaluation import risk_coverage, steadiness, vote_is_right
 from psopt.metrics import reference_scores
-from psopt.report._theme import IN_PERCENT, Figure, color_of, drawn, grouped_bars, shown, styled
+from psopt.report._theme import IN_PERCENT, Figure, color_of, drawn, empty_plot, grouped_bars, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,8 +30,8 @@ def sample_sensitivity(prompts: Mapping[str, Predictions]) -> Figure:
         }
         for name, predictions in prompts.items()
     }
-    plot = grouped_bars(bars, 300, bargap=0.1, xaxis_title="S of a sample", yaxis_title="samples")
-    plot.update_xaxes(tickformat=IN_PERCENT)
+    titles = {"xaxis_title": "S of a sample", "yaxis_title": "samples"}
+    plot = grouped_bars(bars, 300, bargap=0.1, **titles, xaxis_tickformat=IN_PERCENT)
     still = ", ".join(f"{name} {(predictions.sensitivities == 0).mean():.0%}" for name, predictions in prompts.items())
     caption = f"Samples that always get the same answer, right or wrong: {still}."
     return Figure("sample-sensitivity", "Sensitivity over samples", caption, plot)
@@ -39,18 +39,15 @@ def sample_sensitivity(prompts: Mapping[str, Predictions]) -> Figure:
 
 def joint_view(prompts: Mapping[str, Predictions]) -> Figure | None:
     """S against mean consistency, with what noise would give (E25, figure 6 and appendix A); None for open answers."""
-    import plotly.graph_objects as go
-
     first = next(iter(prompts.values()))
     if first.answers.open is not None:
         return None
     prompts, note = drawn(prompts)
-    plot = go.Figure()
+    titles = {"xaxis_title": "S of a sample", "yaxis_title": "mean consistency with its class"}
+    plot = empty_plot(420, **titles, xaxis_tickformat=IN_PERCENT, yaxis_tickformat=IN_PERCENT)
     _add_yardsticks(plot, *next(iter(prompts.items())))
     for number, (name, predictions) in enumerate(prompts.items()):
         _add_samples(plot, name, predictions, color_of(number))
-    styled(plot, 420, xaxis_title="S of a sample", yaxis_title="mean consistency with its class", legend_y=1.02)
-    plot.update_layout(xaxis_tickformat=IN_PERCENT, yaxis_tickformat=IN_PERCENT)
     caption = (
         "To the right and below: rephrasings break these samples in ways of their own, which may point at the model. "
         "To the right and above: the same mistakes over a whole class. To the left and below: steady, but unlike "
@@ -91,12 +88,12 @@ def _add_points(plot: go.Figure, name: str, points: tuple[NDArray[Any], NDArray[
 
 def kept_and_right(prompts: Mapping[str, Predictions]) -> Figure | None:
     """F1 of the kept answers, by their share; None under one wording, and for answers other than labels."""
-    import plotly.graph_objects as go
-
     first = next(iter(prompts.values()))
     if first.n_rephrasings < _FEWEST_WORDINGS or not first.answers.is_plain:
         return None
-    plot = go.Figure()
+    titles = {"xaxis_title": "answers kept, the steadiest first", "yaxis_title": "F1 of what is kept"}
+    ticks = {"xaxis_tickformat": IN_PERCENT, "yaxis_tickformat": IN_PERCENT}
+    plot = empty_plot(300, **titles, **ticks, xaxis_range=[0, 1.02])
     for number, (name, predictions) in enumerate(prompts.items()):
         points = risk_coverage(steadiness(predictions), vote_is_right(predictions))
         plot.add_scatter(
@@ -108,8 +105,6 @@ def kept_and_right(prompts: Mapping[str, Predictions]) -> Figure | None:
             line_color=color_of(number),
             hovertemplate="%{x:.0%} kept (%{customdata[0]}): F1 %{y:.1%}, surely %{customdata[1]:.1%}",
         )
-    styled(plot, 300, xaxis_title="answers kept, the steadiest first", yaxis_title="F1 of what is kept")
-    plot.update_layout(xaxis_tickformat=IN_PERCENT, yaxis_tickformat=IN_PERCENT, xaxis_range=[0, 1.02])
     caption = (
         "Each text has the answer of most wordings; those with the highest S are left to a person first. Where a line "
         "is flat, S does not tell right answers from wrong ones. psopt classify --abstain and --target-f1 do it."

@@ -57,20 +57,25 @@ class Figure:
         return _AROUND_PANELS + self.panels * _LEAST_PANEL
 
 
-def styled(plot: go.Figure, height: int, **layout: Any) -> None:
+def styled(plot: go.Figure, height: int, **layout: Any) -> go.Figure:
     """Give a figure the shared style; `layout` is plotly's."""
     plot.layout.template = _house()
-    plot.update_layout(height=height, margin={"l": 60, "r": 20, "t": 30, "b": 50}, **layout)
+    plot.update_layout({"margin": {"l": 60, "r": 20, "t": 30, "b": 50}, **layout}, height=height)
+    return plot
+
+
+def empty_plot(height: int, **layout: Any) -> go.Figure:
+    """Make a figure in the shared style; `layout` is plotly's."""
+    import plotly.graph_objects as go
+
+    return styled(go.Figure(), height, **layout)
 
 
 def grouped_bars(bars: Mapping[str, Mapping[str, Any]], height: int, **layout: Any) -> go.Figure:
     """Draw bars of several prompts side by side, by the prompts' names; `bars` and `layout` are plotly's."""
-    import plotly.graph_objects as go
-
-    plot = go.Figure()
+    plot = empty_plot(height, barmode="group", **layout)
     for number, (name, of_prompt) in enumerate(bars.items()):
         plot.add_bar(name=name, marker_color=color_of(number), **of_prompt)
-    styled(plot, height, barmode="group", **layout)
     return plot
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.evaluation import quality_of
 from psopt.metrics import flip_pairs, prompt_f1, rephrasing_curve, rephrasing_damage
-from psopt.report._theme import CLASSES, IN_PERCENT, Figure, color_of, grouped_bars, shown, shown_labels, styled
+from psopt.report._theme import CLASSES, IN_PERCENT, Figure, color_of, empty_plot, grouped_bars, shown, shown_labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,8 +39,8 @@ def damage(prompts: Mapping[str, Predictions], wordings: Sequence[str]) -> Figur
             "hovertemplate": "%{hovertext}<br>lost %{y:.1%}<extra>" + name + "</extra>",
         }
     worst = int(np.argmax(lost))
-    plot = grouped_bars(bars, 300, yaxis_title="accuracy lost", xaxis_title="rephrasing (point at it to read it)")
-    plot.update_layout(yaxis_tickformat=IN_PERCENT, xaxis_type="category")
+    titles = {"yaxis_title": "accuracy lost", "xaxis_title": "rephrasing (point at it to read it)"}
+    plot = grouped_bars(bars, 300, **titles, yaxis_tickformat=IN_PERCENT, xaxis_type="category")
     caption = (
         "Accuracy that a rephrasing loses against the mean of the others. "
         f"Wording {worst + 1} hurts most ({name}): “{' '.join(wordings[worst].split())}”"
@@ -84,13 +84,11 @@ def flips(prompts: Mapping[str, Predictions]) -> Figure | None:
 
 def enough(prompts: Mapping[str, Predictions], seed: int) -> Figure | None:
     """S as the number of rephrasings grows; None under one, and for open answers with graded similarity."""
-    import plotly.graph_objects as go
-
     first = next(iter(prompts.values()))
     is_graded = first.answers.open is not None and first.answers.open.is_graded
     if is_graded or first.n_rephrasings < _FEWEST_WORDINGS:
         return None
-    plot = go.Figure()
+    plot = empty_plot(320, xaxis_title="rephrasings", yaxis_title="S", yaxis_tickformat=IN_PERCENT)
     enough_of = []
     for number, (name, predictions) in enumerate(prompts.items()):
         curve = rephrasing_curve(predictions.scored, predictions.true_classes, predictions.n_classes, seed=seed)
@@ -106,7 +104,6 @@ def enough(prompts: Mapping[str, Predictions], seed: int) -> Figure | None:
         )
         least = curve.enough("sensitivity", _NARROW) or f"more than {sizes[-1]}"
         enough_of.append(f"{name} {least}")
-    styled(plot, 320, xaxis_title="rephrasings", yaxis_title="S", yaxis_tickformat=IN_PERCENT)
     caption = (
         "S of subsets of the rephrasings, with the interval in which it would fall under as many new ones. S rises "
         "with their number: compare at the same number only. "
