@@ -87,7 +87,7 @@ class ProgramProposals:
         keys = {text: inputs_key(example) for text, example in self.model.runner.examples.items()}
         on_val = {keys[sample.text] for sample in task.val}
         keep = np.array([keys[sample.text] not in on_val for sample in predictions.samples])
-        if self.model.demonstrator.needs_traces:
+        if self.model.runner.needs_steps:
             keep &= predictions.right[:, 0]
         return replace(predictions.of_samples(keep), metric_scores=None)
 

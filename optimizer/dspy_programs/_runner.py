@@ -7,12 +7,13 @@ import contextvars
 import threading
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from functools import cached_property, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import example_key, inputs_key
-from psopt.dspy_programs._fingerprint import Fingerprint
+from psopt.dspy_programs._fingerprint import Fingerprint, as_json_data
 from psopt.dspy_programs._lm import RunCounter, lm_of, own_error
 from psopt.dspy_programs._metric import PASSED, judge
 from psopt.dspy_programs._outcome import as_text
@@ -36,10 +37,13 @@ if TYPE_CHECKING:
     Record = dict[str, Any]
     """A run has its ``outcome`` (None if it could not be parsed), ``merit`` and the metric's ``feedback``.
 
-    A trace has its ``steps``. One that ``failed`` only counts for this process: the next one tries again.
+    It has its ``steps`` if demonstrations need them: what each read and answered. One that ``failed`` only counts for
+    this process: the next one tries again.
     """
 
 
+_STEP = "_psopt_step"
+"""The attribute for a predictor's name: modules that run copies of others (BestOfN, Refine) copy it as well."""
 _FEWEST = 3  # texts: if all of these fail, the texts are not the cause
 _SHOWN = 60  # characters of an outcome or a text in a message
 _LONGEST = 300  # characters of an error
@@ -146,6 +150,13 @@ class ProgramRunner:
         self._budget = compilation.models.budget
         self._counter = RunCounter(self._budget)
         self._own_steps = student.named_predictors()
+        self.fields = {
+            step: {**predictor.signature.input_fields, **predictor.signature.output_fields}
+            for step, predictor in self._own_steps
+        }
+        example = next(iter(examples.values()))
+        # Whether demonstrations show something that examples alone lack
+        self.needs_steps = any(name not in example for name in chain.from_iterable(self.fields.values()))
         self._n_threads = compilation.n_threads
         self._as_asked = compilation.as_asked
         self._has_named_a_label = False
@@ -157,10 +168,12 @@ class ProgramRunner:
         texts: Sequence[str],
         on_progress: OnProgress | None = None,
         cells: NDArray[np.bool_] | None = None,
+        code: str = "",
     ) -> NDArray[np.object_]:
         """What each program answers to each text: texts as rows, programs as columns.
 
-        With `cells`, (n_texts, n_programs), only those are run, and the others are None.
+        With `cells`, (n_texts, n_programs), only those are run, and the others are None. `code` is a digest of the
+        programs' own code if they are no copies of the student.
 
         Raises NoLabelsError if none of the first runs ends in a label. Raises ModelError if too many texts fail.
         """
@@ -168,7 +181,7 @@ class ProgramRunner:
         if cells is None:
             cells = np.ones((len(texts), len(programs)), dtype=np.bool_)
         keys = {
-            (row, column): fingerprints[column].key(self.asked(texts[row]), f"outcome {self.judged_by}".rstrip())
+            (row, column): fingerprints[column].key(self.asked(texts[row]), f"run {self.judged_by} {code}".rstrip())
             for row, column in np.argwhere(cells).tolist()
         }
         answered = self.records.get_many(keys.values())
@@ -194,8 +207,9 @@ class ProgramRunner:
         return self._asked[text]
 
     def prepare(self, program: Any) -> Any:
-        """Ask the own models of a copy's steps, if they have any, in the same way as the whole program's model."""
-        for _, predictor in program.named_predictors():
+        """Name a copy's steps, and ask their own models, if they have any, in the same way as the whole program's."""
+        for step, predictor in program.named_predictors():
+            setattr(predictor, _STEP, step)
             if predictor.lm is not None:
                 predictor.lm = self._as_asked(predictor.lm)
         self._counter.expect(program)
@@ -211,10 +225,11 @@ class ProgramRunner:
         """
         example = self.examples[text]
         try:
-            with self._counter.one_run() as calls:
+            with self._counter.one_run() as calls, dspy.context(trace=[]):
                 prediction = _call(program, dict(example.inputs().items()))
                 self._check_steps(calls.steps, program)
-                return self._record(example, prediction, text)
+                steps = self._steps()
+                return {**self._record(example, prediction, text), **steps}
         except dspy.AdapterParseError:
             return {"outcome": None, "merit": 0.0}
         except Exception as error:  # noqa: BLE001  # the program is a user's code, and may raise anything
@@ -229,6 +244,13 @@ class ProgramRunner:
                     f"{type(program).__name__} calls {name} through a function that holds your own program, so that no "
                     "rewording or edit reaches it: call steps by self, in methods"
                 )
+
+    def _steps(self) -> Record:
+        """What each step of the run has read and answered, if demonstrations need that."""
+        if not self.needs_steps:
+            return {}
+        named = [(getattr(step, _STEP, None), inputs, outputs) for step, inputs, outputs in dspy.settings.trace]
+        return {"steps": {name: as_json_data({**read, **dict(said.items())}) for name, read, said in named if name}}
 
     def _record(self, example: Any, prediction: Any, text: str) -> Record:
         """The outcome of a prediction, and the metric's judgement."""
