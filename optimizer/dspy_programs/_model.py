@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from psopt.dspy_programs._contents import digest
 from psopt.dspy_programs._copying import copy_of
-from psopt.dspy_programs._demonstrations import Demonstrator
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._fingerprint import Fingerprint
 from psopt.dspy_programs._lm import lm_of, server_of
@@ -17,6 +17,7 @@ from psopt.dspy_programs._runner import name_of
 from psopt.models import NOT_ASKED, Assessor, Capabilities
 from psopt.rephrasings import Checks, closeness, rephrase_by_rules, write_rephrasings
 from psopt.search_spaces import render_additions
+from pydantic import TypeAdapter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,6 +78,42 @@ def rephrase_instructions(program: Any, outcome_step: str, task: Task, compilati
         instructions[text] = {step: of_step[number] for step, of_step in texts.items()}
     instructions[texts[outcome_step][0]] = own  # with their line breaks: a rephrasing is one paragraph
     return InstructionVariants(sets[outcome_step], instructions)
+
+
+class Demonstrator:
+    """Turns examples into demonstrations, completed with the answers of a teacher, or the program, at every step."""
+
+    def __init__(self, program: Any, teacher: Any, runner: ProgramRunner) -> None:
+        self._teacher = copy_of(teacher or program)
+        self._code = "" if teacher is None else digest(teacher)
+        self._runner = runner
+        self._steps: dict[str, Mapping[str, Any]] = {}  # by text
+
+    def demonstration(self, step: str, text: str) -> Any:
+        """A dspy.Example for a step; None if the teacher does not reach the right outcome by itself.
+
+        Values have the types of the step's fields, as in DSPy's own demonstrations.
+        """
+        example, fields = self._runner.examples[text], self._runner.fields[step]
+        if all(name in example for name in fields):
+            return dspy.Example({name: example[name] for name in fields})
+        if text not in self._steps:
+            record = self._runner.records_of([self._teacher], [text], code=self._code)[0, 0]
+            self._steps[text] = record.get("steps", {}) if self._runner.is_right(record, text) else {}
+        if step not in self._steps[text]:
+            return None
+        return dspy.Example(augmented=True, **_typed(self._steps[text][step], fields))
+
+
+def _typed(values: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Values stored as JSON, converted back to their fields' types; unchanged if that fails."""
+    typed: dict[str, Any] = {}
+    for name, value in values.items():
+        typed[name] = value
+        if name in fields:
+            with contextlib.suppress(ValueError, TypeError):
+                typed[name] = TypeAdapter(fields[name].annotation).validate_python(value)
+    return typed
 
 
 class ProgramModel:
