@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 
-# Arguments of `compile`: the last has no effect
+# Arguments of `compile`: the last two have no effect
 _TAKEN = ("num_trials", "seed", "max_errors", "num_threads", "provide_traceback", "requires_permission_to_run")
 _OF_OTHER_OPTIMIZERS = {  # by patterns of their names
     "max_*_demos": "how many demonstrations there are is searched for",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import shutil
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._lm import lm_of, place_of
 from psopt.dspy_programs._outcome import as_text
 from psopt.errors import InputError
-from psopt.models import answer_key
 from psopt.models.chat import public_settings
 from psopt.runs import MANIFEST
 
@@ -24,28 +22,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
-    """What determines a program's answer to a text."""
+def fingerprint(program: Any) -> dict[str, Any]:
+    """What determines a program's answer to a text, under DSPy's current settings.
 
-    state: str  # instructions, fields and demonstrations of every step
-    # The language models: their names, their settings without secrets, and their servers or engines. DSPy's own key
-    # leaves the server out, so two servers with the same model name would share answers.
-    lm: list[str]
-    adapter: str  # turns a step into messages: its class and settings
-
-    @classmethod
-    def of(cls, program: Any) -> Fingerprint:
-        """Take the fingerprint of a program under DSPy's current settings."""
-        of_steps = [predictor.lm for _, predictor in program.named_predictors() if predictor.lm is not None]
-        lms: list[str] = []
-        for lm in {id(lm): lm for lm in (lm_of(program), *of_steps)}.values():
-            lms += [lm.model, str(sorted(public_settings(lm.kwargs).items())), *place_of(lm)]
-        return cls(_state(program), lms, digest(dspy.settings.adapter))
-
-    def key(self, text: str, kind: str = "outcome") -> bytes:
-        """The key of the program's answer to a text, or of another `kind` of record about it."""
-        return answer_key(kind=kind, state=self.state, text=text, lm=self.lm, adapter=self.adapter)
+    ``state`` holds the instructions, fields and demonstrations of every step. ``lm`` holds the language models: their
+    names, their settings without secrets, and their servers or engines. DSPy's own key leaves the server out, so two
+    servers with the same model name would share answers. The ``adapter`` turns a step into messages.
+    """
+    of_steps = [predictor.lm for _, predictor in program.named_predictors() if predictor.lm is not None]
+    lms: list[str] = []
+    for lm in {id(lm): lm for lm in (lm_of(program), *of_steps)}.values():
+        lms += [lm.model, str(sorted(public_settings(lm.kwargs).items())), *place_of(lm)]
+    return {"state": _state(program), "lm": lms, "adapter": digest(dspy.settings.adapter)}
 
 
 def _state(program: Any) -> str:

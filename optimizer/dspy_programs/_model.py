@@ -10,7 +10,7 @@ import numpy as np
 from psopt.dspy_programs._contents import digest
 from psopt.dspy_programs._copying import copy_of
 from psopt.dspy_programs._dspy import dspy
-from psopt.dspy_programs._fingerprint import Fingerprint
+from psopt.dspy_programs._fingerprint import fingerprint
 from psopt.dspy_programs._lm import lm_of, server_of
 from psopt.dspy_programs._outcome import MeantOutcome
 from psopt.dspy_programs._runner import name_of
@@ -163,8 +163,8 @@ class ProgramModel:
     @property
     def identity(self) -> str:
         """What is asked, and how: the language model, its settings without secrets, its server, and the adapter."""
-        fingerprint = Fingerprint.of(self.program)
-        return " ".join([*fingerprint.lm, fingerprint.adapter])
+        parts = fingerprint(self.program)
+        return " ".join([*parts["lm"], parts["adapter"]])
 
     def predict(
         self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None

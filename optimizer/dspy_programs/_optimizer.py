@@ -135,7 +135,8 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     hold_back : {"all", "private", "copies", "none"}
         Examples excluded from demonstrations: those with private text, near copies of the valset or testset, or both.
     provide_traceback : bool, optional
-        Show the whole traceback if a program or metric ends the run.
+        Taken from DSPy's other optimizers, without effect: Python shows the error of a program or metric that ends the
+        run, with its traceback.
     max_errors : int, optional
         On how many texts the program or the metric may fail before the run ends; by default DSPy's own setting (10).
         Until then a failure counts as no answer, and is listed in `failures`. An outage stops the run at once; the same
@@ -229,7 +230,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         splits = split_examples(trainset, valset, testset)
         line = ProgressLine()
         try:
-            with in_python_words(with_traceback=bool(optimizer.provide_traceback)):
+            with in_python_words():
                 return optimizer._best(optimizer._compile(student, splits, teacher, observer or line))
         finally:
             line.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import traceback
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
@@ -46,14 +45,12 @@ def python_words(text: str) -> str:
 
 
 @contextlib.contextmanager
-def in_python_words(*, with_traceback: bool = False) -> Iterator[None]:
-    """Rewrite psopt's errors for Python; on request with the traceback of their cause."""
+def in_python_words() -> Iterator[None]:
+    """Rewrite psopt's errors for Python."""
     try:
         yield
     except PsoptError as error:
         error.args = (python_words(str(error)),)
-        if with_traceback and error.__cause__ is not None:
-            error.add_note("".join(traceback.format_exception(error.__cause__)))
         raise
 
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import example_key, inputs_key
-from psopt.dspy_programs._fingerprint import Fingerprint, as_json_data
+from psopt.dspy_programs._fingerprint import as_json_data, fingerprint
 from psopt.dspy_programs._lm import RunCounter, lm_of, own_error
 from psopt.dspy_programs._metric import PASSED, judge
 from psopt.dspy_programs._outcome import as_text
 from psopt.errors import InputError, ModelError, NoLabelsError, first_line
-from psopt.models import AnswerCache
+from psopt.models import AnswerCache, answer_key
 from psopt.models.chat import FIRST, spread
 from psopt.text import counted
 
@@ -177,11 +177,12 @@ class ProgramRunner:
 
         Raises NoLabelsError if none of the first runs ends in a label. Raises ModelError if too many texts fail.
         """
-        fingerprints = [Fingerprint.of(program) for program in programs]
+        fingerprints = list(map(fingerprint, programs))
         if cells is None:
             cells = np.ones((len(texts), len(programs)), dtype=np.bool_)
+        kind = f"run {self.judged_by} {code}".rstrip()
         keys = {
-            (row, column): fingerprints[column].key(self.asked(texts[row]), f"run {self.judged_by} {code}".rstrip())
+            (row, column): answer_key(kind=kind, text=self.asked(texts[row]), **fingerprints[column])
             for row, column in np.argwhere(cells).tolist()
         }
         answered = self.records.get_many(keys.values())

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from psopt.search_spaces import Example, Prompt
+    from psopt.search_spaces import Prompt
     from psopt.templates import Message
 
 
@@ -73,16 +73,14 @@ def predict_state(prompt: Prompt) -> dict[str, Any]:
         instructions = _template_instructions(prompt)
     fields = {name: (str, dspy.InputField()) for name in inputs.values()} | {"label": (kind, dspy.OutputField())}
     program = dspy.Predict(dspy.Signature(fields, instructions))
-    program.demos = [_demonstration(example, inputs, prompt.asks) for example in prompt.examples]
+    for example in prompt.examples:
+        shown = {name: example.values[column] for column, name in inputs.items() if column in example.values}
+        label = as_value(example.label, AnswerSpec.of_form(prompt.asks))
+        program.demos.append(dspy.Example({**shown, "label": label}))
     versions = dspy.utils.saving.get_dependency_versions()  # `program.load` refuses files without them
     state = {**program.dump_state(), "metadata": {"dependency_versions": versions}}
     plain: dict[str, Any] = json.loads(json.dumps(state, default=str))
     return plain
-
-
-def _demonstration(example: Example, inputs: dict[str, str], asks: str) -> Any:
-    shown = {name: example.values[column] for column, name in inputs.items() if column in example.values}
-    return dspy.Example({**shown, "label": as_value(example.label, AnswerSpec.of_form(asks))})
 
 
 def _field_names(columns: Sequence[str]) -> dict[str, str]:

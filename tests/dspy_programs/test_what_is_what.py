@@ -18,7 +18,7 @@ import pytest
 dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
 from psopt.dspy_programs._contents import contents, digest_of_program  # noqa: E402
-from psopt.dspy_programs._fingerprint import Fingerprint  # noqa: E402
+from psopt.dspy_programs._fingerprint import fingerprint  # noqa: E402
 from psopt.errors import InputError  # noqa: E402
 
 from tests.dspy_programs.compiling import FEW, Listener, compiled  # noqa: E402
@@ -264,8 +264,7 @@ def test_counts_and_models_of_a_student_are_no_part_of_it_and_types_are() -> Non
     assert contents(beside()) == contents(beside(N_JUDGED=7))
     assert digest_of_program(predict()) == digest_of_program(OTHER_STEP)
     with dspy.context(lm=keyword_lm()):
-        assert Fingerprint.of(SHARE) == Fingerprint.of(step_with(float))
-        assert Fingerprint.of(SHARE).key("who ?") != Fingerprint.of(WORD).key("who ?")
+        assert fingerprint(SHARE) == fingerprint(step_with(float)) != fingerprint(WORD)
 
 
 @each(
