@@ -195,18 +195,14 @@ class RunRecord:
     @property
     def note(self) -> str:
         """The gate's decision, in a sentence; empty before the end."""
-        recommended = self.manifest.get("recommended")
-        if not recommended:
-            return ""
-        return recommendation_lines(recommended, quality_name(self.manifest))[0]
+        if recommended := self.manifest.get("recommended"):
+            return recommendation_lines(recommended, quality_name(self.manifest))[0]
+        return ""
 
     @property
     def recommended(self) -> Mapping[str, Any] | None:
-        """The recommended prompt with its scores, as run.json or front.json lists it; None before the end."""
-        recommended_id = (self.manifest.get("recommended") or {}).get("id")
-        alone = (self.front.get("recommended"), self.manifest.get("baseline"), self.manifest.get("short"))
-        listed = (*alone, *(self.manifest.get("front") or ()))
-        return next((entry for entry in listed if entry and entry["id"] == recommended_id), None)
+        """The recommended prompt with its scores, as front.json lists it; None before the end."""
+        return self.front.get("recommended")
 
     @property
     def files(self) -> list[Path]:
