@@ -84,7 +84,7 @@ class Demonstrator:
     """Turns examples into demonstrations, completed with the answers of a teacher, or the program, at every step."""
 
     def __init__(self, program: Any, teacher: Any, runner: ProgramRunner) -> None:
-        self._teacher = copy_of(teacher or program)
+        self._teacher = teacher or program
         self._code = "" if teacher is None else digest(teacher)
         self._runner = runner
         self._steps: dict[str, Mapping[str, Any]] = {}  # by text
@@ -98,7 +98,7 @@ class Demonstrator:
         if all(name in example for name in fields):
             return dspy.Example({name: example[name] for name in fields})
         if text not in self._steps:
-            record = self._runner.records_of([self._teacher], [text], code=self._code)[0, 0]
+            record = self._runner.records_of([copy_of(self._teacher)], [text], code=self._code)[0, 0]
             self._steps[text] = record.get("steps", {}) if self._runner.is_right(record, text) else {}
         if step not in self._steps[text]:
             return None
