@@ -61,7 +61,10 @@ class ProgramProposals:
         if not usable.samples:
             return edits
         checks = ProposalChecks.of(task, prompt, hold_back)
-        kinds = self._kinds_of_layers(len(predictions.labels))
+        kinds: tuple[str, ...] = EXAMPLE_LAYERS
+        if predictions.labels:  # few leave room for more layers of typical examples, which always exist
+            n_layers = math.ceil(self.n_demonstrations / len(predictions.labels))
+            kinds += ("typical",) * (n_layers - len(EXAMPLE_LAYERS))
         layers = layers_by_step(self.shares, self.model.outcome.step, len(kinds))
         for step, n_layers in layers.items():
             own = step if len(self.model.steps) > 1 else ""
@@ -74,13 +77,6 @@ class ProgramProposals:
             shown = [edit for edit in examples if self.model.demonstrator.demonstration(step, edit.text) is not None]
             edits += [replace(edit, step=own, bundle=f"{own} {edit.bundle}".strip()) for edit in shown]
         return edits
-
-    def _kinds_of_layers(self, n_labels: int) -> tuple[str, ...]:
-        """The usual layers; if few labels leave room, more layers of typical examples, which always exist."""
-        if not n_labels:  # open answers are shown separately
-            return EXAMPLE_LAYERS
-        n_more = math.ceil(self.n_demonstrations / n_labels) - len(EXAMPLE_LAYERS)
-        return EXAMPLE_LAYERS + ("typical",) * n_more
 
     def _usable(self, task: Task, predictions: Predictions) -> Predictions:
         """Samples that may be shown: none of val, and only right ones if the steps to the answer are shown."""

@@ -129,23 +129,14 @@ def _reach(values: Sequence[float], ends: Sequence[Sequence[float]]) -> dict[str
 def _layers(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
     """Each trial in its layer; the original prompt may also be the knee."""
     knee = next((entry["id"] for entry in run["front"] if entry["knee"]), None)
-    recommended = (run.get("recommended") or {}).get("id")
-    on_front = {entry["id"] for entry in run["front"]}
     baseline = run["baseline"]["id"]
+    layer_of = {entry["id"]: "front" for entry in run["front"]}
+    layer_of |= {(run.get("recommended") or {}).get("id"): "recommended", knee: "knee", baseline: "original prompt"}
     layers: dict[str, list[Mapping[str, Any]]] = {name: [] for name in _LAYERS}
     for trial in trials:
-        if trial["id"] == knee:
+        layers[layer_of.get(trial["id"], "evaluated" if trial["feasible"] else _INFEASIBLE)].append(trial)
+        if trial["id"] == knee == baseline:
             layers["knee"].append(trial)
-        if trial["id"] == baseline:
-            layers["original prompt"].append(trial)
-        elif trial["id"] == recommended != knee:
-            layers["recommended"].append(trial)
-        elif not trial["feasible"]:
-            layers[_INFEASIBLE].append(trial)
-        elif trial["id"] not in on_front:
-            layers["evaluated"].append(trial)
-        elif trial["id"] != knee:
-            layers["front"].append(trial)
     return layers
 
 
