@@ -89,7 +89,8 @@ class Compiled:
         programs = [self.programs[candidate.id] for candidate in kept]
         scores = [candidate.val.f1 for candidate in kept]
         objectives = [objective_values(candidate.val) for candidate in kept]
-        place, n_calls = kept.index(best), RunDirectory.open(self.run.path).read_json(MANIFEST)["calls"]["made"]
+        place = [candidate.id for candidate in kept].index(best.id)
+        n_calls = RunDirectory.open(self.run.path).read_json(MANIFEST)["calls"]["made"]
         program.run = self.run
         program.failures = self.failures
         program.detailed_results = DetailedResults(
