@@ -160,10 +160,10 @@ def contributions_figure(contributions: Sequence[Mapping[str, Any]]) -> Figure |
     if not contributions:
         return None
     rows = list(reversed(contributions))
-    size = {"height": 110 + 104 * len(rows), "margin": {"l": 20, "r": 20, "t": 40, "b": 50}}
     axis = {"showticklabels": False, "showgrid": False, "zeroline": False, "range": [-0.5, len(rows) - 0.1]}
-    bars = {"barmode": "group", "bargap": 0.5, "legend_traceorder": "reversed"}
-    plot = empty_plot(**size, **bars, yaxis=axis, xaxis_title="percentage points on val")
+    layout = {"margin": {"l": 20, "r": 20, "t": 40, "b": 50}, "bargap": 0.5, "legend_traceorder": "reversed"}
+    height = 110 + 104 * len(rows)
+    plot = empty_plot(height, barmode="group", **layout, yaxis=axis, xaxis_title="percentage points on val")
     for key, name, color, sign in reversed(_MEASURES):
         if any(key not in row["without"] for row in rows):  # C, where there are no classes
             continue

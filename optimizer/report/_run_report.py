@@ -300,8 +300,8 @@ def _classes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[s
     for name, (was, now) in pairs.items():
         losses = []
         for measure, sign in (("f1", -1), ("sensitivity", 1), ("consistency", -1)):
-            values = was.get(measure), now.get(measure)
-            if None not in values and sign * (values[1] - values[0]) >= _LOSS:
+            before_it, after_it = was.get(measure), now.get(measure)
+            if before_it is not None and after_it is not None and sign * (after_it - before_it) >= _LOSS:
                 losses.append(measure)
         share = before.get("class_shares", {}).get(name)
         rows.append({"name": name, "n": was["n"], "share": share, "before": was, "after": now, "losses": losses})
