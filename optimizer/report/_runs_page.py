@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.report._page import render_page
 from psopt.report._prompt_figures import compared_figure, fronts_figure
-from psopt.report._side_by_side import fixed_and_broken, side_by_side
+from psopt.report._side_by_side import fixed_and_broken
 from psopt.runs import price_line, text_to_read
-from psopt.text import latex_table, markdown_table, percent
+from psopt.text import latex_table, markdown_table, percent, unified_diff
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -120,14 +120,15 @@ def _changed_settings(pairs: Sequence[TwoRuns]) -> dict[str, list[Any]]:
 
 
 def _pair(first: str, second: str, runs: TwoRuns) -> dict[str, Any]:
-    """A run next to the first: its test, the samples that moved, both prompts in two columns."""
+    """A run next to the first: its test, the samples that moved, and what differs between the prompts."""
     ours, theirs = runs.first.contents, runs.second.contents
+    texts = [f"{text_to_read(contents.prompt)}\n" for contents in (ours, theirs)]
+    titles = (f"{first}, {ours.chosen['id']}", f"{second}, {theirs.chosen['id']}")
     pair = {
         "names": [first, second],
-        "titles": [f"{first}, {ours.chosen['id']}", f"{second}, {theirs.chosen['id']}"],
         "sentences": runs.sentences,
         "moved": [],
-        "rows": side_by_side(text_to_read(ours.prompt), text_to_read(theirs.prompt)),
+        "diff": unified_diff(*texts, *titles),
         "length": price_line(runs.first.call, runs.second.call).replace("->", "→"),
     }
     if runs.common:

@@ -1,59 +1,19 @@
-"""Two prompts side by side: added lines, both texts in two columns, samples that one fixes or breaks."""
+"""Two prompts side by side: added lines, and samples that one fixes or breaks."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.answers import answers_line
 from psopt.search_spaces import ShownMessage, mark_added, render_instructions, render_shown, shown_messages
-from psopt.text import line_changes
 
 if TYPE_CHECKING:
     from psopt.evaluation import Predictions
     from psopt.search_spaces import Prompt
 
-_CONTEXT = 2  # unchanged lines, shown before and after each change
 MOST_ROWS = 500  # a page with more is slow, and nobody reads them
-
-
-@dataclass(frozen=True, slots=True)
-class DiffRow:
-    """A row of both columns."""
-
-    # The lines; None where a column has none next to the other's
-    old: str | None
-    new: str | None
-    is_changed: bool
-    n_hidden: int = 0  # how many unchanged lines this row replaces; it has no text then
-
-
-def side_by_side(old: str, new: str) -> list[DiffRow]:
-    r"""Put two texts side by side, line by line; of unchanged lines only those next to changes are shown.
-
-    >>> for row in side_by_side("Sort it.\nA\nB", "Sort it.\nA is first.\nB"):
-    ...     print(row.old, "|", row.new)
-    Sort it. | Sort it.
-    A | A is first.
-    B | B
-    """
-    old_lines, new_lines = old.splitlines(), new.splitlines()
-    rows: list[DiffRow] = []
-    changes = line_changes(old_lines, new_lines)
-    for number, (kind, old_start, old_end, new_start, new_end) in enumerate(changes):
-        pairs = zip_longest(old_lines[old_start:old_end], new_lines[new_start:new_end])
-        part = [DiffRow(ours, theirs, is_changed=kind != "equal") for ours, theirs in pairs]
-        if kind == "equal":
-            n_before = 0 if number == 0 else _CONTEXT
-            n_after = 0 if number == len(changes) - 1 else _CONTEXT
-            n_hidden = len(part) - n_before - n_after
-            if n_hidden > 1:  # a row that replaces one line would take as much room
-                hidden = DiffRow(None, None, is_changed=False, n_hidden=n_hidden)
-                part = [*part[:n_before], hidden, *part[n_before + n_hidden :]]
-        rows += part
-    return rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,18 +169,18 @@ def test_runs_with_other_measures_keep_their_columns(directory: RunDirectory) ->
     assert {line.count(" | ") for line in copied} == {5}
 
 
-def test_two_columns_hold_both_texts_and_fold_what_stays(directory: RunDirectory) -> None:
+def test_what_differs_between_the_prompts_is_shown_as_a_diff(directory: RunDirectory) -> None:
     runs = []
-    for name, *end in (("a", "old"), ("b", "new", "newer")):
+    for name, *end in (("a", "<old>"), ("b", "new", "newer")):
         runs.append(changed_copy(directory, name))
         file = runs[-1].path / "prompts" / f"{read(directory, 'front')['recommended']['id']}.json"
         text = "\n".join([*"abcdefgh", *end, "z"])
         file.write_text(json.dumps(json.loads(file.read_text()) | {"description": text}))
-    page = runs_page([compare_runs(runs[0], runs[1])])[0].partition('<table class="diff">')[2]
-    hidden, *rows = [re.findall(r'<td[^>]* class="(?:l ?)?(.*?)">(.*?)</td>', row) for row in page.split("<tr>")[2:8]]
-    assert hidden == [("soft", "6 lines that stay")]
-    same = [[("", line), ("", line)] for line in "ghz"]
-    assert rows == [*same[:2], [("old", "old"), ("new", "new")], [("none", ""), ("new", "newer")], same[2]]
+    page = runs_page([compare_runs(runs[0], runs[1])])[0].partition('<pre class="diff">')[2].partition("</pre>")[0]
+    lines = re.findall(r'<span class="(.*?)">(.*?)</span>', page)
+    same = [("", f" {line}") for line in "fgh"]
+    assert lines[3:10] == [*same, ("old", "-&lt;old&gt;"), ("new", "+new"), ("new", "+newer"), ("", " z")]
+    assert "They are the same" in runs_page([compare_runs(runs[0], runs[0])])[0]
 
 
 @pytest.mark.parametrize(("n", "note"), [(2000, ()), (2500, ("Shown are 2,000 of 2,500 samples, drawn at random.",))])
