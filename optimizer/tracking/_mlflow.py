@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import re
 import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, import_extra
+from psopt.search.distributed import without_password
 from psopt.text import one_line
 from psopt.tracking._base import Tracker
 
@@ -41,13 +41,13 @@ class MLflowTracker(Tracker):
         mlflow = import_extra("mlflow", "--log mlflow", "mlflow")
         logging.getLogger("alembic").setLevel(logging.ERROR)  # it logs how it creates the store
         uri = str(mlflow.get_tracking_uri())
-        self.place = _without_password(uri)
+        self.place = without_password(uri)
         try:
             with unless_set(**_PATIENCE):
                 self._client = mlflow.MlflowClient(uri)
                 self._client.search_experiments(max_results=1)
         except (mlflow.MlflowException, OSError) as error:
-            reason = _without_password(one_line(str(error)))[:_LONGEST_REASON]
+            reason = without_password(one_line(str(error)))[:_LONGEST_REASON]
             raise InputError(f"--log mlflow: {self.place} can't be used ({reason}): see MLFLOW_TRACKING_URI") from error
 
     def start(self, run: RunRecord, kept: dict[str, Any]) -> None:
@@ -109,10 +109,6 @@ class MLflowTracker(Tracker):
         listed = [Param(name, str(value)[:_LONGEST_PARAM]) for name, value in params.items()]
         measured = [Metric(name, value, int(time.time() * 1000), step) for name, value in metrics.items()]
         self._client.log_batch(run_id, measured, listed[:_MOST_PARAMS], [RunTag(*tag) for tag in tags.items()])
-
-
-def _without_password(text: str) -> str:
-    return re.sub(r"//[^/@\s]*@", "//", text)
 
 
 @contextlib.contextmanager

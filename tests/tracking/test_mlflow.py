@@ -135,7 +135,7 @@ def test_the_command_line_keeps_the_tracker_and_can_drop_it(store: Any, tmp_path
 @each(
     "uri, message",
     [
-        ("http://me:secret@127.0.0.1:9", "--log mlflow: http://127.0.0.1:9 can't be used ("),
+        ("http://me:secret@127.0.0.1:9", "--log mlflow: http://me@127.0.0.1:9 can't be used ("),
         ("sqlite:////dev/null/no/mlflow.db", "--log mlflow: sqlite:////dev/null/no/mlflow.db can't be used ("),
         ("nonsense://x", "--log mlflow: nonsense://x can't be used ("),
     ],
