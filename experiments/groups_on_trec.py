@@ -30,7 +30,7 @@ def main(out: Path) -> None:
     for split in ("train", "test"):
         report = diagnose(task, split=split, samples=5000)
         groups = sorted(report.diagnosis.to_dict()["groups"], key=lambda group: -group["need"])
-        keys = ("view", "how", "label", "predicted", "size", "share", "topic", "words", "phrases")
+        keys = ("view", "label", "predicted", "size", "share", "topic", "phrases")
         groups_of[split] = [{key: group[key] for key in keys} for group in groups]
     claims = [_claim(groups_of[split], split, topic, label, words) for (split, topic, label), words in EXPECTED.items()]
     out.mkdir(parents=True, exist_ok=True)

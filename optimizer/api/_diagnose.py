@@ -59,8 +59,6 @@ def diagnose(
     models = ModelProvider(options.cache_dir, options.lm)
     with reading(on_progress, progress) as on_reading:
         predictions, reruns = predict_again(task, diagnosed, model, options, models, on_reading)
-    # The encoder finds more than words do, so it is used if it is loaded anyway.
-    embed = models.encoder.encode if model == "minilm" else None
     labelled = task.train if options.split == "train" else ()
     return PromptReport(
         diagnosed,
@@ -68,7 +66,7 @@ def diagnose(
         float(predictions.sensitivities.mean()),
         predictions.na_rate,
         score(predictions, intervals=True) if predictions.is_labelled else None,
-        diagnose_predictions(predictions, labelled=labelled, embed=embed),
+        diagnose_predictions(predictions, labelled=labelled),
         diagnosis_figure,
         find_suspects(predictions, labelled=labelled),
         reruns,

@@ -52,8 +52,6 @@ def show_diagnosis(console: Console, report: PromptReport) -> None:
         print_table(console, slices_table(report))
     else:
         console.print("No group of samples with a common wording stands out.")
-    if any(cluster.answered != cluster.label for cluster in report.diagnosis.clusters):
-        print_table(console, clusters_table(report))
     if report.scores is None:
         console.print("Without labels F1, consistency and the right class of a group can't be told.")
     if report.diagnosis.failure_cases["sensitivity"]:
@@ -163,7 +161,8 @@ def families_table(families: Mapping[str, FamilyScores], quality_name: str) -> T
 def slices_table(report: PromptReport) -> Table:
     """The slices with the highest severity; one found by several views is one row."""
     table = new_table("What unstable or wrong samples share", texts=["topic"])
-    if report.predictions.answers.open is not None:
+    groups = most_severe(report.diagnosis.to_dict()["groups"])[:_ROWS]
+    if "contrast" in groups[0]:  # without classes
         add_numbers(table, "weak", "others", "p")
     else:
         add_texts(table, "class", "taken for")
@@ -172,25 +171,13 @@ def slices_table(report: PromptReport) -> Table:
     add_texts(table, "seen by")
     table.columns[0].min_width = 20
     table.columns[-1].min_width = 11  # consistency
-    for row in most_severe(report.diagnosis.to_dict()["groups"])[:_ROWS]:
+    for row in groups:
         cells = [row["label"] or "–", row["predicted"] or "–", str(row["size"])]
         if contrast := row.get("contrast"):
             # How many weak samples show it, how many others, and the p-value
             weak = f"{contrast['weak_showing']} of {contrast['weak']}"
             cells = [weak, f"{contrast['others_showing']} of {contrast['others']}", f"{contrast['p_value']:.3f}"]
         table.add_row(row["topic"], *cells, f"{100 * row['share']:.0f} %", row["view"])
-    return table
-
-
-def clusters_table(report: PromptReport) -> Table:
-    """Clusters of classes that split, if they are answered as another class."""
-    title = "Parts of a class that are answered alike as another one"
-    columns = ("samples", "C within", "C across")
-    table = new_table(title, texts=("class", "answered", "telling words"), numbers=columns)
-    amiss = [cluster for cluster in report.diagnosis.clusters if cluster.answered != cluster.label]
-    for cluster in amiss[:_ROWS]:
-        cells = [cluster.label, cluster.answered, ", ".join(cluster.words), str(len(cluster.samples))]
-        table.add_row(*cells, percent(cluster.within), percent(cluster.across))
     return table
 
 

@@ -1,10 +1,9 @@
 """Diagnosis: on which samples a prompt fails, and what they have in common."""
 
-from psopt.diagnosis._diagnosis import Diagnosis, carried_by, diagnose_predictions, evidence, joint_view
+from psopt.diagnosis._diagnosis import Diagnosis, carried_by, diagnose_predictions, joint_view
 from psopt.diagnosis._open_slices import find_open_slices
-from psopt.diagnosis._phrase_index import PhraseIndex, distinctive_words
+from psopt.diagnosis._phrase_index import PhraseIndex
 from psopt.diagnosis._prompt_report import PromptReport
 from psopt.diagnosis._slices import Contrast, FailureSlice, distinct_slices, find_slices, severity
-from psopt.diagnosis._slices_by_meaning import find_slices_by_meaning
 from psopt.diagnosis._suspects import Suspect, find_suspects, suspect_labels, suspects_line, without_suspects
 from psopt.diagnosis._to_label import ToLabel, samples_to_label

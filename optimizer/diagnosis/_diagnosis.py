@@ -7,11 +7,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.diagnosis._clusters import AnswerCluster, find_clusters
 from psopt.diagnosis._open_slices import find_open_slices
-from psopt.diagnosis._phrase_index import distinctive_words
 from psopt.diagnosis._slices import FailureSlice, find_slices, severity
-from psopt.diagnosis._slices_by_meaning import find_slices_by_meaning
 from psopt.evaluation import OBJECTIVES
 from psopt.metrics import joint_scores, reference_scores
 from psopt.search_spaces import VIEWS, View
@@ -19,57 +16,13 @@ from psopt.search_spaces import VIEWS, View
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-    from psopt.diagnosis._slices_by_meaning import Embed
     from psopt.evaluation import Predictions
     from psopt.tasks import Sample
 
 
 _MOST_CASES = 20  # per view
-_MOST = 3  # wordings, and members: a table cell holds no more
 _SHARES = {"50%": 0.5, "80%": 0.8, "90%": 0.9}  # of the total S, for which the number of samples is reported
 _ROUNDING = 1e-12  # a sum that misses a share only by rounding has reached it
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """Facts about a slice."""
-
-    share: float  # its samples' part of the sum of S over all samples, in [0, 1]
-    words: tuple[str, ...]  # what distinguishes its texts
-    # Columns of the predictions, the one that breaks most of its samples first: by wrong answers, or without labels by
-    # answers other than the sample's most frequent one
-    worst_rephrasings: tuple[int, ...]
-    typical: tuple[str, ...]  # ids of the members that contain most of those words
-
-
-def evidence(failing: FailureSlice, predictions: Predictions) -> Evidence:
-    """Collect the evidence for a slice."""
-    ids = set(failing.samples)
-    members = np.array([index for index, sample in enumerate(predictions.samples) if sample.id in ids])
-    unstable = predictions.sensitivities
-    texts = [text.casefold() for text in predictions.texts]
-    words = distinctive_words(predictions.texts, members)
-    broken = _broken(predictions)[members].sum(axis=0)
-    worst = [int(column) for column in np.argsort(-broken, kind="stable")[:_MOST] if broken[column]]
-    n_shown = np.zeros(len(members))
-    for word in words:
-        n_shown += [word in texts[index] for index in members]
-    typical = members[np.argsort(-n_shown, kind="stable")[:_MOST]]
-    return Evidence(
-        share=float(unstable[members].sum() / (unstable.sum() or 1.0)),
-        words=words,
-        worst_rephrasings=tuple(worst),
-        typical=tuple(predictions.samples[index].id for index in typical),
-    )
-
-
-def _broken(predictions: Predictions) -> NDArray[np.bool_]:
-    """The answers that are wrong or, without labels, differ from the most frequent one: (N, Q)."""
-    if predictions.is_labelled:
-        return predictions.wrong
-    usual = predictions.counts.argmax(axis=1)
-    return np.asarray(predictions.asked & (predictions.places != usual[:, None]))
 
 
 @dataclass(frozen=True)
@@ -130,11 +83,9 @@ class Diagnosis:
 
     failure_cases: dict[View, tuple[FailureCase, ...]]  # the most severe first
     slices: tuple[FailureSlice, ...]  # over all views
-    evidence: tuple[Evidence, ...] = ()  # the evidence for each slice, in their order
     # S against mean consistency; None without labels, and if not every cell was asked
     joint: JointView | None = None
     carried: dict[str, int] = field(default_factory=dict)  # how many samples carry half, 80 % and 90 % of the total S
-    clusters: tuple[AnswerCluster, ...] = ()  # the clusters into which classes split
 
     def __repr__(self) -> str:
         """How many samples fail by each view, and how many groups they form: their texts would fill screens."""
@@ -165,53 +116,36 @@ class Diagnosis:
         return f"{carrying} 90 % of the whole S: look at {these} first."
 
     def of_views(self, views: Sequence[str]) -> Diagnosis:
-        """Return only the part of the diagnosis for these views; clusters belong to consistency."""
-        if set(views) == set(VIEWS):
-            return self
-        indices = [index for index, failing in enumerate(self.slices) if failing.view in views]
-        slices = tuple(self.slices[index] for index in indices)
-        facts = tuple(self.evidence[index] for index in indices if self.evidence)
-        if "consistency" in views:
-            return replace(self, slices=slices, evidence=facts)
-        return replace(self, slices=slices, evidence=facts, clusters=())
+        """Return only the slices of these views."""
+        return replace(self, slices=tuple(failing for failing in self.slices if failing.view in views))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the diagnosis as plain JSON data (`groups` and `weak` of the contract)."""
-        facts = [asdict(of_slice) for of_slice in self.evidence] or [{}] * len(self.slices)
         return {
-            "groups": [{**failing.to_dict(), **of_slice} for failing, of_slice in zip(self.slices, facts, strict=True)],
-            "blocks": [{**asdict(cluster), "size": len(cluster.samples)} for cluster in self.clusters],
+            "groups": [failing.to_dict() for failing in self.slices],
             "joint": asdict(self.joint) if self.joint else None,
             "carried": self.carried,
             "weak": {view: [asdict(case) for case in cases] for view, cases in self.failure_cases.items()},
         }
 
 
-def diagnose_predictions(
-    predictions: Predictions, *, labelled: Sequence[Sample] = (), embed: Embed | None = None
-) -> Diagnosis:
+def diagnose_predictions(predictions: Predictions, *, labelled: Sequence[Sample] = ()) -> Diagnosis:
     """Diagnose predictions by every view that their labels allow.
 
-    See `find_slices` for `labelled`, and `find_slices_by_meaning` for `embed`; for open answers `find_open_slices`.
+    See `find_slices` for `labelled`. Where there are no classes, without labels or for open answers, see
+    `find_open_slices`.
     """
+    is_open = predictions.answers.open is not None
     views = [view for view in VIEWS if predictions.is_labelled or view == "sensitivity"]
-    if predictions.answers.open is not None:
+    if is_open:
         views = [view for view in views if view != "consistency"]
-        return _diagnosis(predictions, views, find_open_slices(predictions, views, embed=embed))
-    of_views = [find_slices(predictions, view, labelled=labelled) for view in views]
-    slices = itertools.chain(*of_views, find_slices_by_meaning(predictions, embed=embed))
-    diagnosis = _diagnosis(predictions, views, tuple(slices))
-    return replace(diagnosis, joint=joint_view(predictions), clusters=find_clusters(predictions, labelled=labelled))
-
-
-def _diagnosis(predictions: Predictions, views: Sequence[View], slices: tuple[FailureSlice, ...]) -> Diagnosis:
-    """What all types of answers have."""
-    return Diagnosis(
-        {view: _most_severe(predictions, view) for view in views},
-        slices,
-        tuple(evidence(failing, predictions) for failing in slices),
-        carried=carried_by(predictions.sensitivities.tolist()),
-    )
+    if is_open or not predictions.is_labelled:
+        slices, joint = find_open_slices(predictions, views), None
+    else:
+        of_views = (find_slices(predictions, view, labelled=labelled) for view in views)
+        slices, joint = tuple(itertools.chain.from_iterable(of_views)), joint_view(predictions)
+    cases = {view: _most_severe(predictions, view) for view in views}
+    return Diagnosis(cases, slices, joint, carried_by(predictions.sensitivities.tolist()))
 
 
 def _most_severe(predictions: Predictions, view: View) -> tuple[FailureCase, ...]:

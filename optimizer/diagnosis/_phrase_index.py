@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.tasks import sample_phrases, shown_words
-from psopt.text import field_and_phrase, topic_words, words_of
+from psopt.tasks import sample_phrases
+from psopt.text import field_and_phrase
 from scipy import sparse
 
 if TYPE_CHECKING:
@@ -60,42 +60,3 @@ class PhraseIndex:
 def _most_specific_first(phrase: str) -> tuple[int, int, str]:
     _, words = field_and_phrase(phrase)
     return (-len(words.split()), -len(phrase), phrase)
-
-
-_PRIOR = 0.5  # texts: the least that keeps odds finite, as in the Haldane-Anscombe correction of an odds ratio
-_LEAST_TEXTS = 2  # one text with a phrase is no pattern
-_MOST_WORDS = 4  # words that name a group
-_LEAST_Z = 1.0  # standard errors: lists show only the best few words; without good ones they stay empty
-
-
-def distinctive_words(texts: Sequence[str], members: NDArray[np.int64] | Sequence[int]) -> tuple[str, ...]:
-    """Return the words that members show much more often than the others, the most distinctive first.
-
-    Ranked by the z-score of the log-odds ratio of texts that show a word, with a prior proportional to the word's
-    frequency in all texts (Monroe, Colaresi and Quinn, "Fightin' Words", 2008). It leaves out words that only one
-    member shows, words within a standard error of no difference, and common words: "of, to" tells a reader nothing.
-
-    >>> distinctive_words(["what color is it ?", "what color are they ?", "who is it ?", "who are they ?"], [0, 1])
-    ('color',)
-    """
-    member_indices = set(map(int, members))
-    inside: Counter[str] = Counter()
-    outside: Counter[str] = Counter()
-    for index, text in enumerate(texts):
-        counts = inside if index in member_indices else outside
-        counts.update(set(words_of(shown_words(text))))
-    n_in = len(member_indices)
-    n_out = len(texts) - n_in
-    scores = {}
-    for word, n in inside.items():
-        share = (n + outside[word]) / len(texts)
-        if share == 1 or not topic_words(f"^{word}"):  # a word in all texts has infinite odds
-            continue
-        in_members = n + _PRIOR * share
-        in_others = outside[word] + _PRIOR * share
-        log_odds = np.log(in_members / (n_in + _PRIOR - in_members))
-        log_odds_of_others = np.log(in_others / (n_out + _PRIOR - in_others))
-        z = (log_odds - log_odds_of_others) / np.sqrt(1 / in_members + 1 / in_others)
-        if n >= _LEAST_TEXTS and z > _LEAST_Z:
-            scores[word] = float(z)
-    return tuple(sorted(scores, key=lambda word: (-scores[word], word))[:_MOST_WORDS])

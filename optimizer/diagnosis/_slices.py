@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.diagnosis._phrase_index import PhraseIndex
@@ -38,7 +38,7 @@ _LEAST_BENEFIT = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """For open answers: how many weak samples show what a slice is named by, and how many others.
+    """Without classes: how many weak samples show what a slice is named by, and how many others.
 
     Samples above the mean severity are weak. Samples of slices found before are not counted.
     """
@@ -55,7 +55,7 @@ class Contrast:
 
 @dataclass(frozen=True, slots=True)
 class FailureSlice:
-    """Failing samples that share a phrase: of one class, or with answers that are not single labels."""
+    """Failing samples that share a phrase: of one class, or without classes."""
 
     view: View  # the view by which they fail
     label: str | None  # their class; None without labels, and if answers are not single labels
@@ -65,12 +65,11 @@ class FailureSlice:
     phrases: tuple[str, ...]
     samples: tuple[str, ...]  # ids, the most severe first
     severity: float  # the sum of the samples' severities
+    share: float  # the samples' part of the sum of S over all samples, in [0, 1]
     # Share of all answers that would become right if everything that shows the phrases were given `label`; negative if
     # that would harm. 0 without a class.
     gain: float
-    # ``phrases`` if they share some, ``meaning`` if their meaning is similar; `phrases` then holds distinctive words
-    how: Literal["phrases", "meaning"] = "phrases"
-    contrast: Contrast | None = None  # for open answers, how clearly the phrases distinguish them
+    contrast: Contrast | None = None  # without classes, how clearly the phrases distinguish them
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data, with the keys of weak_spots.json and of ``diagnose --json``."""
@@ -81,8 +80,8 @@ class FailureSlice:
             "phrases": self.phrases,
             "samples": self.samples,
             "need": self.severity,
+            "share": self.share,
             "gain": self.gain,
-            "how": self.how,
             "size": len(self.samples),
             "topic": self.topic,
         }
@@ -93,8 +92,6 @@ class FailureSlice:
     @property
     def topic(self) -> str:
         """The phrases, readable: ``"what color"; begins with "when"; subject contains "bill"``."""
-        if self.how == "meaning":
-            return f"like: {', '.join(self.phrases)}" if self.phrases else "alike in meaning"
         return "; ".join(map(_readable, self.phrases))
 
 
@@ -109,13 +106,11 @@ def find_slices(
 
     A greedy cover. It takes the phrase whose texts of one class carry most severity, minus the right answers that the
     phrase's other texts would lose if it indicated that class. Then it removes the samples that the phrase explains,
-    and repeats. Without labels it covers the severity above the mean, and names no class.
+    and repeats. It needs labels; without them `find_open_slices` finds what samples share.
 
     From `labelled`, more labelled samples (all of train), it is estimated how reliably a phrase indicates a class.
     `signs` restricts the names of slices to phrases that it accepts as signs of their class.
     """
-    if not predictions.is_labelled:
-        return _unlabelled_slices(predictions)
     cover = _GreedyCover(predictions, view, labelled or predictions.samples, signs)
     return tuple(islice(iter(cover.next_slice, None), MOST_SLICES))
 
@@ -132,7 +127,9 @@ class _GreedyCover:
         self._index = PhraseIndex.of(predictions.texts)
         self._one_hot = np.eye(len(predictions.labels))[self._truth]
         self._purity = self._index.purity(labelled, predictions.labels)
-        self._is_sign = (self._purity >= LEAST_PURITY) & _with_content(self._index)[:, None]
+        # "not" and "was a" name no group, though they may mark a class
+        says_something = np.array([has_content(phrase) for phrase in self._index.phrases], dtype=np.bool_)
+        self._is_sign = (self._purity >= LEAST_PURITY) & says_something[:, None]
         if signs is not None:
             self._is_sign &= signs(self._index.phrases)
 
@@ -178,38 +175,16 @@ class _GreedyCover:
             phrases=tuple(self._index.phrases[phrase] for phrase in phrases),
             samples=tuple(self._predictions.samples[index].id for index in in_order),
             severity=float(self._uncovered[members].sum()),
+            share=share_of(members, self._predictions.sensitivities),
             gain=float(gain / len(self._truth)),
         )
         self._uncovered[own] = 0
         return failing
 
 
-def _unlabelled_slices(predictions: Predictions) -> tuple[FailureSlice, ...]:
-    unstable = predictions.sensitivities
-    index = PhraseIndex.of(predictions.texts)
-    # Only the excess over the mean: otherwise a phrase of average samples would win by their number alone.
-    excess = unstable - unstable.mean()
-    is_named = _with_content(index)
-    slices: list[FailureSlice] = []
-    while index.phrases and len(slices) < MOST_SLICES:
-        benefit = np.where(is_named, index.shown.T @ excess, -np.inf)
-        best = int(np.argmax(benefit))
-        if benefit[best] < _LEAST_BENEFIT:
-            break
-        shows = index.shown[:, [best]].toarray().ravel()
-        members = np.flatnonzero(shows * (excess > 0))
-        members = members[np.argsort(-unstable[members], kind="stable")]
-        ids = tuple(predictions.samples[member].id for member in members)
-        total = float(unstable[members].sum())
-        slices.append(FailureSlice("sensitivity", None, None, (index.phrases[best],), ids, total, 0.0))
-        # Covered samples now count against a phrase, so that the next slice is a different one.
-        excess[shows > 0] = np.minimum(0, excess.min())
-    return tuple(slices)
-
-
-def _with_content(index: PhraseIndex) -> NDArray[np.bool_]:
-    """Which phrases say something of a text: "not" and "was a" name no group, though they may mark a class."""
-    return np.array([has_content(phrase) for phrase in index.phrases], dtype=np.bool_)
+def share_of(members: NDArray[np.int64], sensitivities: NDArray[np.float64]) -> float:
+    """The members' part of the sum of S over all samples; 0 if every sample is stable."""
+    return float(sensitivities[members].sum() / (sensitivities.sum() or 1.0))
 
 
 def _readable(phrase: str) -> str:

@@ -77,7 +77,7 @@ def _slices_by_signs(predictions: Predictions, diagnosis: Diagnosis, evidence: P
     They are searched again: a slice named by a chance phrase would hide those that other phrases could name.
     """
     slices: list[FailureSlice] = []
-    for view in dict.fromkeys(failing.view for failing in diagnosis.slices if failing.how == "phrases"):
+    for view in dict.fromkeys(failing.view for failing in diagnosis.slices):
         slices += find_slices(predictions, view, labelled=evidence.samples, signs=evidence.is_sign)
     return slices
 

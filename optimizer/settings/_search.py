@@ -22,14 +22,13 @@ KINDS: tuple[TextKind, ...] = get_args(TextKind)
 class SearchRestriction:
     """What a search may use.
 
-    `views` are those whose slices may become notes: without consistency, the clusters of a class do not become
-    definitions; without sensitivity, unstable samples do not become examples. `kinds` are those of edits. A candidate
-    is feasible if its F1 on val is at least the baseline's minus the `margin`; 1 allows everything. The default is
-    a hundredth: well below the noise of a few hundred samples, chosen by judgement. `max_prompt_edits` is how many
-    edits a recommended prompt may have, the definitions of one label counted once, as are its examples; None for 25, or
-    for any number where `max_prompt_tokens` is given. `examples_allowed` is how many examples fit next to the other
-    edits of a prompt: this many do not count among its edits. If it is not 0, a prompt with only examples is among
-    the first that are tried.
+    `views` are those whose slices may become notes; without sensitivity, unstable samples do not become examples.
+    `kinds` are those of edits. A candidate is feasible if its F1 on val is at least the baseline's minus the `margin`;
+    1 allows everything. The default is a hundredth: well below the noise of a few hundred samples, chosen by judgement.
+    `max_prompt_edits` is how many edits a recommended prompt may have, the definitions of one label counted once, as
+    are its examples; None for 25, or for any number where `max_prompt_tokens` is given. `examples_allowed` is how many
+    examples fit next to the other edits of a prompt: this many do not count among its edits. If it is not 0, a prompt
+    with only examples is among the first that are tried.
 
     Raises
     ------

@@ -76,8 +76,7 @@ def notes_on_topics(task: Task, predictions: Predictions, topics: Iterable[Failu
 
     The note's statement and its gain, a share of all answers, are counted on the topic's own samples.
     """
-    by_phrases = (failing for failing in topics if failing.how == "phrases")
-    return list(chain.from_iterable(_notes_on_topic(task, predictions, failing) for failing in by_phrases))
+    return list(chain.from_iterable(_notes_on_topic(task, predictions, failing) for failing in topics))
 
 
 def _notes_on_topic(task: Task, predictions: Predictions, failing: FailureSlice) -> Iterator[Edit]:
