@@ -71,20 +71,14 @@ def _base(state: SearchState) -> Tried:
 
 
 def _merged(state: SearchState, candidate: Tried) -> tuple[Edit, ...]:
-    """A candidate's edits merged by label, after all rounds: rule-made ones by rule, a model's notes by that model."""
+    """A candidate's edits, after all rounds with each label's notes by rule merged into one."""
     problem, task = state.problem, state.problem.task
     if len(state.history.rounds) < problem.options.rounds:
         return candidate.edits
-
-    def replaced(edits: tuple[Edit, ...], merged: list[Edit]) -> tuple[Edit, ...]:
-        if problem.no_verbatim is not None:
-            merged = problem.no_verbatim.allowed(merged)
-        return replace_merged(edits, with_support(merged, task))
-
-    edits = replaced(candidate.edits, merged_notes(candidate.edits, task.labels, task.noun))
-    if problem.proposer is not None:
-        edits = replaced(edits, problem.proposer.merge(task, edits))
-    return edits
+    merged = merged_notes(candidate.edits, task.labels, task.noun)
+    if problem.no_verbatim is not None:
+        merged = problem.no_verbatim.allowed(merged)
+    return replace_merged(candidate.edits, with_support(merged, task))
 
 
 TOO_LARGE = "larger than --max-prompt-tokens allows: the best of its edits are tried in its place"

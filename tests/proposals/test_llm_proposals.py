@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import Predictions
-from psopt.proposals import replace_merged
 from psopt.proposals.llm import DraftChecks, DraftError, LLMProposer
-from psopt.search_spaces import Edit, Provenance, seed_prompt
+from psopt.search_spaces import Edit, seed_prompt
 from psopt.tasks import Sample, Task
 
 from tests.proposals.drafts import Writer, asked_label, draft_of
@@ -104,26 +103,6 @@ def test_of_a_writer_whose_drafts_are_mostly_refused_none_is_used_and_it_is_aske
     n_asked = len(writer.asked)
     assert propose(proposer, task, shaking) == []
     assert len(writer.asked) == n_asked
-
-
-NOTES = [
-    Edit("note", "Number", f'What begins with "{words}" belongs to Number.', Provenance("openai/test", "task", "", ids))
-    for words, ids in (("when did", ("train-1",)), ("how many", ("train-2", "train-3")))
-]
-
-
-def test_a_model_says_its_notes_of_a_label_in_one_and_an_empty_draft_changes_nothing(
-    task: Task, server: FakeServer, proposer: LLMProposer
-) -> None:
-    merged = proposer.merge(task, NOTES)
-    (edit,) = merged
-    assert edit.text == 'What begins with "when did" or "how many" belongs to Number.'
-    assert edit.merges == tuple(note.parameter_name for note in NOTES)
-    assert edit.provenance.samples == ("train-1", "train-2", "train-3")
-    assert replace_merged(NOTES, merged) == (edit,)
-    server.change(drafts="bad")
-    assert proposer.merge(task, NOTES[::-1]) == []
-    assert [one.reason for one in proposer.refused] == ["empty"]
 
 
 def test_bad_drafts_are_refused_each_with_its_reason(

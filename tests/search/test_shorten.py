@@ -83,11 +83,11 @@ def test_the_shortest_that_loses_no_more_than_one_standard_error_stands_for_the_
 
 
 def test_what_merges_notes_is_worth_as_much_as_they_are_together(tried: list[Any]) -> None:
-    merged = merged_edit(POOL[:3], "note 0, 1 and 2", "rules")
+    merged = merged_edit(POOL[:3], "note 0, 1 and 2")
     worths = edit_worths(tried, [*POOL, merged])
     assert worths[merged.parameter_name] == pytest.approx(sum(worths[edit.id] for edit in POOL[:3]))
     assert replace_merged(POOL, [merged]) == (*POOL[3:], merged)
-    assert merged_edit([merged, POOL[3]], "more", "rules").merges == tuple(edit.id for edit in POOL[:4])
+    assert merged_edit([merged, POOL[3]], "more").merges == tuple(edit.id for edit in POOL[:4])
 
 
 def test_a_text_that_shows_two_phrases_supports_their_merged_note_once(task: Task) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from psopt.tasks import Task
 
 # Chosen by judgement, not measured. Forty words are a long sentence; one or two words are meaningless.
-MOST_WORDS = 40
+_MOST_WORDS = 40
 _LEAST_WORDS = 3
 _MOST_OTHERS = 2  # other labels that a sentence may name besides its own
 # A run of eight words is a copied sentence. One of five is a common phrasing ("what is the name of"), unless fewer than
@@ -99,7 +99,7 @@ class DraftChecks:
     def check(self, said: str, field: str, label: str, taken: Iterable[str]) -> str:
         """Return a text that passes all checks; see `read`.
 
-        Sentences beyond `MOST_WORDS` are dropped, and so are examples that are samples or pieces of them. A note that
+        Sentences beyond `_MOST_WORDS` are dropped, and so are examples that are samples or pieces of them. A note that
         does not name its label gets it as its beginning.
         """
         text = _fitted(" ".join(said.split()))
@@ -223,7 +223,7 @@ def _fitted(text: str) -> str:
     """The first sentences that together are not too long; if the first alone is too long, all of it."""
     fitting: list[str] = []
     for sentence in _SENTENCE_END.split(text):
-        if fitting and len(" ".join([*fitting, sentence]).split()) > MOST_WORDS:
+        if fitting and len(" ".join([*fitting, sentence]).split()) > _MOST_WORDS:
             break
         fitting.append(sentence)
     return " ".join(fitting)
@@ -239,8 +239,8 @@ def _check_length(text: str, as_written: str) -> None:
         raise DraftError("empty")
     if n < _LEAST_WORDS:
         raise DraftError(f"too short ({n} words)")
-    if n > MOST_WORDS:
-        raise DraftError(f"too long ({n} words; at most {MOST_WORDS})")
+    if n > _MOST_WORDS:
+        raise DraftError(f"too long ({n} words; at most {_MOST_WORDS})")
     if len(as_written.strip().splitlines()) > 1:
         raise DraftError("more than one paragraph")
     if "..." in text:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from psopt.proposals.llm._draft_checks import MOST_WORDS
 from psopt.search_spaces import render_instructions
 from psopt.tasks import inputs_of
 from psopt.text import LIGHT_WORDS, words_of
@@ -33,7 +32,7 @@ _MOST_OF_ALL_LABELS = 16  # two per label for up to eight labels, one per label 
 _MOST_REPHRASINGS = 2
 _MOST_CHARACTERS = 200
 _MOST_ANSWERS = 4  # different answers per sample
-_ASKED_WORDS = 30  # models count badly, so they are asked for fewer than `MOST_WORDS`
+_ASKED_WORDS = 30  # models count badly, so they are asked for fewer than drafts may have
 
 
 def ask_for_note(prompt: Prompt, failing: FailureSlice, members: Sequence[int], predictions: Predictions) -> Messages:
@@ -125,19 +124,6 @@ def ask_for_all_definitions(
         f"Define every label in the same style: one short sentence each that says what its {prompt.noun}s are about, "
         f"by their meaning, and where two are confused what belongs to which. {_manner(prompt)}",
         f"Answer with JSON alone: {form}",
-    ]
-    return _conversation(parts)
-
-
-def ask_to_merge(label: str, notes: Sequence[str]) -> Messages:
-    """Ask for one sentence that replaces several notes of a label."""
-    listed = "\n".join(_escaped(note) for note in notes)
-    parts = [
-        f"These notes of a prompt all tell what belongs to {label}.",
-        f"<notes>\n{listed}\n</notes>",
-        f"Say the same in one sentence that is shorter than they are together. Name {label} in it, and keep what is in "
-        f"quotation marks. At most {MOST_WORDS} words.",
-        f'Answer with JSON alone: {{"label": {json.dumps(label)}, "note": "..."}}',
     ]
     return _conversation(parts)
 

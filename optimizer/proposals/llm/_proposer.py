@@ -13,12 +13,9 @@ from psopt.proposals.llm._messages import ask_again
 from psopt.proposals.llm._requests import (
     N_WITHOUT_TOPIC,
     definition_requests,
-    merge_request,
     note_request,
     open_note_requests,
 )
-from psopt.proposals.rules._notes import merged_edit
-from psopt.templates import template_marks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -120,32 +117,7 @@ class LLMProposer:
         origin = edit.provenance
         self.refused.append(RefusedDraft(edit.kind, edit.label, origin.topic, origin.author, written[:_KEPT], reason))
 
-    def merge(self, task: Task, edits: Sequence[Edit]) -> list[Edit]:
-        """Return a shorter note for each label with several model-written notes in `edits`."""
-        if task.spec.is_open:  # notes on the form of an answer and on what to look for are about different things
-            return []
-        # Notes without braces are merged into one without braces, whichever prompt they belong to.
-        checks = DraftChecks.of(task, in_template=not any(template_marks(edit.text) for edit in edits))
-        by_label: dict[str, list[Edit]] = {}
-        for edit in edits:
-            if edit.kind == "note" and edit.is_drafted:
-                by_label.setdefault(edit.label, []).append(edit)
-        several = [notes for notes in by_label.values() if len(notes) > 1]
-        requests = [merge_request(self.writer.name, notes) for notes in several]
-        merged = []
-        for notes, request, draft in zip(several, requests, self._drafts(requests), strict=True):
-            try:
-                (edit,) = self._read(request, draft, checks, edits)
-            except DraftError as error:
-                self._refuse(request.edit, draft, str(error))
-                continue
-            if len(edit.text) < sum(len(note.text) for note in notes):
-                merged.append(merged_edit(notes, edit.text, self.writer.name))
-        return merged
-
-    def _drafts(
-        self, requests: Sequence[DraftRequest], number: int = 0, on_progress: OnProgress | None = None
-    ) -> list[str]:
+    def _drafts(self, requests: Sequence[DraftRequest], number: int, on_progress: OnProgress | None) -> list[str]:
         """What the model writes for each request, on the first or a later attempt."""
         if not requests:
             return []
@@ -163,7 +135,7 @@ class LLMProposer:
         draft: str,
         checks: DraftChecks,
         pool: Sequence[Edit],
-        topics: NoteTopics | None = None,
+        topics: NoteTopics | None,
     ) -> list[Edit]:
         """The edit of a draft, or those of all labels; raises `DraftError` if it is refused."""
         taken = [edit.text for edit in pool]

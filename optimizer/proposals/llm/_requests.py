@@ -12,7 +12,6 @@ from psopt.proposals.llm._messages import (
     ask_for_definition,
     ask_for_note,
     ask_for_open_note,
-    ask_to_merge,
 )
 from psopt.search_spaces import Edit, Provenance
 
@@ -132,10 +131,3 @@ def _to_gain(members: Sequence[int] | NDArray[np.int64], predictions: Prediction
 
 def _ids(members: Sequence[int] | NDArray[np.int64], predictions: Predictions) -> tuple[str, ...]:
     return tuple(predictions.samples[index].id for index in members)
-
-
-def merge_request(author: str, notes: Sequence[Edit]) -> DraftRequest:
-    """Ask for one note that replaces several notes of a label."""
-    label = notes[0].label
-    origin = Provenance(author, notes[0].provenance.view, f"{len(notes)} notes in one")
-    return DraftRequest(Edit("note", label, "", origin), ask_to_merge(label, [note.text for note in notes]))

@@ -94,20 +94,18 @@ def merged_notes(edits: Iterable[Edit], labels: Sequence[str], noun: str) -> lis
         unique = dict.fromkeys(chain.from_iterable(notes[note] for note in by_rule))
         phrases = [phrase for phrase in unique if unique.keys().isdisjoint(implied(phrase))]
         if len(by_rule) > 1 and len(phrases) <= _MOST_PHRASES:
-            merged.append(merged_edit(by_rule, note_text(noun, phrases, label), "rules"))
+            merged.append(merged_edit(by_rule, note_text(noun, phrases, label)))
     return merged
 
 
-def merged_edit(edits: Sequence[Edit], text: str, author: str) -> Edit:
-    """The edit that replaces several notes, or several definitions, of one label."""
-    first = edits[0]
-    origins = [edit.provenance for edit in edits]
-    samples = tuple(dict.fromkeys(chain.from_iterable(origin.samples for origin in origins)))
-    origin = Provenance(author, origins[0].view, f"{len(edits)} {first.kind}s in one", samples)
-    names = tuple(chain.from_iterable(edit.stands_for for edit in edits))
-    gains = [edit.gain for edit in edits]
-    gain = sum(gains) if first.kind == "note" else max(gains)  # a label's definitions concern the same samples
-    return Edit(first.kind, first.label, text, origin, gain, step=first.step, merges=names)
+def merged_edit(notes: Sequence[Edit], text: str) -> Edit:
+    """The note that replaces several notes of one label."""
+    first = notes[0]
+    samples = tuple(dict.fromkeys(chain.from_iterable(note.provenance.samples for note in notes)))
+    origin = Provenance("rules", first.provenance.view, f"{len(notes)} notes in one", samples)
+    names = tuple(chain.from_iterable(note.stands_for for note in notes))
+    gain = sum(note.gain for note in notes)
+    return Edit("note", first.label, text, origin, gain, step=first.step, merges=names)
 
 
 def replace_merged(edits: Sequence[Edit], merged: Iterable[Edit]) -> tuple[Edit, ...]:
