@@ -65,7 +65,7 @@ def finish(
     front, shortest = tuple(scored.get(of.id, of) for of in on_val), scored.get(shortest.id, shortest)
     contributions = _contributions(recorder, search, best, stopped)
     reason = "budget" if stopped or unpaid else search.finish_reason
-    findings = Found(start, front, shortest, recommendation, search.race_counts, search.diagnoses.sizes, beside)
+    findings = Found(start, front, shortest, recommendation, search.race_counts, beside)
     recorder.save(findings, reason)
     recorder.save_prompts(start, front, [shortest, *tested], best, search.diagnoses)
     recorder.save_for_report(search, contributions)

@@ -23,7 +23,6 @@ from psopt.errors import InputError
 from psopt.models import ModelProvider, capabilities_of, name_of_model
 from psopt.rephrasings import given_wordings
 from psopt.runs import (
-    ARTIFACTS,
     FRONT,
     STUDY,
     SearchBasis,
@@ -202,8 +201,8 @@ def run(
             on_estimate(plan.estimate)
             on_estimate = None
         evaluator = _evaluator(task, settings, baseline, models, answering, directory, on_estimate, resume=resume)
-        drafts, artifacts = make_proposer(settings, models), directory.path / ARTIFACTS
-        problem = SearchProblem(task, baseline, evaluator, settings.search, tracking, drafts, artifacts=artifacts)
+        proposer = make_proposer(settings, models)
+        problem = SearchProblem(task, baseline, evaluator, settings.search, tracking, proposer)
         _check_readable(problem)
         if any(capabilities_of(each).costs_time for each in answering):
             estimate = plan.estimate if plan else _estimate(task, settings, evaluator, directory)

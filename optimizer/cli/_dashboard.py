@@ -54,7 +54,7 @@ def dashboard(
     if (run is None) == (storage is None):
         raise InputError("say which run: psopt dashboard RUN, or --storage URL")
     url = storage or _storage_of(run)  # type: ignore[arg-type]
-    application = _application(open_storage(url, is_there=True), run)
+    application = _application(open_storage(url, is_there=True))
     try:
         server = make_server(host, port, application, server_class=_Threaded, handler_class=_Silent)
     except OSError as error:
@@ -75,17 +75,12 @@ def _storage_of(run: Path) -> str:
     return directory.read_json(MANIFEST)["settings"]["storage"] or directory.storage_url
 
 
-def _application(storage: optuna.storages.BaseStorage, run: Path | None) -> OneBadge:
+def _application(storage: optuna.storages.BaseStorage) -> OneBadge:
     import optuna_dashboard
-    from optuna.artifacts import FileSystemArtifactStore
-    from psopt.runs import ARTIFACTS
 
-    artifacts = None
-    if run and (run / ARTIFACTS).is_dir():
-        artifacts = FileSystemArtifactStore(str(run / ARTIFACTS))
     # Optuna's importances warn about each parameter with few trials, at every refresh.
     warnings.filterwarnings("ignore", category=UserWarning, module="optuna")
-    return OneBadge(optuna_dashboard.wsgi(storage, artifact_store=artifacts), storage)
+    return OneBadge(optuna_dashboard.wsgi(storage), storage)
 
 
 class OneBadge:

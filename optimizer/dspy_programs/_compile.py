@@ -27,7 +27,7 @@ from psopt.errors import BudgetReachedError, InputError
 from psopt.evaluation import Evaluator
 from psopt.models.chat import stay_here
 from psopt.proposals.llm import LLMProposer
-from psopt.runs import ARTIFACTS, MANIFEST, free_folder, held, recommendation_lines, spending_kept
+from psopt.runs import MANIFEST, free_folder, held, recommendation_lines, spending_kept
 from psopt.search import SearchProblem
 from psopt.search.distributed import open_storage
 from psopt.search_spaces import Prompt
@@ -120,8 +120,7 @@ def _search(
         options, observer = compilation.settings.search, compilation.observer
         proposer = _proposer(model, compilation)
         proposals = ProgramProposals(model, shares, options.parts.examples_allowed)
-        artifacts = directory.path / ARTIFACTS
-        problem = SearchProblem(task, baseline, evaluator, options, observer, proposer, proposals, artifacts)
+        problem = SearchProblem(task, baseline, evaluator, options, observer, proposer, proposals)
         run = _run(directory, problem, compilation, now, resume=resume)
     compilation.tell(model.runner.failures.line)
     if run.recommendation:

@@ -3,7 +3,6 @@
 from psopt.runs._call_price import CallPrice, asked_about, price_line
 from psopt.runs._cost_estimate import CostEstimate, Pace, Phase, whole_grids
 from psopt.runs._directory import (
-    ARTIFACTS,
     CONTRIBUTIONS,
     FRONT,
     MANIFEST,

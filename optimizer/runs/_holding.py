@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import socket
 import sqlite3
 import sys
@@ -15,7 +14,6 @@ from urllib.parse import quote
 
 from psopt.errors import InputError
 from psopt.runs._directory import (
-    ARTIFACTS,
     ERROR_LOG,
     MANIFEST,
     PROPOSALS,
@@ -39,7 +37,7 @@ _LOCKED_BYTE = 1 << 20
 _STUDY_FILES = {STUDY, f"{STUDY}-journal", f"{STUDY}-wal", f"{STUDY}-shm"}
 # What a run writes before its first trial is done, run.json first: without it, a file called rephrasings.json is the
 # user's own, and a study was left by an earlier version.
-_BEGINNINGS = {MANIFEST, SPENT, REPHRASINGS, PROPOSALS, ARTIFACTS, ERROR_LOG, TRACKING, *_STUDY_FILES}
+_BEGINNINGS = {MANIFEST, SPENT, REPHRASINGS, PROPOSALS, ERROR_LOG, TRACKING, *_STUDY_FILES}
 # .. and what may stay for the next run: answers that were paid for.
 _KEPT = {LOCK, "answers.db", "answers.db-wal", "answers.db-shm"}
 
@@ -115,7 +113,7 @@ def _check_study(path: Path) -> None:
         return
     if study.exists() and study_name(study) is None and not has_results(study):
         _remove(path, _STUDY_FILES)
-    if not study.exists() and (not _is_without_result(manifest) or any((path / ARTIFACTS).glob("*"))):
+    if not study.exists() and not _is_without_result(manifest):
         raise InputError(
             f"{path} has lost its {STUDY}, which holds its trials: put it back, or start anew in another folder "
             "(answers that were paid for are in the cache)"
@@ -147,11 +145,7 @@ def _clear(path: Path) -> None:
 
 def _remove(path: Path, names: set[str]) -> None:
     for name in names:
-        file = path / name
-        if file.is_dir():
-            shutil.rmtree(file)
-        else:
-            file.unlink(missing_ok=True)
+        (path / name).unlink(missing_ok=True)
 
 
 _FINISHED = "SELECT count(*) FROM trials WHERE state = 'COMPLETE'"

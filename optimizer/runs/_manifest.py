@@ -19,20 +19,20 @@ from psopt.search import PromptLimits, knee, tokens_around
 from psopt.search.distributed import without_password
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from psopt.evaluation import Evaluator
     from psopt.metrics import PairedDifference
     from psopt.models.chat import Budget
     from psopt.runs._recommendation import Recommendation
     from psopt.runs._settings import RunSettings
-    from psopt.search import Candidate, DiagnosisSize
+    from psopt.search import Candidate
     from psopt.search.racing import RaceCounts
     from psopt.tasks import Task
 
 
 FOUND = (
-    *("baseline", "front", "short", "prompt_limits", "short_against_knee", "race", "diagnoses", "recommended"),
+    *("baseline", "front", "short", "prompt_limits", "short_against_knee", "race", "recommended"),
     *("other_wordings", "calibration", "planted", "probe", "kept_if_steady"),
 )
 """The keys of run.json that say what was found."""
@@ -47,7 +47,6 @@ class Found:
     shortest: Candidate | None = None
     recommendation: Recommendation | None = None
     race: RaceCounts | None = None  # where candidates raced
-    diagnoses: Sequence[DiagnosisSize] = ()  # if they were of a part of train
     beside: Mapping[str, Any] = field(default_factory=dict)  # further findings, by their keys in run.json
 
     @property
@@ -145,8 +144,6 @@ def _findings(found: Found, evaluator: Evaluator, settings: RunSettings, before:
     entries = dict(found.beside)
     if found.race:
         entries["race"] = found.race.to_dict()
-    if found.diagnoses:
-        entries["diagnoses"] = [size.to_dict() for size in found.diagnoses]
     if found.recommendation:
         recommended = found.recommendation.to_dict()
         sentence = recommendation_lines(recommended, evaluator.answer_type.quality_name)[0]

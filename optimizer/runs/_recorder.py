@@ -123,7 +123,7 @@ class RunRecorder:
         why = f"the run has ended ({reason}) before the prompts that it found were tested against it"
         verdict = untested(self.settings.gate, self.settings.gate_margin, why)
         recommendation = Recommendation(baseline, verdict, looks=n_looks(self.before, verdict))
-        self.save(Found(baseline, front, None, recommendation, search.race_counts, search.diagnoses.sizes), reason)
+        self.save(Found(baseline, front, None, recommendation, search.race_counts), reason)
         self.save_proposals(search)
         self._save_samples()
         for candidate in {candidate.id: candidate for candidate in (baseline, *front)}.values():
@@ -275,9 +275,6 @@ class RunRecorder:
             content["after"][sample.id] = {"right": int(n_right), "sensitivity": float(s)}
             if diagnoses.is_partial or self.evaluator.others:
                 content["after"][sample.id]["of"] = int(of)
-        if diagnoses.is_partial:
-            n_all = len(self.evaluator.samples["train"])
-            content["diagnosed"] = {"before": len(before.samples), "after": len(after.samples), "of": n_all}
         return content
 
 

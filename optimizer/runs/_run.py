@@ -18,9 +18,9 @@ from psopt.runs._front_file import named, prompt_names, scores_of
 from psopt.runs._holding import study_name
 from psopt.runs._recommendation import Recommendation, recommendation_lines
 from psopt.runs._settings import RunSettings
-from psopt.search import Candidate, candidates_in, example_orders, knee, pareto_front, pick, read_study
+from psopt.search import Candidate, candidates_in, knee, pareto_front, pick, read_study
 from psopt.search.gating import Verdict
-from psopt.search_spaces import ORDERS, Edit, Prompt
+from psopt.search_spaces import Edit, Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -259,10 +259,9 @@ def read_run(path: str | Path, storage: str | None = None) -> Run:
 def _from_files(directory: RunDirectory, manifest: Mapping[str, Any], study: StoredStudy) -> Run:
     front = directory.read_json(FRONT)
     with _damage_named(directory.path / FRONT):
-        orders = example_orders(study)
-        candidates = {entry["id"]: _candidate(entry, orders) for entry in front["prompts"]}
+        candidates = {entry["id"]: _candidate(entry) for entry in front["prompts"]}
         beside = [entry for entry in (front["short"], front["recommended"]) if entry]
-        by_id = {entry["id"]: _candidate(entry, orders) for entry in beside} | candidates
+        by_id = {entry["id"]: _candidate(entry) for entry in beside} | candidates
     baseline = by_id.get(manifest["baseline"]["id"]) or _baseline(directory, manifest["baseline"])
     members = tuple(candidates.values())
     short = by_id[front["short"]["id"]] if front["short"] else knee(members, baseline)
@@ -294,16 +293,15 @@ def _from_study(directory: RunDirectory, manifest: Mapping[str, Any], settings: 
     return Run(directory.path, baseline, front, knee(front, baseline), study, manifest["finish_reason"])
 
 
-def _candidate(entry: Mapping[str, Any], orders: Mapping[int, str], prompt: Prompt | None = None) -> Candidate:
+def _candidate(entry: Mapping[str, Any], prompt: Prompt | None = None) -> Candidate:
     """A candidate as run.json and front.json keep it."""
-    trial, test = entry.get("trial", 0), entry.get("test")
+    test = entry.get("test")
     return Candidate(
-        trial=trial,
+        trial=entry.get("trial", 0),
         prompt=prompt or Prompt.from_dict(entry["prompt"]),
         edits=tuple(Edit.from_dict(edit) for edit in entry.get("edits", ())),
         val=scores_from_dict(entry["val"]),
         test=scores_from_dict(test) if test else None,
-        order=orders.get(trial, ORDERS[0]),
     )
 
 
@@ -311,7 +309,7 @@ def _baseline(directory: RunDirectory, entry: Mapping[str, Any]) -> Candidate:
     name = f"prompts/{entry['id']}.json"
     data = directory.read_json(name)
     with _damage_named(directory.path / name):
-        return _candidate(entry, {}, Prompt.from_dict(data))
+        return _candidate(entry, Prompt.from_dict(data))
 
 
 def _recommendation(data: Mapping[str, Any], candidates: Mapping[str, Candidate]) -> Recommendation:

@@ -11,14 +11,13 @@ from psopt.search._prompt_limits import (
     tokens_of_mean_text,
 )
 from psopt.search._reserve import Reserve, check_limits, rounded_up
-from psopt.search._rounds import DIAGNOSED_WORDINGS, DiagnosisSize, TrainDiagnoses
+from psopt.search._rounds import DIAGNOSED_WORDINGS, TrainDiagnoses
 from psopt.search._search import Search
 from psopt.search._shorten import leave_one_out
 from psopt.search._study import (
     candidates_in,
     choose_trial,
     chosen_trial,
-    example_orders,
     join_study,
     keep_baseline,
     open_study,

@@ -69,7 +69,6 @@ class SearchProblem:
     observer: Observer = field(default_factory=Observer)
     proposer: LLMProposer | None = None  # a language model that proposes edits in addition to those of `propose`
     propose: Propose = propose_edits  # proposes edits by rule
-    artifacts: Path | None = None  # where the dashboard finds the predictions of trials
 
     @cached_property
     def limits(self) -> PromptLimits:

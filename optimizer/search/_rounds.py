@@ -1,10 +1,9 @@
-"""When rounds begin, what each stores in the study, and which candidates are obvious then."""
+"""When rounds begin, what each is about to diagnose and propose, and which candidates are obvious then."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.diagnosis import diagnose_predictions, without_suspects
@@ -63,21 +62,10 @@ class RoundsOfEdits:
             problem.observer.phase(
                 "notes by rule are in English; --proposer MODEL writes them in the prompt's language"
             )
-        self.read_diagnoses(state)  # those of other workers
         new = _new_edits(problem, incumbent.prompt, history.pool, self._diagnoses)
-        if self._diagnoses.is_partial:
-            self._diagnoses.add(incumbent.id)
-            problem.observer.phase(f"round {number}: {self._diagnoses.sizes[-1]}")
-            history.keep_diagnosis(number, incumbent.prompt, self._coordinator.worker)
         history.add_edits(new, self._coordinator.worker)
         problem.observer.phase(f"round {number}: searching {len(history.pool)} edits")
         return [Choice.like(incumbent, edits, problem) for edits in obvious(state, new, is_first=number == 1)]
-
-    def read_diagnoses(self, state: SearchState) -> None:
-        """Take over the diagnoses that the study holds, whichever worker made them."""
-        if self._diagnoses.is_partial:
-            for prompt, answers in state.history.diagnosed():
-                self._diagnoses.restore(prompt, answers)
 
 
 def _due(state: SearchState) -> int:
@@ -129,24 +117,6 @@ def _propose(
 DIAGNOSED_WORDINGS = 2  # it takes two to see whether a sample is unstable
 
 
-@dataclass(frozen=True, slots=True)
-class DiagnosisSize:
-    """How much of train a prompt was diagnosed on."""
-
-    id: str  # the prompt's
-    # It was asked about `samples` of `of` samples
-    samples: int
-    of: int
-    answers: int  # how many answers that took, over all samples and wordings
-
-    def __str__(self) -> str:
-        return f"diagnosed on {self.samples} of {self.of} train samples, {self.answers:,} answers"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
-        return asdict(self)
-
-
 class TrainDiagnoses:
     """Asks prompts about train, as much as a diagnosis needs: if it `is_partial`, each sample under two wordings."""
 
@@ -154,7 +124,6 @@ class TrainDiagnoses:
         self.is_partial = is_partial
         self._evaluator = evaluator
         self._seed = seed
-        self._diagnosed: list[str] = []
 
     def predictions(self, prompt: Prompt) -> Predictions:
         """Return what a prompt's diagnosis is based on, pooled over several models; nothing is asked twice."""
@@ -170,20 +139,3 @@ class TrainDiagnoses:
         n_wordings = len(self._evaluator.rephrasings.on("train")[0])
         _, classes = np.unique([str(sample.label) for sample in samples], return_inverse=True)
         return Schedule(classes, n_wordings, self._seed).cells(Rung(len(samples), DIAGNOSED_WORDINGS))
-
-    @property
-    def sizes(self) -> tuple[DiagnosisSize, ...]:
-        """How much each prompt of a round was diagnosed on, in their order; empty if diagnoses are complete."""
-        n = len(self._evaluator.samples["train"])
-        return tuple(DiagnosisSize(prompt_id, n, n, int(self.cells.sum())) for prompt_id in self._diagnosed)
-
-    def add(self, prompt_id: str) -> None:
-        """Note that a round has diagnosed a prompt."""
-        if prompt_id not in self._diagnosed:
-            self._diagnosed.append(prompt_id)
-
-    def restore(self, prompt: Prompt, array: NDArray[np.int64]) -> None:
-        """Take over a diagnosis of an earlier part of the run or of another worker: (N, Q), -1 where not asked."""
-        if prompt.id not in self._diagnosed and array.shape == self.cells.shape:
-            self._evaluator.remember(prompt, "train", array)
-            self.add(prompt.id)

@@ -71,7 +71,6 @@ class Search:
         self._sources = partial(first_candidates, self.coordinator), self._rounds.next
         self.coordinator.recover()
         self.history.refresh()
-        self._rounds.read_diagnoses(self.state)
         self._look_for_a_new_best()
 
     def run(self, *, completes_front: bool = True) -> None:

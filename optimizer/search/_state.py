@@ -16,20 +16,16 @@ from psopt.search.distributed import (
     read_answers,
     read_further,
     read_rounds,
-    read_train_answers,
     stored_edits,
     write_edits,
     write_further,
-    write_train_answers,
 )
 from psopt.search.racing import Rung, StoppedCandidate, is_no_better, standard_error
 from psopt.search_spaces import apply_edits, chosen_edits, with_titles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
     from optuna.trial import FrozenTrial
     from psopt.evaluation import Predictions, Scores
     from psopt.search._front import R, Tried
@@ -102,18 +98,6 @@ class History:
         """Store another round of edits, with titles that no edit so far has."""
         write_edits(self._study, len(self.rounds), with_titles(edits, self.pool), worker)
         self.refresh_pool()
-
-    def keep_diagnosis(self, number: int, prompt: Prompt, worker: str) -> None:
-        """Store the answers to a prompt on train, if a round's diagnosis has asked about a part of it."""
-        answers = self._problem.evaluator.partial_answers(prompt, "train").array
-        write_train_answers(self._study, number - 1, prompt.id, answers, worker)
-
-    def diagnosed(self) -> Iterator[tuple[Prompt, NDArray[np.int64]]]:
-        """Yield prompts and their answers on train, (N, Q), as stored by any worker's `keep_diagnosis`."""
-        prompts = {candidate.id: candidate.prompt for candidate in self.evaluated}
-        for prompt_id, answers in read_train_answers(self._study):
-            if prompt_id in prompts:
-                yield prompts[prompt_id], answers
 
     def prompt_of(self, edits: Iterable[Edit], order: str) -> Prompt:
         """Return the prompt that a trial with these edits will build, in the pool's order."""

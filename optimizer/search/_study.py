@@ -137,11 +137,6 @@ def keep_baseline(study: StoredStudy, prompt: Prompt) -> None:
     study.set_hidden_attr(BASELINE, prompt.to_dict())
 
 
-def example_orders(study: StoredStudy) -> dict[int, str]:
-    """Return which of the `ORDERS` each evaluated trial has its few-shot examples in, by trial number."""
-    return {trial.number: chosen_edits(trial.params, ())[1] for trial in study.trials_in(TrialState.COMPLETE)}
-
-
 def candidates_in(study: StoredStudy) -> list[Candidate]:
     """Return the candidates that were evaluated completely, by trial, with the scores stored in their trials.
 

@@ -115,7 +115,7 @@ class CandidateTrials:
             baseline = self._state.baseline
         least_f1 = baseline.val.f1 - self._problem.options.parts.margin
         with finished_by_others(self._study, trial.number) as finished:
-            record_trial(trial, candidate, baseline, predictions, effort, self._problem.artifacts)
+            record_trial(trial, candidate, baseline, predictions, effort)
             if predictions.metric_scores is None and predictions.same is None:  # otherwise a judge would be asked again
                 write_answers(self._study, trial.number, predictions)
             trial.set_constraint("f1", least_f1 - candidate.val.f1)

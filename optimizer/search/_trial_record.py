@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import optuna
-from psopt.evaluation import kept_arrays, shares_line
+from psopt.evaluation import shares_line
 from psopt.search.distributed import AUDIT, PROMPT_ID, RACED
 from psopt.search_spaces import render_instructions, render_shown
 from psopt.text import escaped_markdown, fenced
@@ -18,6 +15,7 @@ from psopt.text import escaped_markdown, fenced
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import optuna
     from psopt.evaluation import ModelScores, Predictions, Scores
     from psopt.models.chat import Budget
     from psopt.search._front import Candidate, Tried
@@ -52,9 +50,8 @@ def record_trial(
     baseline: Candidate,
     predictions: Predictions,
     effort: dict[str, float],
-    artifacts: Path | None,
 ) -> None:
-    """Write a candidate's attributes, its note in Markdown and its predictions to its trial."""
+    """Write a candidate's attributes and its note in Markdown to its trial."""
     from optuna_dashboard import save_note
 
     scores = candidate.val
@@ -68,8 +65,6 @@ def record_trial(
         attributes["shares"] = asdict(scores.shares)
     _set(trial, candidate, attributes | effort)
     save_note(trial, note(candidate, baseline, predictions))
-    if artifacts is not None:
-        _keep_answers(trial, candidate, predictions, artifacts)
 
 
 def record_stopped(trial: optuna.Trial, stopped: StoppedCandidate, effort: dict[str, float]) -> None:
@@ -139,18 +134,6 @@ def _weak_samples(predictions: Predictions) -> str:
         share = f"{predictions.n_right[index]}/{predictions.n_rephrasings}"
         rows.append(f"| {predictions.sensitivities[index]:.2f} | {share} | {label} | {text} |")
     return "\n".join(rows)
-
-
-def _keep_answers(trial: optuna.Trial, candidate: Candidate, predictions: Predictions, artifacts: Path) -> None:
-    artifacts.mkdir(parents=True, exist_ok=True)
-    store = optuna.artifacts.FileSystemArtifactStore(str(artifacts))
-    with tempfile.TemporaryDirectory() as folder:
-        answers = Path(folder) / f"{candidate.id}-val.npz"
-        arrays: dict[str, Any] = {**kept_arrays({"val": predictions}), "labels": np.array(predictions.class_names)}
-        if predictions.probabilities is not None:
-            arrays["val_probabilities"] = predictions.probabilities
-        np.savez_compressed(answers, **arrays)
-        optuna.artifacts.upload_artifact(artifact_store=store, file_path=str(answers), study_or_trial=trial)
 
 
 def _prompt(prompt: Prompt) -> str:

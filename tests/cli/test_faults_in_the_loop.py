@@ -26,7 +26,6 @@ CALLS = [
     ("optuna:Study.ask", 2, RuntimeError),
     ("optuna:Study.tell", 2, ValueError),
     ("optuna:Trial.set_user_attr", 8, KeyError),
-    ("optuna.artifacts:upload_artifact", 2, RuntimeError),
     ("tests.conftest:KeywordModel.predict", 4, ValueError),
     ("psopt.evaluation:Evaluator.predictions", 2, KeyError),
     ("psopt.search:Search.__init__", 1, RuntimeError),

@@ -77,7 +77,7 @@ def run(tmp_path_factory: pytest.TempPathFactory, looker: Looker) -> psopt.Run:
 
 def told(candidate: Candidate) -> Any:
     scores = [candidate.val.to_dict(), candidate.test.to_dict() if candidate.test else None]
-    return (candidate.trial, candidate.prompt, candidate.edits, candidate.order, json.loads(json.dumps(scores)))
+    return (candidate.trial, candidate.prompt, candidate.edits, json.loads(json.dumps(scores)))
 
 
 def test_a_finished_run_is_what_it_was_and_nothing_is_written(run: psopt.Run) -> None:

@@ -20,11 +20,9 @@ from psopt.search.distributed._stored_study import (
     read_further,
     read_metadata,
     read_rounds,
-    read_train_answers,
     stored_edits,
     write_answers,
     write_edits,
     write_further,
     write_metadata,
-    write_train_answers,
 )

@@ -128,11 +128,9 @@ METADATA = "psopt:shared"  # all that a worker elsewhere needs, as JSON
 BASELINE = "psopt:baseline"  # hidden; the original prompt's data
 EDITS = "psopt:edits"  # ":ROUND" or ":ROUND:WORKER" follows; the new edits of that round, as JSON
 ANSWERED_LATER = "psopt:further"  # ":PROMPT_ID" follows, hidden; answers on val that came after its trial was finished
-# ":ROUND" or ":ROUND:WORKER" follows; [prompt id, answers on train] of a part of its cells, as JSON
-TRAIN = "psopt:train"
 ROUND_LEASE = "psopt:round"  # ":ROUND" follows; [worker, beat] of the one that proposes its edits
 CHOSEN = "psopt:chosen"  # hidden; the number of the trial to use: the best so far, at the end the recommended one
-OUTDATED = "psopt:outdated"  # hidden; [trials, rounds] whose answers are to something else than is asked about now
+OUTDATED = "psopt:outdated"  # hidden; [trials] whose answers are to something else than is asked about now
 
 # Of a trial, among the system attributes, which the dashboard does not show
 BEAT = "psopt:beat"  # [worker, beat] of the one that has the trial
@@ -150,13 +148,12 @@ AUDIT = "audit"  # of one that would have stopped but was asked further: whether
 
 def outdate_answers(study: StoredStudy) -> None:
     """Let no one take over the answers so far: the samples, the wordings, the prompt or the model have changed."""
-    n_rounds = max(map(_round_of, _stored(study, TRAIN)), default=-1) + 1
-    study.set_hidden_attr(OUTDATED, [len(study.trials_in(*TrialState)), n_rounds])
+    study.set_hidden_attr(OUTDATED, [len(study.trials_in(*TrialState))])
 
 
 def is_outdated(study: StoredStudy, number: int) -> bool:
     """Whether `outdate_answers` concerns a trial."""
-    return number < int(study.hidden_attrs().get(OUTDATED, (0, 0))[0])
+    return number < int(study.hidden_attrs().get(OUTDATED, [0])[0])
 
 
 def write_answers(study: StoredStudy, number: int, predictions: Predictions | PartialAnswers) -> None:
@@ -206,22 +203,6 @@ def _read(content: Mapping[str, Any]) -> Answers:
     return answers, _unpacked(probabilities["float64"], np.float64, probabilities["shape"])
 
 
-def write_train_answers(
-    study: optuna.Study, round_number: int, prompt_id: str, array: NDArray[np.int64], worker: str = ""
-) -> None:
-    """Store the answers to a round's diagnosis that asked about a part of train: -1 in the other cells."""
-    content = {"prompt": prompt_id, **_content_of(array)}
-    study.set_user_attr(_key(TRAIN, round_number, worker), json.dumps(content))
-
-
-def read_train_answers(study: StoredStudy) -> list[tuple[str, NDArray[np.int64]]]:
-    """Return what `write_train_answers` stored, prompt id and answers, by round and worker, unless it is outdated."""
-    first = study.hidden_attrs().get(OUTDATED, (0, 0))[1]
-    stored = _in_order(_stored(study, TRAIN)).items()
-    contents = [json.loads(content) for key, content in stored if _round_of(key) >= first]
-    return [(content["prompt"], _array_in(content)) for content in contents]
-
-
 def _content_of(array: NDArray[np.int64]) -> dict[str, Any]:
     """A grid of answers; open ones with their texts, so that these can be read back too."""
     shape = {"shape": list(array.shape)}
@@ -250,12 +231,13 @@ def _unpacked(packed: str, kind: type[np.generic], shape: Sequence[int]) -> NDAr
 
 def write_edits(study: optuna.Study, round_number: int, edits: Iterable[Edit], worker: str = "") -> None:
     """Store a round's new edits in the study."""
-    study.set_user_attr(_key(EDITS, round_number, worker), json.dumps([edit.to_dict() for edit in edits]))
+    key = ":".join(filter(None, (EDITS, str(round_number), worker)))
+    study.set_user_attr(key, json.dumps([edit.to_dict() for edit in edits]))
 
 
 def stored_edits(study: optuna.Study) -> dict[str, str]:
     """Return what `write_edits` stored, unparsed: equal to before if nothing was added."""
-    return _stored(study, EDITS)
+    return {key: value for key, value in study.user_attrs.items() if key.startswith(f"{EDITS}:")}
 
 
 def read_rounds(stored: Mapping[str, str]) -> list[list[Edit]]:
@@ -265,7 +247,7 @@ def read_rounds(stored: Mapping[str, str]) -> list[list[Edit]]:
     """
     edits_of_round: dict[int, dict[str, Edit]] = {}
     earlier: set[str] = set()
-    for key, content in _in_order(stored).items():
+    for key, content in sorted(stored.items(), key=lambda item: (_round_of(item[0]), item[0])):
         edits = [Edit.from_dict(data) for data in json.loads(content)]
         new = {edit.id: edit for edit in edits if edit.id not in earlier}
         edits_of_round.setdefault(_round_of(key), {}).update(new)
@@ -276,21 +258,8 @@ def read_rounds(stored: Mapping[str, str]) -> list[list[Edit]]:
     return rounds
 
 
-def _key(kind: str, round_number: int, worker: str) -> str:
-    return ":".join(filter(None, (kind, str(round_number), worker)))
-
-
 def _round_of(key: str) -> int:
     return int(key.split(":")[2])
-
-
-def _stored(study: optuna.Study, kind: str) -> dict[str, str]:
-    return {key: value for key, value in study.user_attrs.items() if key.startswith(f"{kind}:")}
-
-
-def _in_order(stored: Mapping[str, str]) -> dict[str, str]:
-    """By round, then by worker."""
-    return dict(sorted(stored.items(), key=lambda item: (_round_of(item[0]), item[0])))
 
 
 @dataclass(frozen=True, slots=True)
