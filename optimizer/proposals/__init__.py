@@ -6,7 +6,7 @@ from psopt.proposals._pool import propose_edits
 from psopt.proposals._quoted_phrases import Planted, planted_texts, with_support
 from psopt.proposals.rules._examples import (
     EXAMPLE_LAYERS,
-    MOST_OPEN_EXAMPLES,
+    N_OPEN_EXAMPLES,
     examples_from_train,
     examples_of_open_answers,
 )

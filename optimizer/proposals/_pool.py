@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psopt.diagnosis import distinct_slices, find_slices
+from psopt.diagnosis import find_slices
 from psopt.proposals._checks import ProposalChecks
 from psopt.proposals._quoted_phrases import with_support
 from psopt.proposals._topics import NoteTopics, one_a_topic
 from psopt.proposals.rules._definitions import definitions_from_subclasses, definitions_from_task
 from psopt.proposals.rules._examples import examples_from_train, examples_of_open_answers
 from psopt.proposals.rules._notes import notes_from_slices
-from psopt.proposals.rules._open_notes import notes_on_open_answers, notes_on_topics
+from psopt.proposals.rules._open_notes import notes_on_open_answers
 from psopt.templates import template_marks
 
 if TYPE_CHECKING:
@@ -42,7 +42,9 @@ def propose_edits(
     checks = ProposalChecks.of(task, prompt, hold_back)
     shown = {example.text for example in prompt.examples} | {edit.text for edit in pool if edit.kind == "example"}
     if task.spec.is_open:
-        edits = _edits_of_open_answers(task, predictions, diagnosis, shown, checks)
+        definitions = definitions_from_task(task, predictions) if task.labels else []
+        notes = notes_on_open_answers(task, predictions)
+        edits = definitions + notes + examples_of_open_answers(predictions, shown, checks)
     else:
         edits = _edits_of_labels(task, predictions, diagnosis, shown, checks)
     columns = task.fields if prompt.template else ()  # looks at all samples
@@ -50,16 +52,6 @@ def propose_edits(
     if not task.spec.is_open:  # notes on the form name no label, and have different topics
         new = one_a_topic(new, NoteTopics(task, pool, prompt.notes))
     return with_support(sorted(new, key=lambda edit: (-edit.gain, edit.id)), task)
-
-
-def _edits_of_open_answers(
-    task: Task, predictions: Predictions, diagnosis: Diagnosis, shown: Set[str], checks: ProposalChecks
-) -> list[Edit]:
-    topics = distinct_slices(diagnosis.slices)
-    definitions = definitions_from_task(task, predictions) if task.labels else []
-    notes = notes_on_open_answers(task, predictions)
-    notes += checks.allowed(notes_on_topics(task, predictions, topics))
-    return definitions + notes + examples_of_open_answers(predictions, shown, checks, topics)
 
 
 def _edits_of_labels(

@@ -11,7 +11,7 @@ from psopt.evaluation import evaluate
 from psopt.models import capabilities_of
 from psopt.models.chat import TokenRange, tokens_of_text
 from psopt.models.sim import SimulatedModel
-from psopt.proposals import MOST_OPEN_EXAMPLES, OPEN_NOTES, propose_edits
+from psopt.proposals import N_OPEN_EXAMPLES, OPEN_NOTES, propose_edits
 from psopt.proposals.llm import MOST_SLICES
 from psopt.search_spaces import allowed_edits, apply_edits, first_parameters, render_fixed
 from psopt.settings import SearchOptions
@@ -146,7 +146,7 @@ def _tokens_of_open_edits(train: tuple[Sample, ...]) -> TokenRange:
     """Examples of usual length and a few notes: open answers are not simulated."""
     shown = subset(train, _ENOUGH_SAMPLES, seed=0, by_label=False)
     ranges = [tokens_of_text(f"{sample.text} {sample.label}") for sample in shown]
-    n_examples = min(MOST_OPEN_EXAMPLES, len(ranges))
+    n_examples = min(N_OPEN_EXAMPLES, len(ranges))
     notes = tokens_of_text(" ".join(OPEN_NOTES))
     if not ranges:
         return TokenRange(0.0, notes.high)

@@ -139,42 +139,6 @@ PRICED = [sample for sample in SHEDS.train if "price" in sample.text]
 WRONG_ON_PRICES = answered(SHEDS, {str(sample.text): f"1{sample.label}" for sample in PRICED})
 
 
-def of_topic(edits: list[Edit], kind: str) -> list[Edit]:
-    return [edit for edit in edits if edit.kind == kind and edit.provenance.topic == '"price"']
-
-
-def test_a_topic_is_offered_as_two_examples_that_are_switched_on_together() -> None:
-    edits = proposed(SHEDS, WRONG_ON_PRICES)
-    shown = of_topic(edits, "example")
-    assert len(shown) == 2
-    assert len({edit.bundle for edit in shown}) == 1
-    right = {str(sample.text): sample.label for sample in PRICED}
-    assert all(edit.label == right[edit.text] for edit in shown)
-    assert len({edit.id for edit in edits}) == len(edits)
-    assert sum(edit.kind == "example" for edit in edits) <= 8  # two of a topic, and the six that there are without one
-    assert not of_topic(edits, "note"), "the error is none of form"
-
-
-def test_weakness_without_a_topic_leads_to_none() -> None:
-    rng = np.random.default_rng(0)
-    wrong: Said = {str(sample.text): f"1{sample.label}" for sample in SHEDS.train if rng.random() < 0.15}
-    edits = proposed(SHEDS, answered(SHEDS, wrong))
-    assert {edit.provenance.topic for edit in edits} <= {"form of the answer", "typical", "borderline", "weak spot"}
-
-
-def test_an_error_of_form_makes_a_note_on_its_topic_unless_it_is_made_elsewhere_too() -> None:
-    unread: Said = {str(sample.text): None for sample in PRICED}
-    (note,) = of_topic(proposed(SHEDS, answered(SHEDS, unread)), "note")
-    expected = 'For a text that contains "price": write one number in digits and nothing else: no words, no unit, no '
-    assert note.text.startswith(expected)
-    assert note.gain == len(PRICED) / len(SHEDS.train) / 2  # one of two answers to each of them is N/A
-    assert len(note.provenance.samples) == len(PRICED)
-    unread |= {str(sample.text): None for sample in SHEDS.train if " in shed 3" in sample.text}
-    edits = proposed(SHEDS, answered(SHEDS, unread))
-    assert of_topic(edits, "example")
-    assert not [edit for edit in edits if edit.text.startswith("For a text")]
-
-
 def test_a_model_is_told_the_topic_and_what_was_answered_within_what_a_round_may_cost() -> None:
     def drafted() -> tuple[list[Edit], list[str]]:
         writer: Any = Writer(lambda _: json.dumps({"note": "Where money is spoken of, count the goods."}))

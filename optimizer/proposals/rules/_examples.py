@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence, Set
 
     from numpy.typing import NDArray
-    from psopt.diagnosis import FailureSlice
     from psopt.evaluation import Predictions
     from psopt.proposals._checks import ProposalChecks
-    from psopt.search_spaces import View
     from psopt.tasks import Sample
 
     Vector = NDArray[np.float64]
@@ -34,12 +32,6 @@ if TYPE_CHECKING:
 EXAMPLE_LAYERS = ("typical", "typical", "borderline", WEAK_SPOT)
 N_OPEN_EXAMPLES = 6
 """For open answers two per kind; chosen, not measured."""
-N_EXAMPLE_TOPICS = 3
-"""How many topics of open answers have their own examples: three more parameters to search. Also chosen."""
-N_OF_TOPIC = 2
-"""Examples per topic: a single one might be mistaken for the answer itself."""
-MOST_OPEN_EXAMPLES = N_OPEN_EXAMPLES + N_EXAMPLE_TOPICS * N_OF_TOPIC
-"""The most examples of open answers that one round offers."""
 # Prompts are paid by length: if most texts are short, long ones are skipped; if most are long, they must be used.
 # TREC's questions have at most 196 characters, so they could not be used to measure this.
 _SHORT = 400
@@ -82,13 +74,10 @@ def examples_from_train(
     return edits
 
 
-def examples_of_open_answers(
-    predictions: Predictions, taken: Set[str], checks: ProposalChecks, topics: Sequence[FailureSlice] = ()
-) -> list[Edit]:
+def examples_of_open_answers(predictions: Predictions, taken: Set[str], checks: ProposalChecks) -> list[Edit]:
     """Choose samples with their right answers as examples, of the same kinds, each switched on separately.
 
-    Without classes, the typical samples are those closest to the centre of all. Each of the first three topics of weak
-    samples adds two more, those closest to the centre of the topic's samples, switched on together.
+    Without classes, the typical samples are those closest to the centre of all.
     """
     samples = predictions.samples
     chooser = _Chooser(predictions, checks)
@@ -102,17 +91,10 @@ def examples_of_open_answers(
     anywhere = np.array([sample.label is not None for sample in samples], dtype=np.bool_)
     indices_shown = [index for index, sample in enumerate(samples) if sample.text in taken]
     edits = []
-    for failing in topics[:N_EXAMPLE_TOPICS]:
-        ids = set(failing.samples)
-        own = np.array([sample.id in ids for sample in samples], dtype=np.bool_) & anywhere
-        chosen = chooser.choose(N_OF_TOPIC, vectors @ _centre(vectors[own]), own, indices_shown)
-        of_topic = [samples[index] for index in chosen]
-        bundle = f"examples of {failing.topic} ({'+'.join(sample.id for sample in of_topic)})"
-        edits += [_example(sample, failing.topic, bundle, failing.view) for sample in of_topic]
     kinds = tuple(dict.fromkeys(EXAMPLE_LAYERS))
     for kind in kinds:
-        for index in chooser.choose(N_OPEN_EXAMPLES // len(kinds), fitness[kind], anywhere, indices_shown):
-            edits.append(_example(samples[index], kind, f"example: {kind} ({samples[index].id})"))
+        chosen = chooser.choose(N_OPEN_EXAMPLES // len(kinds), fitness[kind], anywhere, indices_shown)
+        edits += [_example(samples[index], kind, f"example: {kind} ({samples[index].id})") for index in chosen]
     return edits
 
 
@@ -174,8 +156,8 @@ def _fitness(predictions: Predictions, vectors: Vector) -> dict[str, Vector]:
     }
 
 
-def _example(sample: Sample, kind: str, bundle: str, view: View = "sensitivity") -> Edit:
-    origin = Provenance("rules", view, kind, (sample.id,))
+def _example(sample: Sample, kind: str, bundle: str) -> Edit:
+    origin = Provenance("rules", "sensitivity", kind, (sample.id,))
     fields = columns_of_row(sample.text)
     return Edit("example", str(sample.label), str(sample.text), origin, bundle=bundle, fields=fields)
 

@@ -1,4 +1,4 @@
-"""Notes on answers other than single labels: on their form, for all or for one topic, from train's right answers.
+"""Notes on answers other than single labels: on their form, from train's right answers.
 
 A note's statement is counted on train. Its gain is the share of answers that would become right if it were followed, as
 far as the given answers show that.
@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from psopt.answers import FIRST_CODE, text_of
-from psopt.proposals.rules._notes import described
 from psopt.search_spaces import Edit, Provenance
-from psopt.tasks import FREE, JSON, LABELS, NUMBER, TEXT, references_of, sample_shows_any, set_written
+from psopt.tasks import FREE, JSON, LABELS, NUMBER, TEXT, references_of, set_written
 from psopt.text import answer_words, normal_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
-    from psopt.diagnosis import FailureSlice
     from psopt.evaluation import Predictions
     from psopt.tasks import Task
 
@@ -37,19 +35,13 @@ NONE_APPLIES = "If no label applies, answer with an empty list: []."
 MEMBERS = "Answer with one JSON object with exactly these members: {members}."
 LENGTH = "Answer in about {most} words."
 OPEN_NOTES = (LENGTH, NUMBER_ALONE, ONE_NUMBER, BRIEF, VERBATIM, SEVERAL, ONLY_CLEAR, NONE_APPLIES, MEMBERS)
-# A note on all answers must hold for this share of train's right answers. If this share of the answers with an error
-# are of one topic, the others need no such note. Chosen by judgement.
-_NEARLY_ALL = 0.9
-# All chosen by judgement: three samples are not a single slip; an error in half of a topic is typical of it.
-_LEAST_SAMPLES = 3
-_LEAST_OF_TOPIC = 0.5
+_NEARLY_ALL = 0.9  # a note must hold for this share of train's right answers; chosen by judgement
 _OTHER_LENGTH = 1.5  # times as long or as short as right answers on average; also chosen
 
 
 class FormNote(NamedTuple):
     """A note on the form of answers."""
 
-    form: str  # which of the `OPEN_NOTES` it is, regardless of its counts
     text: str
     gain: float  # the share of the answers that would become right
     concerned: Flags  # (N,): the samples it was drawn from
@@ -62,43 +54,15 @@ def notes_on_open_answers(task: Task, predictions: Predictions) -> list[Edit]:
     edits = []
     for note in form_notes(task, predictions):
         view = "accuracy" if note.gain else "sensitivity"
-        origin = Provenance("rules", view, "form of the answer", _concerned(note, predictions))
+        concerned = tuple(predictions.samples[row].id for row in np.flatnonzero(note.concerned))
+        origin = Provenance("rules", view, "form of the answer", concerned)
         edits.append(Edit("note", "", note.text, origin, note.gain))
     return edits
 
 
-def _concerned(note: FormNote, predictions: Predictions) -> tuple[str, ...]:
-    return tuple(predictions.samples[row].id for row in np.flatnonzero(note.concerned))
-
-
-def notes_on_topics(task: Task, predictions: Predictions, topics: Iterable[FailureSlice]) -> list[Edit]:
-    """Return notes such as ``For a text that contains "price": write one number in digits and nothing else.``.
-
-    The note's statement and its gain, a share of all answers, are counted on the topic's own samples.
-    """
-    return list(chain.from_iterable(_notes_on_topic(task, predictions, failing) for failing in topics))
-
-
-def _notes_on_topic(task: Task, predictions: Predictions, failing: FailureSlice) -> Iterator[Edit]:
-    is_of = np.array([sample_shows_any(sample.text, failing.phrases) for sample in predictions.samples], dtype=np.bool_)
-    if is_of.all() or is_of.sum() < _LEAST_SAMPLES:
-        return
-    own = predictions.of_samples(is_of)
-    share = len(own.samples) / len(predictions.samples)
-    elsewhere = {note.form: note.gain * (1 - share) for note in form_notes(task, predictions.of_samples(~is_of))}
-    for note in form_notes(task, own):
-        gain = note.gain * share
-        is_its_own = note.concerned.sum() >= max(_LEAST_SAMPLES, _LEAST_OF_TOPIC * len(own.samples))
-        is_alone = gain >= _NEARLY_ALL * (gain + elsewhere.get(note.form, 0.0))
-        if gain > 0 and is_its_own and is_alone:
-            origin = Provenance("rules", "accuracy", failing.topic, _concerned(note, own))
-            text = f"For {described(task.noun, failing.phrases)}: {note.text[0].lower()}{note.text[1:]}"
-            yield Edit("note", "", text, origin, gain)
-
-
 def _on_cells(form: str, cells: Flags, **words: str) -> FormNote:
     """A note after which these answers, (N, Q), would become right."""
-    return FormNote(form, form.format(**words), float(cells.mean()), np.asarray(cells.any(axis=1)))
+    return FormNote(form.format(**words), float(cells.mean()), np.asarray(cells.any(axis=1)))
 
 
 def form_notes(task: Task, predictions: Predictions) -> list[FormNote]:
@@ -111,7 +75,7 @@ def _of_numbers(task: Task, predictions: Predictions) -> Iterator[FormNote]:
     unread = _on_cells(NUMBER_ALONE, predictions.asked & (predictions.array < FIRST_CODE))
     is_unstable = predictions.sensitivities > 0
     yield unread._replace(concerned=unread.concerned | is_unstable)
-    yield FormNote(ONE_NUMBER, ONE_NUMBER.format(noun=task.noun), 0.0, is_unstable)
+    yield FormNote(ONE_NUMBER.format(noun=task.noun), 0.0, is_unstable)
 
 
 def _of_texts(task: Task, predictions: Predictions) -> Iterator[FormNote]:
@@ -157,7 +121,7 @@ def _of_free(task: Task, predictions: Predictions) -> Iterator[FormNote]:  # noq
     usual = max(1, round(float(np.median([len(text.split()) for text in right]))))
     lengths = [len(text_of(code).split()) for code in predictions.array[predictions.array >= FIRST_CODE].tolist()]
     if lengths and not usual / _OTHER_LENGTH <= float(np.mean(lengths)) <= usual * _OTHER_LENGTH:
-        yield FormNote(LENGTH, LENGTH.format(most=usual), 0.0, predictions.sensitivities > 0)
+        yield FormNote(LENGTH.format(most=usual), 0.0, predictions.sensitivities > 0)
 
 
 def _share(predictions: Predictions, is_so: Callable[[int, str], bool]) -> Flags:
