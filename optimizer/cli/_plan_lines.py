@@ -26,7 +26,7 @@ def show_estimate(estimate: CostEstimate, model: str, lm: LMConfig, *, as_json: 
         data = estimate.to_dict()
         if plan:
             data["plan"] = plan.to_dict()
-        print_json({**data, "trials_within_limits": estimate.trials_within(lm)})
+        print_json(data)
         return 0
     console = result_console()
     is_soft = not console.is_terminal  # readers of a pipe want whole lines
@@ -81,8 +81,8 @@ def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: 
     if kinds <= {"minilm", "sim"} and not is_paid:
         return _free_lines(estimate, model, lm)
     is_local = not (kinds & {*CHAT_KINDS}) and not is_paid
-    reached = estimate.reached(lm)
-    beyond = " without the limit" if reached else ""
+    limit = estimate.limit_in_reach(lm)
+    beyond = " without the limit" if limit else ""
     lines = [_amount_line(estimate, model, beyond, is_local=is_local), *_racing_lines(estimate)]
     if caveat or not is_local:  # otherwise the run measures it, and says so
         lines.append(_minutes_line(estimate, lm, is_local=is_local))
@@ -90,12 +90,9 @@ def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: 
         lines.append(
             "Calls that fail and are sent again, and what a model thinks before it answers, are not counted here."
         )
-    limit, within = next(iter(reached.items()), ("", None))
-    if within and estimate.candidates:
-        when = f"{limit} is reached after about {span(*within)} of {estimate.trials} trials"
-        lines.append(f"{when}; what was found till then is scored on test.")
-    elif limit:
-        lines.append(f"{limit} may be reached before the end.")
+    if limit:
+        then = "; what was found till then is scored on test" if estimate.candidates else ""
+        lines.append(f"{limit} may be reached before the end{then}.")
     return lines
 
 

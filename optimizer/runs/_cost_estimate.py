@@ -26,8 +26,6 @@ FIRST_DIAGNOSIS = "first diagnosis on train"
 LAST_DIAGNOSIS = "chosen prompt on train"
 LEFT_OUT = "edits left out, on val"
 PRIORS = "label priors of calibrated prompts"
-SEARCHING = {CANDIDATES, DIAGNOSES}
-"""The phases of a search that take longer with more trials."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +103,6 @@ class CostEstimate:
     price: Price | None  # of the model that is asked most
     # By what share the total of tokens may be lower or higher than expected: scripts and vocabularies differ
     spread: tuple[float, float] = (0.0, 0.0)
-    trials: int = 0  # how many the phases are for; 0 for commands that don't search
     racing: RacingEstimate | None = None  # what racing is expected to save; None if no candidates race
     pace: Pace | None = None  # how fast calls will be answered, if that is known
     candidates: int = 0  # how many will be evaluated, not counting the original prompt
@@ -201,32 +198,19 @@ class CostEstimate:
         high = expected + math.hypot(expected * spread[1], most - expected)
         return max(low, least * (1 - spread[0])), high
 
-    def trials_within(self, lm: LMConfig) -> tuple[int, int] | None:
-        """After how many trials a limit is reached, low and high; None if none is reached before the end."""
-        return next(iter(self.reached(lm).values()), None) if self.candidates else None
-
-    def reached(self, lm: LMConfig) -> dict[str, tuple[int, int]]:
-        """The limits that may be reached, the earliest first, and after how many trials, low and high."""
+    def limit_in_reach(self, lm: LMConfig) -> str:
+        """The limit that may be reached before the end, of several the first one; empty if there is none."""
         limits = {
-            "--max-cost": (lm.max_cost, *(self.cost_range or (0.0, 0.0))),
-            "--max-tokens-total": (lm.max_tokens_total, *self.tokens_range),
-            "--max-calls": (lm.max_calls, *self.calls_range),
+            "--max-cost": (lm.max_cost, self.cost_range or (0.0, 0.0)),
+            "--max-tokens-total": (lm.max_tokens_total, self.tokens_range),
+            "--max-calls": (lm.max_calls, self.calls_range),
         }
-        within = {
-            f"{name} {limit:.12g}": (self._trials_for(limit, high), self._trials_for(limit, low))
-            for name, (limit, low, high) in limits.items()
+        shares = {
+            f"{name} {limit:.12g}": limit / high
+            for name, (limit, (_, high)) in limits.items()
             if limit is not None and limit < high
         }
-        return dict(sorted(within.items(), key=lambda found: found[1]))
-
-    def _trials_for(self, limit: float, total: float) -> int:
-        """How many trials a limit on this total pays for: what is not searching is paid first."""
-        searching = sum(phase.expected.tokens for phase in self.phases if phase.what in SEARCHING) / max(1, self.tokens)
-        if not searching:
-            return 1
-        share = limit / total if total else math.inf
-        of_searching = max(0.0, min(1.0, (share - 1 + searching) / searching))
-        return 1 + int(of_searching * (self.trials - 1))
+        return min(shares, key=shares.__getitem__, default="")
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""

@@ -147,7 +147,7 @@ class SearchBasis:
         judging = judging_phases(self.task, answering, self.shapes["val"][1], self.single_price)
         phases = (*self._written_before(settings), *answering, *judging)
         spread = grid.spread(self.price)
-        return CostEstimate(phases, self.price, spread, settings.search.trials, racing, self.pace, n_more)
+        return CostEstimate(phases, self.price, spread, racing, self.pace, n_more)
 
     def _written_before(self, settings: RunSettings) -> list[Phase]:
         """Rephrasings and drafts of edits, if models write them."""

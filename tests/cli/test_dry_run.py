@@ -46,11 +46,11 @@ def test_what_a_run_takes_is_within_the_range(data: Any) -> None:
 def test_a_limit_is_compared_with_what_is_expected(data: Any, server: FakeServer) -> None:
     before = server.counts()["requests"]
     said = optimize(data, server, "--dry-run", "--trials", "40", "--max-cost", "0.2", code=0).stdout
-    assert re.search(r"--max-cost 0.2 is reached after about \d+( to \d+)? of 40 trials", said)
+    assert "--max-cost 0.2 may be reached before the end; what was found till then is scored on test." in said
     assert "USD: " in said
     first = r"About [\d,]+ calls, (.+, )?[\d.]+ USD; (at most .+; )?never more than .*0\.2 USD\."
     assert re.fullmatch(first, said.splitlines()[0])
-    assert "is reached" not in optimize(data, server, "--dry-run", "--max-cost", "200").stdout
+    assert "may be reached" not in optimize(data, server, "--dry-run", "--max-cost", "200").stdout
     assert server.counts()["requests"] == before
     unknown = ("--model", "openai/unknown", "--trials", "4", "--dry-run")
     said = psopt(data, "optimize", "--dataset", "data.csv", *unknown, code=0).stdout
@@ -105,7 +105,7 @@ def test_candidates_that_stopped_make_those_to_come_cheap_and_the_end_is_counted
     candidates = Phase("candidates on val", Need(480), Need(640), Need(800))
     diagnoses = Phase("diagnoses on train", Need(), Need(60), Need(60))
     test = Phase("original prompt on test", Need(500), Need(500), Need(500))
-    run = Expected(CostEstimate((candidates, diagnoses, test), None, trials=9, candidates=8))
+    run = Expected(CostEstimate((candidates, diagnoses, test), None, candidates=8))
     usage = Usage()
     assert run.calls_left(usage) == pytest.approx((980 + 1360) / 2, abs=140)
     for n_done in (1, 2, 3):  # in whole: they say nothing of those that race

@@ -24,15 +24,15 @@ def test_a_measured_rate_is_no_faster_than_what_may_be_asked(changed: Any, per_m
 
 def test_the_limit_that_is_named_is_the_one_that_is_reached_first() -> None:
     calls = Need(100, 100_000, 1.0)
-    whole = CostEstimate((Phase("candidates on val", calls, calls, calls),), Price(1.0, 1.0), trials=11, candidates=10)
-    assert list(whole.reached(LM.changed(max_cost=0.9, max_calls=25))) == ["--max-calls 25", "--max-cost 0.9"]
-    assert whole.trials_within(LM.changed(max_cost=0.9, max_calls=25)) == (3, 3)
-    assert whole.reached(LM.changed(max_calls=100)) == {}
+    whole = CostEstimate((Phase("candidates on val", calls, calls, calls),), Price(1.0, 1.0), candidates=10)
+    assert whole.limit_in_reach(LM.changed(max_cost=0.9, max_calls=25)) == "--max-calls 25"
+    assert whole.limit_in_reach(LM.changed(max_cost=0.9, max_calls=100)) == "--max-cost 0.9"
+    assert whole.limit_in_reach(LM.changed(max_calls=100)) == ""
 
 
 def test_what_fits_in_five_minutes_is_what_a_plan_of_that_size_pays_for() -> None:
     calls = Need(700, 400_000, 0.1)
-    least = CostEstimate((Phase("original prompt on val", calls, calls, calls),), None, trials=40)
+    least = CostEstimate((Phase("original prompt on val", calls, calls, calls),), None)
     assert shorter_line(least, 840.0) == "within five minutes: --max-calls 1600"
     assert shorter_line(least, 840.0, "full") == "within five minutes: --max-calls 1600 and no --effort"
     # 120 answers are no run; with room for more than is expected the smallest takes 700 / .92.
