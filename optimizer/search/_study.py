@@ -21,7 +21,6 @@ from psopt.search.distributed import (
     read_rounds,
     storage_at,
     stored_edits,
-    without_password,
 )
 from psopt.search_spaces import CALIBRATE, Prompt, apply_edits, chosen_edits
 from psopt.settings import SamplerName
@@ -63,19 +62,24 @@ def open_study(
         return StoredStudy(name, storage, make_sampler(sampler, seed), policy)
 
 
-def join_study(url: str, name: str, seed: int, tell: Callable[[str], None] | None = None) -> StoredStudy:
+def read_study(url: str, name: str, tell: Callable[[str], None] | None = None) -> StoredStudy:
     """Load a study that another process has started; `tell` is called about outages of its storage.
 
-    Raises InputError if there is none, it is not one of psopt's, or the storage can't be opened.
+    Raises InputError if there is none, or the storage can't be opened.
     """
     with storage_at(url, tell, is_there=True) as (storage, policy):
         try:
-            study = optuna.load_study(study_name=name, storage=storage)
+            return StoredStudy(name, storage, make_sampler("random", 0), policy)
         except KeyError:
             names = sorted(optuna.get_all_study_names(storage))
             raise UnknownNameError("study", name, names or ["none in this storage"]) from None
-        sampler: SamplerName = read_metadata(study).settings.get("sampler", "tpe")
-        return StoredStudy(name, storage, make_sampler(sampler, seed), policy)
+
+
+def join_study(url: str, name: str, seed: int, tell: Callable[[str], None] | None = None) -> StoredStudy:
+    """Load a study to search in it, as `read_study` does; raises InputError also if it is not one of psopt's."""
+    study = read_study(url, name, tell)
+    study.sampler = make_sampler(read_metadata(study).settings.get("sampler", "tpe"), seed)
+    return study
 
 
 # Optuna begins with 10 random trials (TPE) and 50 (NSGA-II): a quarter of our usual 40, and more than all of them.
@@ -120,16 +124,6 @@ def chosen_trial(storage: optuna.storages.BaseStorage, study_id: int) -> int | N
 
 
 _CONSTANT = "always answers "  # the beginning of a trial's attribute ``constant``
-
-
-def read_study(url: str, name: str) -> StoredStudy:
-    """Load a study to look at it, without writing to it; InputError if there is none, or it can't be opened."""
-    with storage_at(url, is_there=True) as (storage, policy):
-        try:
-            storage.get_study_id_from_name(name)
-        except KeyError:
-            raise InputError(f"the storage {without_password(url)!r} holds no study {name!r}") from None
-        return StoredStudy(name, storage, make_sampler("tpe", 0), policy)
 
 
 def keep_baseline(study: StoredStudy, prompt: Prompt) -> None:
