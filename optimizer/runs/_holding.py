@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import socket
 import sqlite3
-import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from filelock import FileLock, Timeout
 from psopt.errors import InputError
 from psopt.runs._directory import (
     ERROR_LOG,
@@ -32,33 +33,13 @@ if TYPE_CHECKING:
 
 
 LOCK = ".lock"
-# Windows locks ranges of bytes, which no one else can read: this one is far behind the file's content.
-_LOCKED_BYTE = 1 << 20
+_NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP}  # of some network file systems
 _STUDY_FILES = {STUDY, f"{STUDY}-journal", f"{STUDY}-wal", f"{STUDY}-shm"}
 # What a run writes before its first trial is done, run.json first: without it, a file called rephrasings.json is the
 # user's own, and a study was left by an earlier version.
 _BEGINNINGS = {MANIFEST, SPENT, REPHRASINGS, PROPOSALS, ERROR_LOG, TRACKING, *_STUDY_FILES}
 # .. and what may stay for the next run: answers that were paid for.
 _KEPT = {LOCK, "answers.db", "answers.db-wal", "answers.db-shm"}
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _take(descriptor: int) -> None:
-        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError as error:
-            raise BlockingIOError from error
-        finally:
-            os.lseek(descriptor, 0, os.SEEK_SET)
-
-else:
-    import fcntl
-
-    def _take(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
 
 @contextlib.contextmanager
 def held(path: Path, *, resume: bool = False) -> Iterator[RunDirectory]:
@@ -72,16 +53,16 @@ def held(path: Path, *, resume: bool = False) -> Iterator[RunDirectory]:
     """
     new = [folder for folder in (path, *path.parents) if not folder.exists()]
     directory = RunDirectory.make(path)
-    lock = FolderLock(path)
     try:
-        lock.acquire()
-        _make_room(path, resume=resume)
-        yield directory
+        with _locked(path):
+            try:
+                _make_room(path, resume=resume)
+                yield directory
+            finally:
+                if new and not (path / MANIFEST).exists():
+                    _clear(path)
+                    _remove(path, _BEGINNINGS)  # in a folder that this process has created, all of them are its own
     finally:
-        if new and lock.is_held and not (path / MANIFEST).exists():
-            _clear(path)
-            _remove(path, _BEGINNINGS)  # in a folder that this process has created, all of them are its own
-        lock.release()
         with contextlib.suppress(OSError):  # it is not empty
             for folder in new:
                 folder.rmdir()
@@ -182,70 +163,38 @@ def _ask(path: Path, query: str) -> list[Any] | None:
         return None
 
 
-class FolderLock:
-    """Locks a folder; a file in it says who holds it, and is removed with the lock.
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Lock a folder by a file in it that says who holds it, and is removed with the lock.
 
     If the file system has no locks, nothing is locked, and nobody is refused.
+
+    Raises InputError if the folder can't be written, or another process has it, naming that.
     """
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / LOCK
-        self._descriptor = -1
-
-    @property
-    def is_held(self) -> bool:
-        """Whether this process holds the folder."""
-        return self._descriptor >= 0
-
-    def acquire(self) -> None:
-        """Take the lock; raises InputError if the folder can't be written, or another process has it, naming that."""
-        while not self._try_to_acquire():
-            pass  # the previous holder has removed the file along with the lock
-
-    def _try_to_acquire(self) -> bool:
-        try:
-            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise InputError(f"{self._path.parent} can't be written: {error.strerror}") from error
-        try:
-            _take(descriptor)
-        except BlockingIOError:
-            holder = os.read(descriptor, 1000)
-            os.close(descriptor)
-            raise InputError(f"{self._path.parent} is in use: {_holder_in(holder)}; wait for it, or end it") from None
-        except OSError:  # such as ENOLCK, ENOTSUP: some network file systems
-            os.close(descriptor)
-            return True
-        if not self._is_in_place(descriptor):
-            os.close(descriptor)
-            return False
-        self._descriptor = descriptor
-        since = datetime.now(UTC).isoformat(" ", "seconds")
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": since}).encode())
-        return True
-
-    def _is_in_place(self, descriptor: int) -> bool:
-        """Whether the locked file is the one that others find."""
-        try:
-            return os.path.samestat(os.fstat(descriptor), self._path.stat())
-        except FileNotFoundError:
-            return False
-
-    def release(self) -> None:
-        """Release the lock and remove its file, if it is held."""
-        if not self.is_held:
-            return
-        with contextlib.suppress(OSError):  # Windows does not delete an open file; the lock counts, not the file
-            self._path.unlink()
-        os.close(self._descriptor)
-        self._descriptor = -1
-
-
-def _holder_in(content: bytes) -> str:
-    """Who holds the lock, according to the file."""
+    file = folder / LOCK
+    lock = FileLock(file, timeout=0)
     try:
-        holder = json.loads(content)
+        lock.acquire()
+    except Timeout:
+        raise InputError(f"{folder} is in use: {_holder_in(file)}; wait for it, or end it") from None
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise InputError(f"{folder} can't be written: {error.strerror}") from error
+    since = datetime.now(UTC).isoformat(" ", "seconds")
+    with contextlib.suppress(OSError):  # Windows lets nobody write a locked file; the lock counts, not its content
+        file.write_text(json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": since}))
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # .. nor delete it
+            file.unlink()
+        lock.release()
+
+
+def _holder_in(file: Path) -> str:
+    """Who holds the lock, according to its file."""
+    try:
+        holder = json.loads(file.read_bytes())
         return f"process {holder['pid']} on {holder['host']} works on it since {holder['since']}"
-    except (ValueError, KeyError, TypeError):  # it has just been taken
+    except (OSError, ValueError, KeyError, TypeError):  # it has just been taken
         return "another process has just begun to work on it"
