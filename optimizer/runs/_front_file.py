@@ -1,14 +1,13 @@
-"""front.json: the prompts of a run's front, and picking one of them."""
+"""front.json: the prompts of a run's front, and reading one of them."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.runs._directory import FRONT, MANIFEST, RunDirectory
+from psopt.runs._pick import pick_entry
 from psopt.runs._recommendation import quality_name, recommendation_lines
-from psopt.search import pick_one
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -109,26 +108,3 @@ def pick_note(run: Path, which: str) -> list[str]:
         return []
     manifest = directory.read_json(MANIFEST)
     return recommendation_lines(manifest["recommended"], quality_name(manifest))[:1]
-
-
-def pick_entry(
-    entries: Sequence[Mapping[str, Any]],
-    which: str,
-    short: Mapping[str, Any] | None = None,
-    recommended: Mapping[str, Any] | None = None,
-) -> Mapping[str, Any]:
-    """Pick from front.json's prompts as `pick_one` does."""
-    return pick_one(
-        entries,
-        which,
-        knee=lambda: next(entry for entry in entries if entry["knee"]),
-        prompt_id=lambda entry: str(entry["id"]),
-        value=_measured,
-        shortest=short,
-        recommended=recommended,
-    )
-
-
-def _measured(entry: Mapping[str, Any], measure: str) -> float:
-    value = entry["length"]["tokens"] if measure == "tokens" else entry["val"][measure]
-    return math.nan if value is None else float(value)

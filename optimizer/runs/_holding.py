@@ -41,6 +41,7 @@ _BEGINNINGS = {MANIFEST, SPENT, REPHRASINGS, PROPOSALS, ERROR_LOG, TRACKING, *_S
 # .. and what may stay for the next run: answers that were paid for.
 _KEPT = {LOCK, "answers.db", "answers.db-wal", "answers.db-shm"}
 
+
 @contextlib.contextmanager
 def held(path: Path, *, resume: bool = False) -> Iterator[RunDirectory]:
     """Create a run's folder, or take it to resume the run, for this process alone.

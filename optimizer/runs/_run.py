@@ -14,11 +14,12 @@ from psopt.evaluation import OBJECTIVES, measure_names, read_data, scores_from_d
 from psopt.notebooks import card, data_frame, folded, line, table
 from psopt.runs._call_price import CallPrice
 from psopt.runs._directory import FRONT, MANIFEST, STUDY, RunDirectory
-from psopt.runs._front_file import named, prompt_names, scores_of
+from psopt.runs._front_file import front_entry, named, prompt_names, scores_of
 from psopt.runs._holding import study_name
+from psopt.runs._pick import pick_entry
 from psopt.runs._recommendation import Recommendation, recommendation_lines
 from psopt.runs._settings import RunSettings
-from psopt.search import Candidate, candidates_in, knee, pareto_front, pick, read_study
+from psopt.search import Candidate, candidates_in, knee, pareto_front, read_study
 from psopt.search.gating import Verdict
 from psopt.search_spaces import Edit, Prompt
 
@@ -170,15 +171,23 @@ class Run:
     @property
     def recommended(self) -> Candidate:
         """The prompt to use: one that has passed the gate, otherwise the baseline; the knee if there was no gate."""
-        return self.pick("recommended")
+        return self.recommendation.prompt if self.recommendation else self.pick("knee")
 
     def pick(self, which: str = "knee") -> Candidate:
         """Pick ``recommended``, ``knee``, ``short``, the best by a measure, one by its id, or by a query.
 
         Measures are ``f1``, ``sensitivity`` and ``consistency``; a query is, for example, ``max F1 with S <= .05``.
         """
-        recommended = self.recommendation.prompt if self.recommendation else None
-        return pick(self.front, self.baseline, which, self.short, recommended)
+        knee_id = knee(self.front, self.baseline).id
+        by_id = {candidate.id: candidate for candidate in (*self.front, self.short)}
+        entries = {name: front_entry(candidate, knee_id) for name, candidate in by_id.items()}
+        recommended = None
+        if self.recommendation:
+            prompt = self.recommendation.prompt
+            by_id.setdefault(prompt.id, prompt)
+            recommended = front_entry(prompt, knee_id)
+        front = [entries[candidate.id] for candidate in self.front]
+        return by_id[pick_entry(front, which, entries[self.short.id], recommended)["id"]]
 
 
 def _row(candidate: Candidate, role: str) -> tuple[str | float | None, ...]:

@@ -1,15 +1,9 @@
 """The search for robust prompts: rounds of diagnose, propose, search, in an Optuna study."""
 
 from psopt.search._final_test import nominees, score_on_test, scoring_order, size_lines
-from psopt.search._front import UTOPIA, Candidate, knee, pareto_front, pick, pick_one
+from psopt.search._front import UTOPIA, Candidate, knee, pareto_front
 from psopt.search._problem import Observer, Propose, SearchProblem
-from psopt.search._prompt_limits import (
-    PromptLimits,
-    tokens_a_call,
-    tokens_around,
-    tokens_of_all_edits,
-    tokens_of_mean_text,
-)
+from psopt.search._prompt_limits import PromptLimits, tokens_a_call, tokens_around, tokens_of_mean_text
 from psopt.search._reserve import Reserve, check_limits, rounded_up
 from psopt.search._rounds import DIAGNOSED_WORDINGS, TrainDiagnoses
 from psopt.search._search import Search

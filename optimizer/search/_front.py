@@ -1,25 +1,18 @@
-"""The Pareto front of a search, and how to pick one prompt from it.
-
-By name, by a measure, by id, or by a query such as ``max F1 with S <= .05``.
-"""
+"""The Pareto front of a search, and its knee."""
 
 from __future__ import annotations
 
-import math
-import operator
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
-from psopt.errors import InputError, UnknownNameError
-from psopt.evaluation import OBJECTIVES, Objectives
+from psopt.evaluation import Objectives
 from psopt.models.chat import tokens_of_text
 from psopt.search_spaces import ORDERS, render_fixed
 from psopt.settings import GATE_MARGIN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
     from psopt.evaluation import Scores
@@ -82,7 +75,6 @@ UTOPIA = np.array([1.0, 0.0, 1.0])
 _WORST_STEADINESS = -1.0  # S = 1
 
 R = TypeVar("R", bound=Tried)
-T = TypeVar("T")
 
 
 def pareto_front(candidates: Sequence[R], least_f1: float) -> tuple[R, ...]:
@@ -132,125 +124,3 @@ def knee(front: Sequence[R], baseline: Candidate) -> R:
 def _dominates(rival: Tried, candidate: Tried) -> bool:
     lead = rival.val.gains - candidate.val.gains
     return bool((lead >= 0).all() and (lead > 0).any())
-
-
-_LEAST_OF_AN_ID = 4  # characters: a shorter beginning could too easily be another prompt's
-
-_MEASURES = {
-    "f1": "f1",
-    "s": "sensitivity",
-    "sensitivity": "sensitivity",
-    "c": "consistency",
-    "consistency": "consistency",
-    "tokens": "tokens",
-}
-"""The names that a query may use, and the measures that they stand for."""
-_OPERATORS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
-_NAMES = "|".join(sorted(_MEASURES, key=len, reverse=True))
-_QUERY = re.compile(rf"\s*(max|min)\w*\s+({_NAMES})\s*(?:(?:with|where|if|,)\s+(.+))?", re.IGNORECASE)
-_BOUND = re.compile(rf"\s*({_NAMES})\s*(<=|>=|<|>)\s*(\d*\.?\d+)\s*(%?)\s*", re.IGNORECASE)
-_HOW = "say for instance 'max F1 with S <= .05' or 'min tokens with F1 >= .7 and S < .1'"
-
-
-def _best_by_query(text: str, items: Sequence[T], value: Callable[[T, str], float]) -> T:
-    """Choose the item that satisfies a query best; of equal ones the first."""
-    query = _QUERY.fullmatch(text)
-    if not query:
-        raise InputError(f"{text!r} can't be understood: {_HOW}")
-    measure = _MEASURES[query[2].lower()]
-    bounds = _bounds(text, query[3]) if query[3] else []
-    for name in (measure, *(of for of, _, _ in bounds)):
-        if any(math.isnan(value(item, name)) for item in items):
-            raise InputError(f"{name} is not defined for these answers, which have no classes: ask for F1 or S")
-    eligible = list(items)
-    for of, sign, limit in bounds:
-        within = [item for item in eligible if _OPERATORS[sign](value(item, of), limit)]
-        if not within:
-            nearest = min((value(item, of) for item in eligible), key=lambda number: abs(number - limit))
-            wanted = f"{of} {sign} {_shown(of, limit)}"
-            raise InputError(f"no prompt of the front has {wanted} on val: the nearest has {_shown(of, nearest)}")
-        eligible = within
-    best = max if query[1].lower() == "max" else min
-    return best(eligible, key=lambda item: value(item, measure))
-
-
-def _bounds(text: str, conditions: str) -> list[tuple[str, str, float]]:
-    """The conditions of a query: each measure, its operator and its limit."""
-    bounds = []
-    for part in re.split(r"\s+and\s+|,", conditions, flags=re.IGNORECASE):
-        bound = _BOUND.fullmatch(part)
-        if not bound:
-            raise InputError(f"{part.strip()!r} in {text!r} can't be understood: {_HOW}")
-        measure, sign, number, percent = bound.groups()
-        name, limit = _MEASURES[measure.lower()], float(number)
-        if percent:
-            limit /= 100
-        if name != "tokens" and limit > 1:
-            raise InputError(f"{part.strip()!r} in {text!r}: {name} is a share from 0 to 1: say for instance .05 or 5%")
-        bounds.append((name, sign, limit))
-    return bounds
-
-
-def _shown(measure: str, value: float) -> str:
-    """A measure in percent, as screens show it, and tokens as a number."""
-    return f"{value:g}" if measure == "tokens" else f"{100 * value:.4g} %"
-
-
-def pick_one(
-    front: Sequence[T],
-    which: str,
-    *,
-    knee: Callable[[], T],
-    prompt_id: Callable[[T], str],
-    value: Callable[[T, str], float],
-    shortest: T | None = None,
-    recommended: T | None = None,
-) -> T:
-    """Pick a prompt of a front, or `shortest` or `recommended`, which need not be on it.
-
-    `which` is ``knee``, ``recommended`` or ``short`` (the knee if there is none), an objective's name, an id or its
-    beginning, or a query such as ``max F1 with S <= .05``. `value` returns a prompt's measure on val. Raises
-    UnknownNameError if `which` names none of these, InputError if a query can't be understood, or no prompt satisfies
-    it.
-    """
-    everyone = [prompt for prompt in (*front, shortest) if prompt is not None]
-    if " " in which.strip():
-        return _best_by_query(which, everyone, value)
-    by_name = {"short": shortest, "recommended": recommended, "knee": None}
-    if which in by_name:
-        return by_name[which] or knee()
-    if which in OBJECTIVES:
-        best = max if OBJECTIVES[which] == "maximize" else min
-        candidates = [prompt for prompt in front if not math.isnan(value(prompt, which))]
-        if not candidates:
-            raise InputError(f"{which} is not defined for these answers: pick by f1 or sensitivity")
-        return best(candidates, key=lambda prompt: value(prompt, which))
-    by_id = {prompt_id(prompt): prompt for prompt in (*everyone, recommended) if prompt is not None}
-    matching = [name for name in by_id if name.startswith(which)]
-    if len(which) < _LEAST_OF_AN_ID or len(matching) != 1:
-        raise UnknownNameError("prompt of the front", which, ["recommended", "knee", *OBJECTIVES, *by_id])
-    return by_id[matching[0]]
-
-
-def pick(
-    front: Sequence[Candidate],
-    baseline: Candidate,
-    which: str,
-    shortest: Candidate | None = None,
-    recommended: Candidate | None = None,
-) -> Candidate:
-    """Pick a candidate as `pick_one` does."""
-    return pick_one(
-        front,
-        which,
-        knee=lambda: knee(front, baseline),
-        prompt_id=lambda candidate: candidate.id,
-        value=_measured,
-        shortest=shortest,
-        recommended=recommended,
-    )
-
-
-def _measured(candidate: Candidate, measure: str) -> float:
-    value = candidate.length["tokens"] if measure == "tokens" else getattr(candidate.val, measure)
-    return math.nan if value is None else float(value)

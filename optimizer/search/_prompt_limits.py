@@ -1,37 +1,23 @@
-"""How large recommended prompts may be, in edits or in tokens per call, and how large a search makes prompts."""
+"""How large recommended prompts may be, in edits or in tokens per call."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from psopt.diagnosis import diagnose_predictions
 from psopt.errors import InputError
-from psopt.evaluation import evaluate
 from psopt.models import capabilities_of
 from psopt.models.chat import TokenRange, tokens_of_text
-from psopt.models.sim import SimulatedModel
-from psopt.proposals import N_OPEN_EXAMPLES, OPEN_NOTES, propose_edits
-from psopt.proposals.llm import MOST_SLICES
-from psopt.search_spaces import allowed_edits, apply_edits, first_parameters, render_fixed
-from psopt.settings import SearchOptions
-from psopt.tasks import subset
+from psopt.search_spaces import render_fixed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from psopt.evaluation import Evaluator
-    from psopt.rephrasings import RephrasingSet
     from psopt.search_spaces import Edit, Prompt, SearchRestriction
-    from psopt.tasks import Sample, Task
 
 _MOST_EDITS = 25  # chosen by judgement: about as many as somebody reviews before shipping a prompt
 _ENOUGH_TEXTS = 200  # chosen: beyond a few hundred texts, the mean length hardly changes
-# A good model and a weak one: their errors decide which edits are proposed, and how many.
-_LIKE = ("accuracy=0.85,wobble=0.15", "accuracy=0.5,wobble=0.5")
-_ENOUGH_SAMPLES = 200  # more add hardly any edits (TREC: 2,600 to 3,400 characters with 60, 2,500 to 3,700 with 500)
-# Tokens of an edit that a model drafts: from ten words to the most that it may have, at 1.3 tokens per word.
-_DRAFT = TokenRange(13, 50)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,49 +93,3 @@ def tokens_of_mean_text(texts: Sequence[str]) -> TokenRange:
 
 def _tokens(prompt: Prompt, around: TokenRange) -> int:
     return round(tokens_a_call(prompt, around).middle)
-
-
-def tokens_of_all_edits(
-    task: Task,
-    prompt: Prompt,
-    rephrasings: RephrasingSet,
-    train: tuple[Sample, ...],
-    parts: SearchRestriction,
-    *,
-    drafted: bool = False,
-) -> TokenRange:
-    """Estimate by how many tokens all edits of a first round lengthen the original prompt; no model is asked.
-
-    `drafted` says whether a model drafts edits too.
-    """
-    if task.spec.is_open:
-        return _tokens_of_open_edits(train)
-    samples = tuple(subset(train, _ENOUGH_SAMPLES, seed=0))
-    before = tokens_of_text(render_fixed(prompt))
-    grown = []
-    for options in _LIKE:
-        predictions = evaluate(SimulatedModel(options, task), prompt, rephrasings.search, samples)
-        seen = diagnose_predictions(predictions, labelled=task.train).of_views(parts.views)
-        edits = allowed_edits(propose_edits(task, prompt, predictions, seen), parts)
-        longest = apply_edits(prompt, first_parameters(edits, SearchOptions().most_edits))
-        grown.append(tokens_of_text(render_fixed(longest)))
-    drafts = TokenRange()
-    if drafted:
-        most = min(MOST_SLICES, len(task.labels))
-        drafts = TokenRange(_DRAFT.low * most, _DRAFT.high * (most + MOST_SLICES))
-    low = min(tokens.low for tokens in grown) - before.low
-    high = max(tokens.high for tokens in grown) - before.high
-    return TokenRange(max(0.0, low), max(0.0, high)) + drafts
-
-
-def _tokens_of_open_edits(train: tuple[Sample, ...]) -> TokenRange:
-    """Examples of usual length and a few notes: open answers are not simulated."""
-    shown = subset(train, _ENOUGH_SAMPLES, seed=0, by_label=False)
-    ranges = [tokens_of_text(f"{sample.text} {sample.label}") for sample in shown]
-    n_examples = min(N_OPEN_EXAMPLES, len(ranges))
-    notes = tokens_of_text(" ".join(OPEN_NOTES))
-    if not ranges:
-        return TokenRange(0.0, notes.high)
-    low = min(tokens.low for tokens in ranges)
-    high = sum(tokens.high for tokens in ranges) / len(ranges)
-    return TokenRange(low, n_examples * high + notes.high)

@@ -13,6 +13,7 @@ from psopt.models.chat import tokens_of_text
 from psopt.runs import (
     CallPrice,
     n_looks,
+    pick_entry,
     pick_note,
     picked_prompt,
     price_line,
@@ -21,7 +22,7 @@ from psopt.runs import (
     unasked_lines,
 )
 from psopt.runs.planning import samples_needed
-from psopt.search import pick_one, tokens_of_mean_text
+from psopt.search import tokens_of_mean_text
 from psopt.search.gating import gate, untested
 from psopt.search_spaces import Prompt
 from psopt.tasks import Sample
@@ -150,9 +151,9 @@ def test_the_recommended_prompt_is_picked_which_may_be_the_baseline(tmp_path: Pa
 
 
 def test_a_pick_of_what_is_recommended_falls_back_to_the_knee() -> None:
-    given: Any = {"knee": lambda: "knee", "prompt_id": str, "value": lambda *_: 0.0}
-    assert pick_one(["other", "knee"], "recommended", **given) == "knee"
-    assert pick_one(["other", "knee"], "recommended", recommended="mine", **given) == "mine"
+    other, knee = {"id": "other", "knee": False}, {"id": "knee", "knee": True}
+    assert pick_entry([other, knee], "recommended") is knee
+    assert pick_entry([other, knee], "recommended", recommended=other) is other
 
 
 def test_what_edits_add_to_calibration_is_told_of_a_prompt_that_has_some() -> None:

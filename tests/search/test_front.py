@@ -7,9 +7,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from psopt.errors import UnknownNameError
 from psopt.evaluation import AnswerShares, Scores
-from psopt.search import Candidate, knee, nominees, pareto_front, pick, scoring_order
+from psopt.search import Candidate, knee, nominees, pareto_front, scoring_order
 from psopt.search_spaces import Edit, Prompt, Provenance
 
 
@@ -41,16 +40,6 @@ def test_the_knee_is_the_compromise_and_no_worse_than_the_baseline_where_that_ca
     shaky, mild = candidate(1, 0.9, 0.3, 0.9), candidate(2, 0.55, 0.19, 0.41)
     assert knee([shaky, mild], BASE) is mild
     assert knee([shaky], BASE) is shaky
-
-
-def test_picks() -> None:
-    best, stable = candidate(1, 0.8, 0.2, 0.4), candidate(2, 0.6, 0.05, 0.6)
-    front = (best, stable)
-    assert pick(front, BASE, "f1") is best
-    assert pick(front, BASE, "sensitivity") is pick(front, BASE, "consistency") is stable
-    assert pick(front, BASE, stable.id) is pick(front, BASE, stable.id[:6]) is stable
-    with pytest.raises(UnknownNameError, match="did you mean 'knee'"):
-        pick(front, BASE, "kne")
 
 
 def test_a_gain_is_not_lost_to_a_hair_of_sensitivity() -> None:
