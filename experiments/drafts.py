@@ -83,7 +83,7 @@ def _measured(writer: str, dataset: str, data: Path) -> dict[str, Any]:
     counting = Counting(models.writer(writer))
     proposer = LLMProposer(counting)  # type: ignore[arg-type]
     diagnosis = diagnose_predictions(predictions, labelled=task.train)
-    edits = proposer.propose(task, prompt, predictions, diagnosis, rephrasings)
+    edits = proposer.propose(task, prompt, predictions, diagnosis)
     for edit in edits:
         print("  +", edit.label, "|", edit.text, flush=True)
     for refused in proposer.refused:

@@ -162,7 +162,7 @@ def _edits_by_kind(task: Task, model: Any, models: ModelProvider, writer: str) -
     kinds["notes by rule"] = notes[:_MOST_OF_A_KIND]
     kinds |= _examples(task, train)
     if writer:
-        kinds |= _written(task, prompt, train, diagnosis, rephrasings, models, writer)
+        kinds |= _written(task, prompt, train, diagnosis, models, writer)
     return {kind: edits for kind, edits in kinds.items() if edits or kind in ("no edit", "labels in another order")}
 
 
@@ -196,12 +196,11 @@ def _written(
     prompt: Prompt,
     train: Predictions,
     diagnosis: Any,
-    rephrasings: Sequence[str],
     models: ModelProvider,
     writer: str,
 ) -> dict[str, list[Edit]]:
     proposer = LLMProposer(models.writer(writer), _WRITTEN)
-    edits = proposer.propose(task, prompt, train, diagnosis, rephrasings)
+    edits = proposer.propose(task, prompt, train, diagnosis)
     refused = [f"{draft.kind}: {draft.reason}" for draft in proposer.refused]
     print(f"{writer} on {task.name}: {len(edits)} drafts passed; refused {refused}", flush=True)
     return {

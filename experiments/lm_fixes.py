@@ -132,7 +132,7 @@ class _Model:
         if not self._writer:
             return diagnosis, ()
         proposer = LLMProposer(self._models.writer(self._writer))
-        return diagnosis, proposer.propose(self._task, self._original, train, diagnosis, rephrasings)
+        return diagnosis, proposer.propose(self._task, self._original, train, diagnosis)
 
     @cached_property
     def _recommended(self) -> Prompt:

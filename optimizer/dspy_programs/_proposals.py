@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.answers import AnswerType
-from psopt.diagnosis import distinct_slices
 from psopt.dspy_programs._examples import inputs_key
 from psopt.dspy_programs._outcome import MeantOutcome, UnreferencedOutcome
 from psopt.evaluation import Predictions, assessed
@@ -71,7 +70,7 @@ class ProgramProposals:
             taken = {example.text for example in prompt.examples if example.step in {"", own}}
             taken |= {edit.text for edit in pool if edit.kind == "example" and edit.step in {"", own}}
             if task.spec.is_open:
-                examples = examples_of_open_answers(usable, taken, checks, distinct_slices(diagnosis.slices))
+                examples = examples_of_open_answers(usable, taken, checks)
             else:
                 examples = examples_from_train(usable, kinds[:n_layers], taken=taken, checks=checks)
             shown = [edit for edit in examples if self.model.demonstrator.demonstration(step, edit.text) is not None]

@@ -103,9 +103,8 @@ def _propose(
     if problem.proposer is None or problem.proposer.unfit:
         return by_rule
     problem.observer.phase(f"{problem.proposer.writer.name} drafts edits")
-    rephrasings = problem.evaluator.rephrasings.search
     by_model = problem.proposer.propose(
-        problem.task, prompt, on_train, diagnosis, rephrasings, [*pool, *by_rule], problem.observer.answers
+        problem.task, prompt, on_train, diagnosis, [*pool, *by_rule], problem.observer.answers
     )
     if problem.proposer.unfit:
         problem.observer.phase(f"{problem.proposer.unfit}: edits are made by rule; --proposer takes another model")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from psopt.answers import AnswerType, code_of
 from psopt.diagnosis import diagnose_predictions
-from psopt.evaluation import Predictions
+from psopt.evaluation import Predictions, pooled
 from psopt.proposals import propose_edits
 from psopt.proposals.llm import DraftChecks, LLMProposer
 from psopt.search_spaces import Edit, Prompt
@@ -42,7 +43,8 @@ def answered(task: Task, said: Said) -> Predictions:
         right = str(sample.label).partition('", "')[0].removeprefix('["') if task.spec.form == "text" else sample.label
         pair = (right, said.get(str(sample.text), right))
         array.append([len(task.labels) if answer is None else code_of(str(answer)) for answer in pair])
-    return Predictions(np.array(array), task.train, task.labels, answers=AnswerType.of(task))
+    wordings = ("Read it.", "What is asked for?")
+    return Predictions(np.array(array), task.train, task.labels, answers=AnswerType.of(task), rephrasings=wordings)
 
 
 def proposed(task: Task, predictions: Predictions) -> list[Edit]:
@@ -139,13 +141,21 @@ PRICED = [sample for sample in SHEDS.train if "price" in sample.text]
 WRONG_ON_PRICES = answered(SHEDS, {str(sample.text): f"1{sample.label}" for sample in PRICED})
 
 
+def test_with_several_models_the_worst_wordings_are_told_too() -> None:
+    """There are as many columns of answers as models times wordings."""
+    both = pooled(replace(WRONG_ON_PRICES, others=(WRONG_ON_PRICES,)))
+    writer: Any = Writer(lambda _: json.dumps({"note": "Where money is spoken of, count the goods."}))
+    prompt = Prompt(SHEDS.description, SHEDS.labels, asks="number")
+    LLMProposer(writer).propose(SHEDS, prompt, both, diagnose_predictions(both))
+    assert all("worded like this:\n- What is asked for?" in request for request in writer.asked)
+
+
 def test_a_model_is_told_the_topic_and_what_was_answered_within_what_a_round_may_cost() -> None:
     def drafted() -> tuple[list[Edit], list[str]]:
         writer: Any = Writer(lambda _: json.dumps({"note": "Where money is spoken of, count the goods."}))
         prompt = Prompt(SHEDS.description, SHEDS.labels, asks="number")
         diagnosis = diagnose_predictions(WRONG_ON_PRICES)
-        wordings = ["Read the number.", "Which number is asked for?"]
-        return LLMProposer(writer).propose(SHEDS, prompt, WRONG_ON_PRICES, diagnosis, wordings), writer.asked
+        return LLMProposer(writer).propose(SHEDS, prompt, WRONG_ON_PRICES, diagnosis), writer.asked
 
     edits, asked = drafted()
     request = next(request for request in asked if '"price"' in request)

@@ -42,8 +42,7 @@ def test_the_model_reads_the_users_prompt_and_hears_of_its_fields(task: Task, ma
     prompt = Prompt("Sort the mail.", task.labels, "mail", notes=("A note.",), template=TEMPLATE)
     note = "Whatever the subject calls urgent belongs to Number."
     writer: Any = Writer(lambda request: draft_of(asked_label(request), note=note, definition=note))
-    rephrasings = ("Sort the mail.", "Do sort\n\nthe mail.", "Please sort.")
-    edits = LLMProposer(writer).propose(task, prompt, mails, diagnose_predictions(mails), rephrasings)
+    edits = LLMProposer(writer).propose(task, prompt, mails, diagnose_predictions(mails))
     assert {edit.text for edit in edits} == {note, f"Person: {note}"}
     for request in writer.asked:
         assert "Be kind.\n\nSort the mail.\n\n- A note." in request

@@ -56,9 +56,7 @@ def ask_for_note(prompt: Prompt, failing: FailureSlice, members: Sequence[int], 
     return _conversation(parts)
 
 
-def ask_for_open_note(
-    prompt: Prompt, members: Sequence[int], predictions: Predictions, rephrasings: Sequence[str], topic: str
-) -> Messages:
+def ask_for_open_note(prompt: Prompt, members: Sequence[int], predictions: Predictions, topic: str) -> Messages:
     """Ask for a general sentence that would improve open answers; with a topic, which the samples share, about it."""
     good = _answered_well(members, predictions)
     parts = [
@@ -66,7 +64,7 @@ def ask_for_open_note(
         f"These {prompt.noun}s are answered wrong, or otherwise whenever the task is worded otherwise. Beside each "
         "stand the right answer and how often what was answered:",
         _seen(prompt, members[:_MOST_SAMPLES], predictions),
-        _worst_rephrasings(prompt, members, predictions, rephrasings),
+        _worst_rephrasings(prompt, members, predictions),
     ]
     if good:
         parts.append(f"For comparison, these {prompt.noun}s are answered well:")
@@ -215,13 +213,11 @@ def _nearest(members: Sequence[int], others: Sequence[int], predictions: Predict
     return sorted(others, key=lambda index: (-len(words(index) & wanted), predictions.samples[index].id))[:_MOST_NEAR]
 
 
-def _worst_rephrasings(
-    prompt: Prompt, members: Sequence[int], predictions: Predictions, rephrasings: Sequence[str]
-) -> str:
+def _worst_rephrasings(prompt: Prompt, members: Sequence[int], predictions: Predictions) -> str:
     """The wordings of the task under which they are most often wrong, each as a list item."""
     wrong = predictions.wrong[members].sum(axis=0)
     worst = sorted(range(len(wrong)), key=lambda rephrasing: -wrong[rephrasing])[:_MOST_REPHRASINGS]
-    texts = [rephrasings[index] for index in worst]
+    texts = [predictions.rephrasings[index] for index in worst]
     if prompt.template:  # whose wording has parts separated by empty lines
         texts = [" ".join(text.split()) for text in texts]
     return "It fails them most when the task is worded like this:\n" + "\n".join(f"- {text}" for text in texts)

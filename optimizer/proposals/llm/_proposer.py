@@ -66,16 +66,15 @@ class LLMProposer:
         prompt: Prompt,
         predictions: Predictions,
         diagnosis: Diagnosis,
-        rephrasings: Sequence[str],
         pool: Sequence[Edit] = (),
         on_progress: OnProgress | None = None,
     ) -> list[Edit]:
-        """Return edits that passed the checks; `predictions` are of train samples under `rephrasings`."""
+        """Return edits that passed the checks; `predictions` are of train samples."""
         if self.unfit:
             return []
         checks = DraftChecks.of(task, in_template=prompt.template is not None)
         topics = None if task.spec.is_open else NoteTopics(task, pool, prompt.notes)
-        requests = self._requests(task, prompt, predictions, diagnosis, rephrasings)
+        requests = self._requests(task, prompt, predictions, diagnosis)
         new: list[Edit] = []
         n_requests = len(requests)
         for number in range(len(_TEMPERATURES)):
@@ -96,13 +95,13 @@ class LLMProposer:
         return with_support(new, task)
 
     def _requests(
-        self, task: Task, prompt: Prompt, predictions: Predictions, diagnosis: Diagnosis, rephrasings: Sequence[str]
+        self, task: Task, prompt: Prompt, predictions: Predictions, diagnosis: Diagnosis
     ) -> list[DraftRequest]:
         author = self.writer.name
         slices = distinct_slices(diagnosis.slices)
         if task.spec.is_open:
             topics = slices[: MOST_SLICES - N_WITHOUT_TOPIC]
-            return open_note_requests(author, prompt, predictions, rephrasings, topics)
+            return open_note_requests(author, prompt, predictions, topics)
         requests = definition_requests(author, prompt, predictions, MOST_SLICES)
         named = [failing for failing in slices if failing.label is not None][:MOST_SLICES]
         return requests + [note_request(author, prompt, failing, predictions) for failing in named]

@@ -1,4 +1,4 @@
-"""Requests for drafts: notes on groups, definitions of one label and of all labels, several notes merged into one."""
+"""Requests for drafts: notes on groups, definitions of one label and of all labels."""
 
 from __future__ import annotations
 
@@ -71,7 +71,6 @@ def open_note_requests(
     author: str,
     prompt: Prompt,
     predictions: Predictions,
-    rephrasings: Sequence[str],
     topics: Sequence[FailureSlice],
 ) -> list[DraftRequest]:
     """Ask for notes on open answers: on each topic, on the samples most often wrong, and on the most unstable ones."""
@@ -80,7 +79,7 @@ def open_note_requests(
     def request(view: str, members: list[int], topic: str = "") -> DraftRequest:
         origin = Provenance(author, view, topic or f"most severe by {view}", _ids(members, predictions))
         edit = Edit("note", "", "", origin, _to_gain(members, predictions))
-        return DraftRequest(edit, ask_for_open_note(prompt, members, predictions, rephrasings, topic))
+        return DraftRequest(edit, ask_for_open_note(prompt, members, predictions, topic))
 
     requests = []
     for failing in topics:
