@@ -83,7 +83,7 @@ def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: 
     is_local = not (kinds & {*CHAT_KINDS}) and not is_paid
     limit = estimate.limit_in_reach(lm)
     beyond = " without the limit" if limit else ""
-    lines = [_amount_line(estimate, model, beyond, is_local=is_local), *_racing_lines(estimate)]
+    lines = [_amount_line(estimate, model, beyond, is_local=is_local)]
     if caveat or not is_local:  # otherwise the run measures it, and says so
         lines.append(_minutes_line(estimate, lm, is_local=is_local))
     if caveat and not is_local:
@@ -135,18 +135,6 @@ def _amount_line(estimate: CostEstimate, model: str, beyond: str, *, is_local: b
     if not high:
         return f"Nothing to pay: {amount}."
     return f"{dollars(low)} to {dollars(high)} USD: {amount}."
-
-
-def _racing_lines(estimate: CostEstimate) -> list[str]:
-    """What racing saves, and the amount without it."""
-    if estimate.racing is None:
-        return []
-    few, about, many = estimate.racing.calls
-    least_saved, saved, most_saved = (round(100 * share) for share in estimate.racing.saved)
-    return [
-        f"Racing saves about {saved} % ({least_saved} to {most_saved} %) of what candidates are asked on val: "
-        f"{rounded(about)} calls ({span(few, many)}), without it {rounded(estimate.racing.calls_without)}."
-    ]
 
 
 def _minutes_line(estimate: CostEstimate, lm: LMConfig, *, is_local: bool) -> str:

@@ -103,7 +103,6 @@ class CostEstimate:
     price: Price | None  # of the model that is asked most
     # By what share the total of tokens may be lower or higher than expected: scripts and vocabularies differ
     spread: tuple[float, float] = (0.0, 0.0)
-    racing: RacingEstimate | None = None  # what racing is expected to save; None if no candidates race
     pace: Pace | None = None  # how fast calls will be answered, if that is known
     candidates: int = 0  # how many will be evaluated, not counting the original prompt
 
@@ -223,7 +222,6 @@ class CostEstimate:
             "cost_usd": self.cost,
             "cost_usd_range": self.cost_range,
             "minutes_range": self.minutes_range,
-            "racing": self.racing and asdict(self.racing),
         }
 
 
@@ -239,20 +237,6 @@ class Span(NamedTuple):
     least: float
     expected: float
     most: float
-
-
-@dataclass(frozen=True, slots=True)
-class RacingEstimate:
-    """What racing is expected to save of the answers on val."""
-
-    calls_without: int  # what candidates would be asked if none raced
-    calls: tuple[int, int, int]  # what they will be asked: least, expected, most
-
-    @property
-    def saved(self) -> tuple[float, float, float]:
-        """The share of the calls that is saved: least, expected, most."""
-        few, about, many = (n / max(1, self.calls_without) for n in self.calls)
-        return 1 - many, 1 - about, 1 - few
 
 
 def whole_grids(n_candidates: int, n_samples: int, n_wordings: int) -> Span:

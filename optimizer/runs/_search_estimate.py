@@ -24,7 +24,6 @@ from psopt.runs._cost_estimate import (
     CostEstimate,
     Pace,
     Phase,
-    RacingEstimate,
     Span,
     whole_grids,
 )
@@ -151,16 +150,11 @@ class SearchBasis:
 
     def _of_one_model(self, settings: RunSettings, n_done: int) -> CostEstimate:
         n_more = max(0, settings.search.trials - max(1, n_done))
-        grid = self.grids["val"]
-        racing = None
-        if n_more and self.races:
-            least, middle, most = (round(grid.calls * n) for n in self._candidate_grids(n_more))
-            racing = RacingEstimate(grid.calls * n_more, (least, middle, most))
         answering = [replace(phase, model=self.model) for phase in self._answering(settings, n_done, n_more)]
         judging = judging_phases(self.task, answering, self.shapes["val"][1], self.single_price)
         phases = (*self._written_before(settings), *answering, *judging)
-        spread = grid.spread(self.price)
-        return CostEstimate(phases, self.price, spread, racing, self.pace, n_more)
+        spread = self.grids["val"].spread(self.price)
+        return CostEstimate(phases, self.price, spread, self.pace, n_more)
 
     def _written_before(self, settings: RunSettings) -> list[Phase]:
         """Rephrasings and drafts of edits, if models write them."""

@@ -34,9 +34,9 @@ def test_what_a_run_takes_is_within_the_range(data: Any) -> None:
         assert high < 12 * low  # what decides is how many prompts the front has: seven at most, of which each is tested
     n_cells = 90
     asked = run["race"]["calls"] - n_cells  # of candidates, the original prompt not among them
-    least, about, most = plan["racing"]["calls"]
-    assert least <= asked <= most <= plan["racing"]["calls_without"] == 7 * n_cells
-    assert least < about < 7 * n_cells
+    (candidates,) = (phase for phase in plan["phases"] if phase["what"] == "candidates on val")
+    assert candidates["least"]["calls"] <= asked <= candidates["most"]["calls"] <= 7 * n_cells
+    assert candidates["least"]["calls"] < candidates["calls"] < 7 * n_cells
     assert plan["minutes_range"] is None
     few, many = again["minutes_range"]
     assert 0 < few < many < 5
