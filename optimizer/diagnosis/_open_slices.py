@@ -26,7 +26,7 @@ from psopt.text import tells_a_topic, words_of
 from scipy import sparse
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
     from psopt.evaluation import Predictions
@@ -58,8 +58,7 @@ def find_open_slices(predictions: Predictions, views: Sequence[View]) -> tuple[F
     topics = _Topics.of(predictions.texts)
     slices: list[FailureSlice] = []
     for view in views if topics.phrases else ():
-        cover = _Cover(predictions, view, topics, LEVEL / len(views))
-        slices += islice(iter(cover.next_slice, None), MOST_SLICES)
+        slices += islice(_cover(predictions, view, topics, LEVEL / len(views)), MOST_SLICES)
     return tuple(slices)
 
 
@@ -88,70 +87,59 @@ class _Topics:
         return np.asarray(self.shown[:, columns].sum(axis=1)).ravel()[self.distinct] > 0
 
 
-class _Cover:
-    """The state of the greedy cover for one view: which texts are not explained yet."""
-
-    def __init__(self, predictions: Predictions, view: View, topics: _Topics, level: float) -> None:
-        self._level = level
-        self._samples = predictions.samples
-        self._view = view
-        self._topics = topics
-        self._severities = severity(predictions, view)
-        self._unstable = predictions.sensitivities
-        self._is_weak = self._severities > self._severities.mean()
-        n_alike = np.bincount(topics.distinct)
-        self._of_distinct = np.bincount(topics.distinct, weights=self._severities) / n_alike
-        self._is_left = np.ones(len(n_alike), dtype=np.bool_)
-
-    def next_slice(self) -> FailureSlice | None:
-        """The clearest slice of the unexplained texts, or None if none is surely more than chance."""
-        severities = self._of_distinct[self._is_left]
-        if not severities.size or np.ptp(severities) == 0:
-            return None
-        shown = self._topics.shown[self._is_left]
-        n_left = np.asarray(shown.sum(axis=0)).ravel()
-        looked_at = np.flatnonzero((n_left >= _LEAST_TEXTS) & (n_left < len(severities)))
-        if not looked_at.size:
-            return None
-        excess, p_values = excess_severity(severities, shown[:, looked_at])
-        best_first = np.argsort(-excess, kind="stable")
-        sure = best_first[p_values[best_first] <= self._level]
-        if not sure.size:
-            return None
-        main, *others = looked_at[sure].tolist()
-        phrases = self._topics.phrases
-        siblings = [column for column in others if differ_in_one_word(phrases[main], phrases[column])]
-        p_value = min(1.0, float(p_values[sure[0]]) * LEVEL / self._level)
-        return self._take([main, *siblings[:MOST_SIBLINGS]], p_value)
-
-    def _take(self, columns: list[int], p_value: float) -> FailureSlice | None:
-        """The slice of texts with these phrases, which then count as explained; None if too few of them are weak."""
-        topics = self._topics
-        is_left = self._is_left[topics.distinct]
+def _cover(predictions: Predictions, view: View, topics: _Topics, level: float) -> Iterator[FailureSlice]:
+    """A greedy cover: the clearest slice of the texts that none before explains, as long as one is more than chance."""
+    severities = severity(predictions, view)
+    is_weak = severities > severities.mean()
+    n_alike = np.bincount(topics.distinct)
+    of_distinct = np.bincount(topics.distinct, weights=severities) / n_alike
+    is_unexplained = np.ones(len(n_alike), dtype=np.bool_)
+    while clearest := _clearest(of_distinct, topics, is_unexplained, level):
+        columns, p_value = clearest
+        is_left = is_unexplained[topics.distinct]
         shows = topics.showing(columns) & is_left
-        members = np.flatnonzero(shows & self._is_weak)
+        members = np.flatnonzero(shows & is_weak)
         if len(members) < _LEAST_TEXTS:
-            return None
-        in_order = members[np.argsort(-self._severities[members], kind="stable")]
-        failing = FailureSlice(
-            view=self._view,
+            return
+        in_order = members[np.argsort(-severities[members], kind="stable")]
+        yield FailureSlice(
+            view=view,
             label=None,
             predicted=None,
             phrases=tuple(topics.phrases[column] for column in columns),
-            samples=tuple(self._samples[index].id for index in in_order),
-            severity=float(self._severities[members].sum()),
-            share=share_of(members, self._unstable),
+            samples=tuple(predictions.samples[row].id for row in in_order),
+            severity=float(severities[members].sum()),
+            share=share_of(members, predictions.sensitivities),
             gain=0.0,  # without a class the effect of following the phrase is undefined
             contrast=Contrast(
                 weak_showing=len(members),
-                weak=int((self._is_weak & is_left).sum()),
-                others_showing=int((~self._is_weak & shows).sum()),
-                others=int((~self._is_weak & is_left).sum()),
+                weak=int((is_weak & is_left).sum()),
+                others_showing=int((~is_weak & shows).sum()),
+                others=int((~is_weak & is_left).sum()),
                 p_value=p_value,
             ),
         )
-        self._is_left[topics.distinct[shows]] = False
-        return failing
+        is_unexplained[topics.distinct[shows]] = False
+
+
+def _clearest(of_distinct: Vector, topics: _Topics, is_left: Flags, level: float) -> tuple[list[int], float] | None:
+    """The phrase that stands out most, with its siblings, and its p-value; None if none is surely more than chance."""
+    severities = of_distinct[is_left]
+    if not severities.size or np.ptp(severities) == 0:
+        return None
+    shown = topics.shown[is_left]
+    n_left = np.asarray(shown.sum(axis=0)).ravel()
+    looked_at = np.flatnonzero((n_left >= _LEAST_TEXTS) & (n_left < len(severities)))
+    if not looked_at.size:
+        return None
+    excess, p_values = excess_severity(severities, shown[:, looked_at])
+    best_first = np.argsort(-excess, kind="stable")
+    sure = best_first[p_values[best_first] <= level]
+    if not sure.size:
+        return None
+    main, *others = looked_at[sure].tolist()
+    siblings = [column for column in others if differ_in_one_word(topics.phrases[main], topics.phrases[column])]
+    return [main, *siblings[:MOST_SIBLINGS]], min(1.0, float(p_values[sure[0]]) * LEVEL / level)
 
 
 def excess_severity(severities: Vector, shown: sparse.csr_array) -> tuple[Vector, Vector]:

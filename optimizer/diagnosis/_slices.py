@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,75 +110,56 @@ def find_slices(
     From `labelled`, more labelled samples (all of train), it is estimated how reliably a phrase indicates a class.
     `signs` restricts the names of slices to phrases that it accepts as signs of their class.
     """
-    cover = _GreedyCover(predictions, view, labelled or predictions.samples, signs)
-    return tuple(islice(iter(cover.next_slice, None), MOST_SLICES))
-
-
-class _GreedyCover:
-    """The state of the greedy cover: the severity that is not covered yet."""
-
-    def __init__(self, predictions: Predictions, view: View, labelled: Sequence[Sample], signs: Signs | None) -> None:
-        self._predictions = predictions
-        self._view = view
-        self._truth = predictions.truth
-        self._right = predictions.share_right
-        self._uncovered = severity(predictions, view).copy()
-        self._index = PhraseIndex.of(predictions.texts)
-        self._one_hot = np.eye(len(predictions.labels))[self._truth]
-        self._purity = self._index.purity(labelled, predictions.labels)
-        # "not" and "was a" name no group, though they may mark a class
-        says_something = np.array([has_content(phrase) for phrase in self._index.phrases], dtype=np.bool_)
-        self._is_sign = (self._purity >= LEAST_PURITY) & says_something[:, None]
-        if signs is not None:
-            self._is_sign &= signs(self._index.phrases)
-
-    def next_slice(self) -> FailureSlice | None:
-        """The best slice of what is not covered yet, or None."""
-        if not self._index.phrases:
-            return None
-        benefit = self._benefit()
-        phrase, label = (int(place) for place in np.unravel_index(int(np.argmax(benefit)), benefit.shape))
-        if benefit[phrase, label] < _LEAST_BENEFIT:
-            return None
-        return self._take([phrase, *self._siblings(phrase, label, benefit)], label)
-
-    def _benefit(self) -> NDArray[np.float64]:
-        """Severity covered minus right answers lost, by phrase and label; -inf where the phrase is not a sign of it."""
-        shown = self._index.shown
-        covered = np.asarray(shown.T @ (self._uncovered[:, None] * self._one_hot))
-        lost = np.asarray(shown.T @ (self._right[:, None] * (1 - self._one_hot)))
-        members = np.asarray(shown.T @ ((self._uncovered[:, None] > 0) * self._one_hot))
-        possible = self._is_sign & (members >= LEAST_MEMBERS)
-        return np.where(possible, (covered - lost) * self._purity, -np.inf)
-
-    def _siblings(self, phrase: int, label: int, benefit: NDArray[np.float64]) -> list[int]:
-        """Phrases that differ from this one in one word and indicate the same label, best first."""
-        main = self._index.phrases[phrase]
-        alike = [
-            sibling
-            for sibling, text in enumerate(self._index.phrases)
-            if benefit[sibling, label] > 0 and differ_in_one_word(main, text)
-        ]
-        return sorted(alike, key=lambda sibling: -benefit[sibling, label])[:MOST_SIBLINGS]
-
-    def _take(self, phrases: list[int], label: int) -> FailureSlice:
-        shows = np.asarray(self._index.shown[:, phrases].sum(axis=1)).ravel() > 0
-        own = shows & (self._truth == label)
-        members = np.flatnonzero(own & (self._uncovered > 0))
-        in_order = members[np.argsort(-self._uncovered[members], kind="stable")]
-        gain = (1 - self._right)[own].sum() - self._right[shows & ~own].sum()
-        failing = FailureSlice(
-            view=self._view,
-            label=self._predictions.labels[label],
-            predicted=self._predictions.most_answered(members, besides=label),
-            phrases=tuple(self._index.phrases[phrase] for phrase in phrases),
-            samples=tuple(self._predictions.samples[index].id for index in in_order),
-            severity=float(self._uncovered[members].sum()),
-            share=share_of(members, self._predictions.sensitivities),
-            gain=float(gain / len(self._truth)),
+    labels, index, truth = predictions.labels, PhraseIndex.of(predictions.texts), predictions.truth
+    if not index.phrases:
+        return ()
+    right, uncovered = predictions.share_right, severity(predictions, view).copy()
+    one_hot = np.eye(len(labels))[truth]
+    purity = index.purity(labelled or predictions.samples, labels)
+    # "not" and "was a" name no group, though they may mark a class
+    says_something = np.array([has_content(phrase) for phrase in index.phrases], dtype=np.bool_)
+    is_sign = (purity >= LEAST_PURITY) & says_something[:, None]
+    if signs is not None:
+        is_sign &= signs(index.phrases)
+    lost = index.shown.T @ (right[:, None] * (1 - one_hot))
+    slices: list[FailureSlice] = []
+    while len(slices) < MOST_SLICES:
+        failing = uncovered[:, None] * one_hot
+        is_possible = is_sign & (index.shown.T @ (failing > 0) >= LEAST_MEMBERS)
+        benefit = np.where(is_possible, (index.shown.T @ failing - lost) * purity, -np.inf)
+        main, label = divmod(int(np.argmax(benefit)), len(labels))
+        if benefit[main, label] < _LEAST_BENEFIT:
+            break
+        columns = [main, *_siblings(index.phrases, main, benefit[:, label])]
+        shows = np.asarray(index.shown[:, columns].sum(axis=1)).ravel() > 0
+        own = shows & (truth == label)
+        members = np.flatnonzero(own & (uncovered > 0))
+        in_order = members[np.argsort(-uncovered[members], kind="stable")]
+        gain = (1 - right)[own].sum() - right[shows & ~own].sum()
+        slices.append(
+            FailureSlice(
+                view=view,
+                label=labels[label],
+                predicted=predictions.most_answered(members, besides=label),
+                phrases=tuple(index.phrases[column] for column in columns),
+                samples=tuple(predictions.samples[row].id for row in in_order),
+                severity=float(uncovered[members].sum()),
+                share=share_of(members, predictions.sensitivities),
+                gain=float(gain / len(truth)),
+            )
         )
-        self._uncovered[own] = 0
-        return failing
+        uncovered[own] = 0
+    return tuple(slices)
+
+
+def _siblings(phrases: Sequence[str], main: int, benefit: NDArray[np.float64]) -> list[int]:
+    """The phrases that differ from the main one in one word and indicate the same label, best first."""
+    alike = [
+        place
+        for place, phrase in enumerate(phrases)
+        if benefit[place] > 0 and differ_in_one_word(phrases[main], phrase)
+    ]
+    return sorted(alike, key=lambda place: -benefit[place])[:MOST_SIBLINGS]
 
 
 def share_of(members: NDArray[np.int64], sensitivities: NDArray[np.float64]) -> float:

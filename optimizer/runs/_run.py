@@ -14,9 +14,8 @@ from psopt.evaluation import OBJECTIVES, measure_names, read_data, scores_from_d
 from psopt.notebooks import card, data_frame, folded, line, table
 from psopt.runs._call_price import CallPrice
 from psopt.runs._directory import FRONT, MANIFEST, STUDY, RunDirectory
-from psopt.runs._front_file import front_entry, named, prompt_names, scores_of
+from psopt.runs._front_file import front_entry, named, pick_entry, prompt_names, scores_of
 from psopt.runs._holding import study_name
-from psopt.runs._pick import pick_entry
 from psopt.runs._recommendation import Recommendation, recommendation_lines
 from psopt.runs._settings import RunSettings
 from psopt.search import Candidate, candidates_in, knee, pareto_front, read_study
