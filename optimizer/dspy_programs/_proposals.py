@@ -99,15 +99,14 @@ class FeedbackProposer(LLMProposer):
         prompt: Prompt,
         predictions: Predictions,
         diagnosis: Diagnosis,
-        rephrasings: Sequence[str],
         pool: Sequence[Edit] = (),
         on_progress: OnProgress | None = None,
     ) -> list[Edit]:
         """Return edits that passed the checks; see `LLMProposer.propose`."""
-        prompts = [replace(prompt, description=rephrasing) for rephrasing in rephrasings]
+        prompts = [replace(prompt, description=rephrasing) for rephrasing in predictions.rephrasings]
         remarks = self.model.remarks(prompts, [sample.text for sample in predictions.samples])
         remarked = replace(predictions, remarks=remarks)
-        return super().propose(task, prompt, remarked, diagnosis, rephrasings, pool, on_progress)
+        return super().propose(task, prompt, remarked, diagnosis, pool, on_progress)
 
 
 MOST_TEXTS = 50  # of train; chosen for its cost (steps x rephrasings x this many runs), not measured

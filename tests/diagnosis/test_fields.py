@@ -58,13 +58,3 @@ def test_one_column_and_plain_texts_are_diagnosed_alike(predictions: Any) -> Non
         diagnose_predictions(Predictions(predictions.array, samples, LABELS)).to_dict() for samples in (plain, single)
     )
     assert of_plain == of_single
-
-
-def test_clusters_are_named_by_fields(predictions: Any) -> None:
-    array = predictions.array.copy()
-    array[:3] = 1
-    array[3:] = predictions.truth[3:, None]
-    samples = list(predictions.samples)
-    samples[:3] = [Sample(str(i), row(f"Refund {i}", f"fix {i}"), "billing") for i in range(3)]
-    (cluster, *_) = diagnose_predictions(Predictions(array, tuple(samples), LABELS)).clusters
-    assert cluster.phrases == ("subject: refund",)

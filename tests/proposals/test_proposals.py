@@ -100,18 +100,6 @@ def test_examples_of_a_label_are_unlike_each_other(on_train: Predictions) -> Non
     assert numbers[0].startswith("when did")
 
 
-def test_a_class_that_falls_apart_is_seen_as_two_blocks_and_one_that_is_answered_alike_as_none() -> None:
-    """Questions of Number that say `date` are taken for Person under every rephrasing; the others are right."""
-    texts = [f"{'what date was' if i % 2 else 'how many were'} number {i}" for i in range(12)]
-    samples = tuple(Sample(str(i), text, "Number") for i, text in enumerate(texts))
-    apart = Predictions(np.array([[i % 2] * 4 for i in range(12)]), samples, ("Number", "Person"))
-    clusters = diagnose_predictions(apart).clusters
-    blocks = [(block.label, block.answered, len(block.samples)) for block in clusters]
-    assert blocks == [("Number", "Person", 6), ("Number", "Number", 6)]
-    assert (clusters[0].within, clusters[0].across) == (1, 0)
-    assert diagnose_predictions(replace(apart, array=np.zeros((12, 4), int))).clusters == ()
-
-
 @pytest.mark.parametrize(
     ("noun", "phrases", "text"),
     [
