@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -136,8 +136,7 @@ def _contributions(
     except BudgetReachedError:  # what matters is done
         problem.observer.phase("the limit is reached: what edits contribute is not measured")
         left_out = []
-    contributions = [contribution.to_dict() for contribution in left_out]
-    return {"schema_version": 1, "prompt": candidate.id, "left_out": contributions}
+    return {"schema_version": 1, "prompt": candidate.id, "left_out": list(map(asdict, left_out))}
 
 
 def _limit_met(stopped: BudgetReachedError | None, unpaid: Sequence[Candidate]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from psopt._version import __version__
@@ -143,7 +143,7 @@ def _findings(found: Found, evaluator: Evaluator, settings: RunSettings, before:
         return {name: before[name] for name in FOUND if before.get(name)}
     entries = dict(found.beside)
     if found.race:
-        entries["race"] = found.race.to_dict()
+        entries["race"] = asdict(found.race)
     if found.recommendation:
         recommended = found.recommendation.to_dict()
         sentence = recommendation_lines(recommended, evaluator.answer_type.quality_name)[0]

@@ -44,11 +44,8 @@ if TYPE_CHECKING:
 
 # Least, middle and most of a search, from 27 searches on five data sets with 30 and 10 trials, in which a hash of the
 # prompt or a simulated model answered. Growth is a share of what all edits of the first round add.
-_GROWTH = Span(0.36, 0.58, 0.82)  # of candidates, on average
-_GROWTH_OF_FEW = Span(0.27, 0.42, 0.8)  # the same with 10 trials
-_GROWTH_UNSHORTENED = Span(0.3, 0.55, 0.95)  # the same with fewer, none of which is for shorter prompts
-_MANY_TRIALS = 20
-_FEW_TRIALS = 10
+# Of candidates, on average, from so many trials on; fewer than 10 have none for shorter prompts.
+_GROWTH = {20: Span(0.36, 0.58, 0.82), 10: Span(0.27, 0.42, 0.8), 0: Span(0.3, 0.55, 0.95)}
 _GROWTH_OF_FRONT = Span(0.0, 0.3, 1.0)
 # All edits of a first round: on the five built-in data sets, this gives .87 to 1.19 times the tokens of the edits that
 # the rules propose for a simulated model.
@@ -184,7 +181,8 @@ class SearchBasis:
             why = "one a round, none where the best prompt stays the same"
             phases.append(self._of_unknown_prompts(DIAGNOSES, "train", further, why))
         if n_more:
-            times, growth = self._candidate_grids(n_more), _growth_of_candidates(trials)
+            times = self._candidate_grids(n_more)
+            growth = next(growth for least, growth in _GROWTH.items() if trials >= least)
             phases.append(self._of_unknown_prompts(CANDIDATES, "val", times, why_candidates, growth))
         phases.append(Phase.of(BASELINE_TEST, self.grids["test"], self.price))
         why = f"once for each prompt of the front: {front.expected} are counted here"
@@ -237,12 +235,6 @@ class SearchBasis:
             for wordings, n_tested in zip((n_least, (n_least + n_val) // 2, n_val), front, strict=True)
         )
         return Phase(PRIORS, least, expected, most, "one a wording of each candidate")
-
-
-def _growth_of_candidates(trials: int) -> Span:
-    if trials >= _MANY_TRIALS:
-        return _GROWTH
-    return _GROWTH_OF_FEW if trials >= _FEW_TRIALS else _GROWTH_UNSHORTENED
 
 
 def _pace(evaluator: Evaluator, lm: LMConfig) -> Pace | None:

@@ -9,8 +9,8 @@ The one-standard-error rule is that of Breiman et al. (1984), here on paired dif
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.evaluation import compare_paired, objective_gains, objective_values
@@ -88,10 +88,6 @@ class Contribution:
     edits: tuple[str, ...]  # ids of the edits left out
     # Score on val without them, minus the score with them; with interval and p-value
     without: dict[str, PairedDifference]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
-        return asdict(self)
 
 
 def leave_one_out(

@@ -103,7 +103,7 @@ def gate(
         if not baseline.others or baseline.over == "mean":
             return compare(name, baseline, answers)
         pairs = zip(baseline.each, answers.each, strict=True)
-        return with_every_model({ours.model: compare(name, ours, theirs) for ours, theirs in pairs}, of_val.get(name))
+        return with_every_model({ours.model: compare(name, ours, theirs) for ours, theirs in pairs})
 
     tests = [compare_all(name, answers) for name, answers in nominees.items()]
     judged = tuple(_judged(tests, mode))

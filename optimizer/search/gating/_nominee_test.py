@@ -156,8 +156,10 @@ class NomineeTest:
     def is_likely(self) -> bool:
         """Whether F1 is no lower and F1 - S + C higher, by the estimate alone, and no class or pinned sample is lost.
 
-        If F1 alone decides, whether F1 is higher.
+        If F1 alone decides, whether F1 is higher. With several models, whether all that is so with each.
         """
+        if self.of_models:
+            return all(test.is_likely for test in self.of_models.values())
         if self.is_barred:
             return False
         gain = self.estimate.f1 if self.decisive == F1_ALONE else self.estimate.total
@@ -221,10 +223,10 @@ def _mean_sensitivity(predictions: Predictions) -> float:
     return float(np.mean([answers.sensitivities.mean() for answers in predictions.each]))
 
 
-def with_every_model(tests: Mapping[str, NomineeTest], on_val: MeasuredGain | None = None) -> NomineeTest:
+def with_every_model(tests: Mapping[str, NomineeTest]) -> NomineeTest:
     """Combine the tests with each of several models, which must all pass; the least certain results are shown.
 
-    The estimate uses what prompts are compared by: the worst model's F1, S and C.
+    The estimate is that of the model that gains least.
     """
     each = list(tests.values())
     f1 = max((test.f1 for test in each), key=lambda tested: (tested.not_worse, -tested.difference))
@@ -232,13 +234,6 @@ def with_every_model(tests: Mapping[str, NomineeTest], on_val: MeasuredGain | No
     known = (test.macro_f1 for test in each if test.macro_f1 is not None)
     macro = min(known, key=lambda pair: pair[1] - pair[0], default=None)
     consistencies = [test.consistency for test in each if test.consistency is not None]
-    gain = MeasuredGain(
-        min(test.f1.after for test in each) - min(test.f1.before for test in each),
-        max(test.sensitivity.after for test in each) - max(test.sensitivity.before for test in each),
-        min(consistencies, default=None),
-        each[0].estimate.n_samples,
-        _rise(macro),
-    )
     losses: list[_ClassLoss] = []
     for name, test in tests.items():
         losses += [replace(loss, label=f"{loss.label} ({name})") for loss in test.losses]
@@ -246,8 +241,8 @@ def with_every_model(tests: Mapping[str, NomineeTest], on_val: MeasuredGain | No
         each[0].id,
         f1,
         stable,
-        gain.consistency,
-        gain.with_val(on_val),
+        min(consistencies, default=None),
+        min((test.estimate for test in each), key=lambda estimate: estimate.total),
         tuple(dict.fromkeys(itertools.chain.from_iterable(test.lost for test in each))),
         decisive=BOTH if any(test.decisive == BOTH for test in each) else F1_ALONE,
         losses=tuple(losses),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -147,10 +147,6 @@ class RaceCounts:
             audited=audits[RIGHT] + audits[WRONG],
             wrong=audits[WRONG],
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
-        return asdict(self)
 
 
 def racing_line(race: Mapping[str, Any]) -> str:
