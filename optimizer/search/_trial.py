@@ -10,7 +10,7 @@ from optuna.trial import TrialState
 from psopt.errors import AnswersMissingError
 from psopt.evaluation import objective_values, score
 from psopt.search._front import Candidate, pareto_front
-from psopt.search._trial_record import EffortMeter, record_stopped, record_trial
+from psopt.search._trial_record import effort_meter, record_stopped, record_trial
 from psopt.search.distributed import DROPPED, FAILED, INFEASIBLE, OUTAGES, finished_by_others, write_answers
 from psopt.search.racing import HELD, RIGHT, WRONG, StoppedCandidate
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from psopt.evaluation import Objectives
     from psopt.search._front import Tried
     from psopt.search._state import SearchState
+    from psopt.search._trial_record import Effort
     from psopt.search.distributed import StoredStudy
     from psopt.search.racing import RaceResult
     from psopt.search_spaces import Edit, Prompt
@@ -84,29 +85,29 @@ class CandidateTrials:
         return candidate
 
     def _outcome(self, draw: Draw) -> Tried | None:
-        meter = EffortMeter(self._problem.evaluator.budget)
+        effort = effort_meter(self._problem.evaluator.budget)
         if not self._state.history.candidates:
-            return self._complete(draw, meter)
+            return self._complete(draw, effort)
         rivals = self._state.rivals(draw.prompt, draw.edits)
         result = self._races.run(draw.prompt, rivals, is_shortening=self._state.is_shortening)
         if result.rung is None or self._races.is_whole(result.rung):
-            return self._complete(draw, meter, is_audited=result.is_audited)
+            return self._complete(draw, effort, is_audited=result.is_audited)
         scores = self._races.estimates(draw.prompt, result.rung)
         stopped = StoppedCandidate(
             draw.trial.number, draw.prompt, draw.edits, scores, result.rung, HELD, order=draw.order
         )
         if result.is_audited:
             stopped = replace(stopped, audit=self._audit(stopped, rivals))
-        if result.stop and stopped.audit != WRONG:
-            stopped = replace(stopped, reason=result.stop.reason)
-        return self._stop(draw.trial, stopped, self._violation(stopped, result), meter)
+        if result.reason and stopped.audit != WRONG:
+            stopped = replace(stopped, reason=result.reason)
+        return self._stop(draw.trial, stopped, self._violation(stopped, result), effort)
 
-    def _complete(self, draw: Draw, meter: EffortMeter, *, is_audited: bool = False) -> Candidate | None:
+    def _complete(self, draw: Draw, effort: Effort, *, is_audited: bool = False) -> Candidate | None:
         """Score a trial's prompt and record it; None if others took this worker for dead and failed the trial."""
         trial = draw.trial
         predictions = self._problem.evaluator.predictions(draw.prompt, "val")
         candidate = Candidate(trial.number, draw.prompt, draw.edits, score(predictions), order=draw.order)
-        effort = meter.read()
+        taken = effort()
         others = self._state.history.candidates
         if is_audited:
             candidate = replace(candidate, audit=self._audit(candidate, others))
@@ -115,7 +116,7 @@ class CandidateTrials:
             baseline = self._state.baseline
         least_f1 = baseline.val.f1 - self._problem.options.parts.margin
         with finished_by_others(self._study, trial.number) as finished:
-            record_trial(trial, candidate, baseline, predictions, effort)
+            record_trial(trial, candidate, baseline, predictions, taken)
             if predictions.metric_scores is None and predictions.same is None:  # otherwise a judge would be asked again
                 write_answers(self._study, trial.number, predictions)
             trial.set_constraint("f1", least_f1 - candidate.val.f1)
@@ -126,11 +127,11 @@ class CandidateTrials:
         return candidate if finished.state == TrialState.COMPLETE else None
 
     def _stop(
-        self, trial: optuna.Trial, stopped: StoppedCandidate, violation: float, meter: EffortMeter
+        self, trial: optuna.Trial, stopped: StoppedCandidate, violation: float, effort: Effort
     ) -> StoppedCandidate | None:
         """Finish a trial with estimates, and with the answers so far; None if others finished it before."""
         with finished_by_others(self._study, trial.number) as finished:
-            record_stopped(trial, stopped, meter.read())
+            record_stopped(trial, stopped, effort())
             answers = self._problem.evaluator.partial_answers(stopped.prompt, "val")
             write_answers(self._study, trial.number, answers)
             trial.set_constraint("f1", violation)
@@ -150,9 +151,7 @@ class CandidateTrials:
     def _violation(self, stopped: StoppedCandidate, result: RaceResult) -> float:
         """How far a candidate is from being worth its whole grid: 0 or less is feasible, which held ones may be."""
         lacking = self._state.least_f1 - stopped.val.f1
-        if stopped.is_held or result.stop is None:
-            return lacking
-        return max(lacking, result.stop.shortfall, _LEAST_VIOLATION)
+        return lacking if stopped.is_held else max(lacking, result.shortfall, _LEAST_VIOLATION)
 
     def _may_go_on_after(self, error: BaseException) -> bool:
         """Whether an error may be the candidate's fault: examples of its own that a server refuses, for instance."""

@@ -13,7 +13,7 @@ from psopt.search_spaces import render_instructions, render_shown
 from psopt.text import escaped_markdown, fenced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     import optuna
     from psopt.evaluation import ModelScores, Predictions, Scores
@@ -22,26 +22,25 @@ if TYPE_CHECKING:
     from psopt.search.racing import StoppedCandidate
     from psopt.search_spaces import Prompt
 
+    Effort = Callable[[], dict[str, float]]
+
 _MOST_WEAK = 5  # samples in a note in the dashboard
 
 
-class EffortMeter:
-    """Measures what a trial takes, starting now."""
+def effort_meter(budget: Budget) -> Effort:
+    """Return what measures what a trial takes from now on: requests, tokens, US dollars and seconds."""
+    before, started = replace(budget.usage), time.monotonic()
 
-    def __init__(self, budget: Budget) -> None:
-        self._budget = budget
-        self._before = replace(budget.usage)
-        self._started = time.monotonic()
-
-    def read(self) -> dict[str, float]:
-        """What it has taken so far, as the trial keeps it: requests, tokens, US dollars, seconds."""
-        before, after = self._before, self._budget.usage
+    def read() -> dict[str, float]:
+        after = budget.usage
         return {
             "calls": after.made - before.made,
             "tokens": after.tokens - before.tokens,
             "cost_usd": after.cost - before.cost,
-            "seconds": round(time.monotonic() - self._started, 3),
+            "seconds": round(time.monotonic() - started, 3),
         }
+
+    return read
 
 
 def record_trial(

@@ -187,14 +187,14 @@ class CandidateRaces:
         loses in every objective. One in ten of those that stop is asked further, as a check.
         """
         if not self.are_run:
-            return RaceResult(None, None)
+            return RaceResult(None)
         baseline = self.baseline
         answers = {rival.prompt.id: self._answers(rival.prompt) for rival in rivals}
         answers |= {baseline.id: self._answers(baseline)}
         negligible = 0.0 if is_shortening else NEGLIGIBLE
         ask = partial(self.evaluator.answers, prompt, "val")
         result = self._race.run(prompt.id, ask, answers, baseline.id, negligible)
-        if result.rung is None or result.stop is None or not is_audited(prompt.id, self.options.seed):
+        if result.rung is None or not result.reason or not is_audited(prompt.id, self.options.seed):
             return result
         schedule = self._schedule
         further = schedule.after(result.rung) if result.rung == schedule.held_at else schedule.held_at

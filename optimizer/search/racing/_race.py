@@ -165,20 +165,6 @@ Ask = Callable[["NDArray[np.bool_]"], "Answers"]
 _AUDITED = 10
 
 
-@dataclass(frozen=True, slots=True)
-class _Stop:
-    """Why a candidate stopped."""
-
-    reason: str  # with the id of the prompt that dominates it
-    # By how much it is ahead of the rival in F1, -S (as disagreement) and, where defined, C on the rung's cells
-    lead: tuple[float, ...]
-
-    @property
-    def shortfall(self) -> float:
-        """How far the candidate is behind the rival in its best objective."""
-        return -max(self.lead)
-
-
 def is_dominated(differences: NDArray[np.float64], negligible: float = NEGLIGIBLE) -> bool:
     """Whether a rival is clearly better in all objectives, by normal bounds of paired differences, (n, k).
 
@@ -212,7 +198,9 @@ class RaceResult:
     """How far a candidate got."""
 
     rung: Rung | None  # the last one that it was asked about; None if it did not race
-    stop: _Stop | None  # why it went no further; None if no rival is clearly better, or it did not race
+    # Why it went no further, with the id of the prompt that dominates it; empty if no rival is clearly better
+    reason: str = ""
+    shortfall: float = 0.0  # how far it is behind that rival in its best objective
     is_audited: bool = False  # whether it was asked further anyway, as a check
 
 
@@ -249,12 +237,12 @@ class Race:
                 if (grid[cells] < 0).any():  # a rival that has not got this far
                     continue
                 differences = self.lead(prompt, answers, rival, grid, rung)
-                lead = tuple(differences.mean(axis=0).tolist())
+                shortfall = -float(differences.mean(axis=0).max())
                 if is_dominated(differences, negligible):
-                    return RaceResult(rung, _Stop(f"dominated by {rival}", lead))
+                    return RaceResult(rung, f"dominated by {rival}", shortfall)
                 if rival == baseline and is_below(differences, self.margin):
-                    return RaceResult(rung, _Stop("F1 below the baseline's", lead))
-        return RaceResult(schedule.held_at, None)
+                    return RaceResult(rung, "F1 below the baseline's", shortfall)
+        return RaceResult(schedule.held_at)
 
     def lead(self, prompt: str, answers: Answers, rival: str, grid: Answers, rung: Rung) -> NDArray[np.float64]:
         """Return by how much a candidate is ahead of a rival on each sample of a rung: (n, k), see `sample_gains`."""
