@@ -58,8 +58,6 @@ def show_diagnosis(console: Console, report: PromptReport) -> None:
         print_table(console, weakest_table(report, is_whole=not is_wrapped(console)))
     else:
         console.print(f"No sample's answer changes with the {varied}.".replace("the wordings.", "the wording."))
-    if line := report.diagnosis.carried_line:
-        console.print(line)
 
 
 def _print_notes(console: Console, report: PromptReport) -> None:

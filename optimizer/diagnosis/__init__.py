@@ -1,6 +1,6 @@
 """Diagnosis: on which samples a prompt fails, and what they have in common."""
 
-from psopt.diagnosis._diagnosis import Diagnosis, carried_by, diagnose_predictions, joint_view
+from psopt.diagnosis._diagnosis import Diagnosis, diagnose_predictions, joint_view
 from psopt.diagnosis._open_slices import find_open_slices
 from psopt.diagnosis._phrase_index import PhraseIndex
 from psopt.diagnosis._prompt_report import PromptReport

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 
 _MOST_CASES = 20  # per view
-_SHARES = {"50%": 0.5, "80%": 0.8, "90%": 0.9}  # of the total S, for which the number of samples is reported
-_ROUNDING = 1e-12  # a sum that misses a share only by rounding has reached it
 
 
 @dataclass(frozen=True)
@@ -49,21 +47,6 @@ def joint_view(predictions: Predictions) -> JointView | None:
     return JointView(tuple(predictions.sensitivities.tolist()), tuple(predictions.consistencies.tolist()), references)
 
 
-def carried_by(sensitivities: Sequence[float]) -> dict[str, int]:
-    """The fewest samples whose S sums to half, 80 % and 90 % of the total.
-
-    It shows how many samples to inspect, or to label first. All 0 if every sample is stable.
-
-    >>> carried_by([0.0, 0.6, 0.2, 0.2])
-    {'50%': 1, '80%': 2, '90%': 3}
-    """
-    ordered = np.sort(np.asarray(sensitivities, dtype=float))[::-1]
-    if not ordered.any():
-        return dict.fromkeys(_SHARES, 0)
-    total, summed = ordered.sum(), np.cumsum(ordered)
-    return {name: int(np.searchsorted(summed, share * total - _ROUNDING) + 1) for name, share in _SHARES.items()}
-
-
 @dataclass(frozen=True, slots=True)
 class FailureCase:
     """One failing sample: S, mean consistency with its class, and how many of its Q answers are right."""
@@ -85,7 +68,6 @@ class Diagnosis:
     slices: tuple[FailureSlice, ...]  # over all views
     # S against mean consistency; None without labels, and if not every cell was asked
     joint: JointView | None = None
-    carried: dict[str, int] = field(default_factory=dict)  # how many samples carry half, 80 % and 90 % of the total S
 
     def __repr__(self) -> str:
         """How many samples fail by each view, and how many groups they form: their texts would fill screens."""
@@ -97,24 +79,6 @@ class Diagnosis:
         """The slices, under their name in version 0.1."""
         return self.slices
 
-    @property
-    def carried_line(self) -> str:
-        """How few samples carry most of S, as a sentence; empty if every sample is stable.
-
-        >>> Diagnosis({}, (), carried={"50%": 1, "90%": 3}).carried_line
-        '1 sample carries half of the whole S, 3 carry 90 %: look at these first.'
-        >>> Diagnosis({}, (), carried={"50%": 1, "90%": 1}).carried_line
-        '1 sample carries 90 % of the whole S: look at it first.'
-        """
-        half, most = self.carried.get("50%", 0), self.carried.get("90%", 0)
-        if not half:
-            return ""
-        carrying = "1 sample carries" if half == 1 else f"{half} samples carry"
-        if half < most:
-            return f"{carrying} half of the whole S, {most} carry 90 %: look at these first."
-        these = "it" if half == 1 else "these"
-        return f"{carrying} 90 % of the whole S: look at {these} first."
-
     def of_views(self, views: Sequence[str]) -> Diagnosis:
         """Return only the slices of these views."""
         return replace(self, slices=tuple(failing for failing in self.slices if failing.view in views))
@@ -124,7 +88,6 @@ class Diagnosis:
         return {
             "groups": [failing.to_dict() for failing in self.slices],
             "joint": asdict(self.joint) if self.joint else None,
-            "carried": self.carried,
             "weak": {view: [asdict(case) for case in cases] for view, cases in self.failure_cases.items()},
         }
 
@@ -145,7 +108,7 @@ def diagnose_predictions(predictions: Predictions, *, labelled: Sequence[Sample]
         of_views = (find_slices(predictions, view, labelled=labelled) for view in views)
         slices, joint = tuple(itertools.chain.from_iterable(of_views)), joint_view(predictions)
     cases = {view: _most_severe(predictions, view) for view in views}
-    return Diagnosis(cases, slices, joint, carried_by(predictions.sensitivities.tolist()))
+    return Diagnosis(cases, slices, joint)
 
 
 def _most_severe(predictions: Predictions, view: View) -> tuple[FailureCase, ...]:

@@ -37,7 +37,6 @@ def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note
         na_lines=na_lines(content),
         lopsided=shares_line(content),
         suspects=report.suspects.line,
-        carried=report.diagnosis.carried_line,
         quality=report.predictions.answers.quality_name,
         groups=most_severe(content["groups"]),
         weak=weak[:_SAMPLES],

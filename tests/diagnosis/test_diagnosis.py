@@ -12,7 +12,6 @@ from psopt.diagnosis import (
     Diagnosis,
     PhraseIndex,
     PromptReport,
-    carried_by,
     diagnose_predictions,
     find_slices,
     joint_view,
@@ -161,8 +160,6 @@ def test_without_labels_there_is_no_joint_view_and_the_rest_works(broken: Any) -
     assert joint_view(unlabelled) is None
     data = diagnose_predictions(unlabelled).to_dict()
     assert data["joint"] is None
-    assert data["carried"] == {"50%": 4, "80%": 7, "90%": 8}
-    assert carried_by([0.0, 0.0]) == {"50%": 0, "80%": 0, "90%": 0}
 
 
 def test_texts_without_a_word_are_no_reason_to_fail(broken: Any) -> None:
