@@ -9,9 +9,9 @@ from psopt.diagnosis import distinct_slices
 from psopt.proposals._quoted_phrases import with_support
 from psopt.proposals._topics import NoteTopics
 from psopt.proposals.llm._draft_checks import DraftChecks, DraftError, RepeatedDraftError, parsed
-from psopt.proposals.llm._messages import ask_again
 from psopt.proposals.llm._requests import (
     N_WITHOUT_TOPIC,
+    ask_again,
     definition_requests,
     note_request,
     open_note_requests,
