@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from psopt.evaluation import Objectives
 from psopt.models.chat import tokens_of_text
 from psopt.search_spaces import ORDERS, render_fixed
 from psopt.settings import GATE_MARGIN
@@ -14,21 +13,9 @@ from psopt.settings import GATE_MARGIN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
     from psopt.evaluation import Scores
+    from psopt.search.racing import EstimatedScores
     from psopt.search_spaces import Edit, Prompt
-
-
-class RankedScores(Objectives, Protocol):
-    """The objectives on val, measured or estimated, from which fronts are built."""
-
-    @property
-    def gains(self) -> NDArray[np.float64]:
-        """All of them, to be maximised: F1, -S and, where it is defined, C."""
-
-    @property
-    def is_hollow(self) -> bool:
-        """Whether a constant answer would score about the same or better, so that S and C mean nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +29,7 @@ class Tried:
     trial: int
     prompt: Prompt
     edits: tuple[Edit, ...]
-    val: RankedScores
+    val: Scores | EstimatedScores
     order: str = field(default=ORDERS[0], kw_only=True)
     audit: str = field(default="", kw_only=True)
 

@@ -148,8 +148,9 @@ def _ids(members: Sequence[int] | NDArray[np.int64], predictions: Predictions) -
 def _ask_for_note(prompt: Prompt, failing: FailureSlice, members: Sequence[int], predictions: Predictions) -> Messages:
     """Ask for one general sentence that would improve the answers to a group of weak samples, its `members`."""
     taken_for = ""
-    near = _of_label(failing.predicted, predictions) or _answered_well(members, predictions)
+    near: Sequence[int] = _answered_well(members, predictions)
     if failing.predicted:
+        near = predictions.members(failing.predicted).tolist() or near
         taken_for = f" They are mostly taken for {failing.predicted}."
     parts = [
         _current(prompt),
@@ -192,7 +193,9 @@ def _ask_for_open_note(prompt: Prompt, members: Sequence[int], predictions: Pred
 def _ask_for_definition(prompt: Prompt, label: str, other: str, predictions: Predictions) -> Messages:
     """Ask what a label covers, and its boundary to the label that it is most often mistaken for, if there is one."""
     right = predictions.share_right
-    members = sorted(_of_label(label, predictions), key=lambda index: (right[index], predictions.samples[index].id))
+    members = sorted(
+        predictions.members(label).tolist(), key=lambda index: (right[index], predictions.samples[index].id)
+    )
     form = {"label": label, "definition": "..."}
     task = f"Define {label}: say in one short sentence what its {prompt.noun}s are about, by their meaning."
     parts = [
@@ -202,7 +205,7 @@ def _ask_for_definition(prompt: Prompt, label: str, other: str, predictions: Pre
     ]
     if other:
         form["boundary"] = "..."
-        look_alikes = _nearest(members, _of_label(other, predictions), predictions)
+        look_alikes = _nearest(members, predictions.members(other).tolist(), predictions)
         parts.append(f"They are most often taken for {other}. These {prompt.noun}s look alike and belong to {other}:")
         parts.append(_seen(prompt, look_alikes, predictions))
         task += (
@@ -221,7 +224,7 @@ def _ask_for_all_definitions(
     n_each = max(1, min(2, _MOST_OF_ALL_LABELS // len(prompt.labels)))
     shown = []
     for label in prompt.labels:
-        rightest_first = sorted(_of_label(label, predictions), key=lambda index: -right[index])
+        rightest_first = sorted(predictions.members(label).tolist(), key=lambda index: -right[index])
         shown += [{**_shown(prompt, index, predictions), "label": label} for index in rightest_first[:n_each]]
     form = json.dumps({"definitions": dict.fromkeys(prompt.labels, "...")}, ensure_ascii=False)
     parts = [_current(prompt), f"These are {prompt.noun}s with their labels:", _samples(shown)]
@@ -301,10 +304,6 @@ def _shown(prompt: Prompt, index: int, predictions: Predictions) -> dict[str, An
     if prompt.template is None or len(fields) < 2:
         return {"text": text[:_MOST_CHARACTERS]}
     return {"fields": {name: value[: _MOST_CHARACTERS // len(fields)] for name, value in fields.items()}}
-
-
-def _of_label(label: str | None, predictions: Predictions) -> list[int]:
-    return [index for index, sample in enumerate(predictions.samples) if label and sample.label == label]
 
 
 def _answered_well(members: Sequence[int], predictions: Predictions) -> list[int]:

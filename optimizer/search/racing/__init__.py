@@ -6,6 +6,7 @@ from psopt.search.racing._candidate_races import (
     RIGHT,
     WRONG,
     CandidateRaces,
+    EstimatedScores,
     RaceCounts,
     StoppedCandidate,
     check_wordings,
