@@ -14,7 +14,7 @@ from psopt.models import calibrates
 from psopt.models.chat import asks_in_chat
 from psopt.rephrasings import to_file
 from psopt.runs import CONTRIBUTIONS, STUDY, Found, RunRecorder, StudyNote, study_name
-from psopt.search import Reserve, Search, keep_baseline, open_study
+from psopt.search import Reserve, Search, choose_trial, keep_baseline, open_study
 from psopt.search.distributed import StudyMetadata, outdate_answers, write_metadata
 from psopt.search.gating import check_pinned
 
@@ -63,7 +63,7 @@ def search_in(
         note.begin(study)
         reserve = Reserve(evaluator, settings.leave_one_out or 0, len(settings.heldout_from), len(probes))
         worker = f"optimize-{uuid.uuid4().hex[:6]}" if settings.storage else ""
-        search = Search(study, problem, worker=worker, on_new_best=note.show_best)
+        search = Search(study, problem, worker=worker, on_new_best=_mark_best)
         stopped = _run(search, reserve)
         result, limit = finish(recorder, search, stopped, probes)
         note.end(study, result)
@@ -86,6 +86,10 @@ def search_in(
         raise BudgetReachedError(ending, result) from stopped
     observer.phase(f"{ending} --max-calls N")  # it ends as planned
     return result
+
+
+def _mark_best(search: Search) -> None:
+    choose_trial(search.study, search.state.best.trial)
 
 
 def _is_for_nothing(error: BaseException, problem: SearchProblem, settings: RunSettings, search: Search | None) -> bool:

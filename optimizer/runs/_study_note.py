@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from psopt.evaluation import Evaluator, Objectives
     from psopt.runs._run import Run
     from psopt.runs._settings import RunSettings
-    from psopt.search import Search
     from psopt.search.distributed import StoredStudy
     from psopt.tasks import Task
 
@@ -31,7 +30,7 @@ _WAYS_TO_END = {
 
 @dataclass(frozen=True, eq=False)
 class StudyNote:
-    """Updates the note of a study, and the one trial that has a badge, as its run goes on."""
+    """Writes the note of a study when its run begins and ends, and marks the trial to use."""
 
     folder: Path  # the run directory
     task: Task
@@ -40,7 +39,12 @@ class StudyNote:
 
     def begin(self, study: StoredStudy) -> None:
         """Describe what the run is about."""
-        show_note(study, self._text("## Best so far", ["No prompt was measured yet.", *self._how_to_go_on()]))
+        lines = [
+            "The trial with the badge is the best so far. What is recommended is decided at the end, on test samples."
+        ]
+        if self.settings.program != "python":
+            lines.append(f"If it was broken off:\n\n    psopt resume {shell_line([self.folder])}")
+        show_note(study, self._text("## Not finished", lines))
 
     def end(self, study: StoredStudy, run: Run) -> None:
         """Describe the result, and how to export it."""
@@ -72,29 +76,6 @@ class StudyNote:
         ]
         show_note(study, self._text(head, lines))
         choose_trial(study, recommended.trial)
-
-    def show_best(self, search: Search) -> None:
-        """Show which prompt is the best so far."""
-        best, start = search.state.best, search.state.baseline
-        about = f"Prompt `{best.id}`, {counted(len(best.edits), 'edit')}"
-        if best not in search.candidates:
-            about += ", by estimates: it was asked about a part of val"
-        rows: dict[str, Objectives] = {"original prompt, val": start.val}
-        if best.id != start.id:
-            rows[f"trial {best.trial}, val"] = best.val
-        lines = [
-            f"{about}.",
-            self._scores(rows),
-            "What is recommended is decided at the end, on test samples that the search does not see.",
-            *self._how_to_go_on(),
-        ]
-        show_note(search.study, self._text(f"## Best so far: trial {best.trial}", lines))
-        choose_trial(search.study, best.trial)
-
-    def _how_to_go_on(self) -> list[str]:
-        if self.settings.program == "python":
-            return []
-        return [f"If it was broken off:\n\n    psopt resume {shell_line([self.folder])}"]
 
     def _text(self, head: str, lines: list[str]) -> str:
         task, samples = self.task, self.evaluator.samples

@@ -3,28 +3,42 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+import time
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from optuna.trial import TrialState
 from psopt.errors import AnswersMissingError
-from psopt.evaluation import objective_values, score
+from psopt.evaluation import objective_values, score, shares_line
 from psopt.search._front import Candidate, pareto_front
-from psopt.search._trial_record import effort_meter, record_stopped, record_trial
-from psopt.search.distributed import DROPPED, FAILED, INFEASIBLE, OUTAGES, finished_by_others, write_answers
+from psopt.search.distributed import (
+    AUDIT,
+    DROPPED,
+    FAILED,
+    INFEASIBLE,
+    OUTAGES,
+    PROMPT_ID,
+    RACED,
+    finished_by_others,
+    write_answers,
+)
 from psopt.search.racing import HELD, RIGHT, WRONG, StoppedCandidate
+from psopt.search_spaces import render_instructions, render_shown
+from psopt.text import escaped_markdown, fenced
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import optuna
     from psopt.evaluation import Objectives
+    from psopt.models.chat import Budget
     from psopt.search._front import Tried
     from psopt.search._state import SearchState
-    from psopt.search._trial_record import Effort
     from psopt.search.distributed import StoredStudy
     from psopt.search.racing import RaceResult
     from psopt.search_spaces import Edit, Prompt
+
+    Effort = Callable[[], dict[str, float]]
 
 _LONGEST_REASON = 500  # characters of an error that a trial keeps
 
@@ -111,12 +125,10 @@ class CandidateTrials:
         others = self._state.history.candidates
         if is_audited:
             candidate = replace(candidate, audit=self._audit(candidate, others))
-        baseline = candidate
-        if others:
-            baseline = self._state.baseline
+        baseline = self._state.baseline if others else candidate
         least_f1 = baseline.val.f1 - self._problem.options.parts.margin
         with finished_by_others(self._study, trial.number) as finished:
-            record_trial(trial, candidate, baseline, predictions, taken)
+            record_trial(trial, candidate, taken)
             if predictions.metric_scores is None and predictions.same is None:  # otherwise a judge would be asked again
                 write_answers(self._study, trial.number, predictions)
             trial.set_constraint("f1", least_f1 - candidate.val.f1)
@@ -170,3 +182,71 @@ class CandidateTrials:
             with contextlib.suppress(*OUTAGES):
                 if try_again and trial.params:
                     self._study.enqueue_trial(trial.params)
+
+
+def effort_meter(budget: Budget) -> Effort:
+    """Return what measures what a trial takes from now on: requests, tokens, US dollars and seconds."""
+    before, started = replace(budget.usage), time.monotonic()
+
+    def read() -> dict[str, float]:
+        after = budget.usage
+        return {
+            "calls": after.made - before.made,
+            "tokens": after.tokens - before.tokens,
+            "cost_usd": after.cost - before.cost,
+            "seconds": round(time.monotonic() - started, 3),
+        }
+
+    return read
+
+
+def record_trial(trial: optuna.Trial, candidate: Candidate, effort: dict[str, float]) -> None:
+    """Write a candidate's attributes and its note in Markdown to its trial."""
+    from optuna_dashboard import save_note
+
+    scores = candidate.val
+    attributes: dict[str, Any] = {
+        "per_class": {label: asdict(of_class) for label, of_class in scores.per_class.items()},
+        "na_rate": scores.na_rate,
+    }
+    if scores.constant is not None:
+        attributes["constant"] = f"always answers {scores.constant}"
+    if scores.shares is not None and scores.shares.is_hollow:
+        attributes["shares"] = asdict(scores.shares)
+    _set(trial, candidate, attributes | effort)
+    save_note(trial, note(candidate))
+
+
+def record_stopped(trial: optuna.Trial, stopped: StoppedCandidate, effort: dict[str, float]) -> None:
+    """Write the attributes of a candidate that stopped to its trial; its values there are estimates."""
+    _set(trial, stopped, {RACED: stopped.raced, **effort})
+
+
+def _set(trial: optuna.Trial, candidate: Tried, attributes: dict[str, Any]) -> None:
+    attributes = {PROMPT_ID: candidate.id, "edits": [str(edit) for edit in candidate.edits], **attributes}
+    if candidate.audit:
+        attributes[AUDIT] = candidate.audit
+    for name, value in attributes.items():
+        trial.set_user_attr(name, value)
+
+
+def note(candidate: Candidate) -> str:
+    """Describe a prompt and what it adds in Markdown; all text from data is escaped or fenced."""
+    parts = [f"# Prompt {candidate.id}"]
+    if candidate.val.constant is not None:
+        parts.append(
+            f"**It always answers {escaped_markdown(candidate.val.constant)}**: S = 0 and C = 1 are worth nothing."
+        )
+    elif lopsided := shares_line(candidate.val.to_dict(), "It"):
+        parts.append(escaped_markdown(lopsided))
+    added = [f"- {edit.kind}: {escaped_markdown(str(edit))}" for edit in candidate.edits]
+    parts += ["## Added to the original prompt", "\n".join(added) or "Nothing: this is the original prompt."]
+    parts += ["## The prompt", _prompt(candidate.prompt)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _prompt(prompt: Prompt) -> str:
+    """The prompt in a code block; a user's own prompt as a diff, so that additions stand out."""
+    if prompt.template is None:
+        return fenced(render_instructions(prompt))
+    return fenced(render_shown(prompt, marked=True), "diff")

@@ -65,7 +65,7 @@ def test_the_front_and_a_trial_s_note_are_on_the_page(dashboard: tuple[Any, str]
     best_id = read(run.parent, "front.json")["prompts"][0]["id"]
     best = next(trial for trial in trials if trial.values and trial.user_attrs["prompt_id"] == best_id)
     page = shown(f"{url}/trials?numbers={best.number}")
-    for said in (f"Prompt {best_id}", "Where it is weak", "Classify the question"):
+    for said in (f"Prompt {best_id}", "Added to the original prompt", "Classify the question"):
         assert said in page
     assert not re.search(r"&amp;#?\w+;", page), "an entity is shown as such"
 
