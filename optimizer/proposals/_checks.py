@@ -146,11 +146,6 @@ class ProposalChecks:
         """Whether a sample holds an order or case number: not personal, but better kept out of prompts."""
         return next(private_pieces(shown_words(sample.text), with_cases=True), None) is not None
 
-    def held_back(self, samples: Iterable[Sample]) -> dict[str, str]:
-        """The objections to showing samples, by their ids."""
-        objections = {sample.id: self.against_example(sample) for sample in samples}
-        return {name: objection for name, objection in objections.items() if objection}
-
     @cached_property
     def _shared_pieces(self) -> frozenset[str]:
         """What looks private but is in nearly all samples, like a policy's phone number: it belongs to no person."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import time
 import traceback
-from collections import Counter
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,6 @@ from psopt.answers import AnswerType
 from psopt.diagnosis import Diagnosis, diagnose_predictions, find_suspects
 from psopt.errors import BudgetReachedError, InputError, PsoptError
 from psopt.evaluation import OBJECTIVES, pooled
-from psopt.proposals import ProposalChecks
 from psopt.rephrasings import to_file
 from psopt.runs._directory import (
     CONTRIBUTIONS,
@@ -60,7 +58,6 @@ class RunRecorder:
     before: dict[str, Any] = field(default_factory=dict)
     plan: dict[str, Any] | None = None
     _tested: Found | None = None  # the findings at the end
-    _not_shown: dict[str, str] | None = None
 
     def __post_init__(self) -> None:
         if (self.directory.path / MANIFEST).exists():
@@ -150,7 +147,7 @@ class RunRecorder:
         self.directory.write_json(REPHRASINGS, to_file(self.evaluator.rephrasings))
 
     def save_proposals(self, search: Search) -> None:
-        """Write every proposed edit, every refused draft and every held-back sample, and the reasons."""
+        """Write every proposed edit, and every refused draft with the reason."""
         refused: list[dict[str, Any]] = []
         with contextlib.suppress(InputError):  # there is none yet; a damaged file is overwritten
             refused = self.directory.read_json(PROPOSALS)["refused"]
@@ -160,24 +157,8 @@ class RunRecorder:
             "schema_version": 1,
             "edits": [edit.to_dict() for edit in search.state.pool],
             "refused": refused,
-            "held_back": [{"sample": name, "reason": why} for name, why in self._held_back(search).items()],
         }
         self.directory.write_json(PROPOSALS, content)
-
-    def _held_back(self, search: Search) -> dict[str, str]:
-        """The train samples that may not be shown as examples, found once; the user is told if that is most of them."""
-        if self._not_shown is None:
-            samples, problem = self.evaluator.samples["train"], search.problem
-            checks = ProposalChecks.of(self.task, problem.baseline_prompt, problem.options.parts.hold_back)
-            self._not_shown = checks.held_back(samples)
-            if len(self._not_shown) > len(samples) / 2:
-                counts = Counter(self._not_shown.values()).most_common()
-                reasons = ", ".join(f"{why} ({n})" for why, n in counts)
-                problem.observer.phase(
-                    f"{len(self._not_shown)} of {len(samples)} train samples may be no example: {reasons} "
-                    f"({PROPOSALS}; hold_back lifts that)"
-                )
-        return self._not_shown
 
     def save_prompts(
         self,

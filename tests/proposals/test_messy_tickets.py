@@ -104,7 +104,13 @@ def test_nothing_that_is_proposed_is_private_or_an_empty_example(ticket_edits: l
         assert all(re.search(r"\w", re.sub("<[^>]*>", "", shown)) for shown in (subject, body))
 
 
-def test_what_all_samples_share_holds_none_back_and_what_is_held_back_is_listed() -> None:
+def held_back(checks: ProposalChecks, samples: list[Sample]) -> dict[str, str]:
+    """The objections to showing samples, by their ids."""
+    objections = {sample.id: checks.against_example(sample) for sample in samples}
+    return {name: objection for name, objection in objections.items() if objection}
+
+
+def test_what_all_samples_share_holds_none_back() -> None:
     """Met: a policy in every example made all of them near copies, and its phone number all of them private."""
     policy = "Refunds take ten days. Dear Anna Poe answers questions at 555-123-4567 on working days from nine to five."
     things = ["boat", "lamp", "desk", "chair", "cable", "phone", "radio", "clock", "mirror", "carpet", "bottle"]
@@ -123,13 +129,13 @@ def test_what_all_samples_share_holds_none_back_and_what_is_held_back_is_listed(
     info = DatasetInfo("mails", "memory", "")
     task = Task("mails", "Sort the mail.", ("bugs", "billing"), **made, info=info)
     task_and_odd = [*made["train"], private, copied, empty]
-    assert ProposalChecks.of(task).held_back(task_and_odd) == {
+    assert held_back(ProposalChecks.of(task), task_and_odd) == {
         "train-x": "holds private text",
         "train-y": NEAR,
         "train-z": "is empty",
     }
-    held_back = {how: {*ProposalChecks.of(task, None, how).held_back(task_and_odd)} for how in get_args(HoldBack)}
-    assert held_back == {
+    of_each = {how: {*held_back(ProposalChecks.of(task, None, how), task_and_odd)} for how in get_args(HoldBack)}
+    assert of_each == {
         "all": {"train-x", "train-y", "train-z"},
         "private": {"train-x", "train-z"},
         "copies": {"train-y", "train-z"},
