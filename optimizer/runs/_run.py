@@ -113,7 +113,9 @@ class Run:
 
     def evaluated_trials(self) -> list[dict[str, Any]]:
         """Return the study's candidates that were evaluated completely, as trials.json lists them."""
-        return [_as_listed(row) for row in self._trial_rows() if row["state"] == "complete" and not row["raced"]]
+        names = ("trial", "id", "edits", *OBJECTIVES, "feasible")
+        whole = (row for row in self._trial_rows() if row["state"] == "complete" and not row["raced"])
+        return [{name: row[name] for name in names} for row in whole]
 
     def to_frame(self, *, seed_prompt: bool = False) -> pd.DataFrame:
         """Return a pandas DataFrame with one row per prompt of the front, by descending F1 on val.
@@ -216,30 +218,22 @@ def _trial_row(trial: FrozenTrial, metric_names: Collection[str], front: Collect
     attributes = trial.user_attrs
     is_complete = trial.state == optuna.trial.TrialState.COMPLETE
     values = dict(zip(metric_names, trial.values, strict=True)) if trial.values else {}
-    row = {
+    edits = attributes.get("edits")
+    return {
         "trial": trial.number,
         "state": trial.state.name.lower(),
         "id": attributes.get("prompt_id"),
         **{name: values.get(name) for name in OBJECTIVES},
         "na_rate": attributes.get("na_rate"),
-        "feasible": None,
+        "feasible": "infeasible" not in attributes if is_complete and "raced" not in attributes else None,
         "on_front": attributes.get("prompt_id") in front and is_complete,
-        "n_edits": None,
-        "edits": attributes.get("edits"),
+        "n_edits": None if edits is None else len(edits),
+        "edits": edits,
         "raced": attributes.get("raced"),
         "note": next((attributes[name] for name in _NOTES if name in attributes), None),
         **{name: attributes.get(name) for name in ("calls", "tokens", "cost_usd", "seconds")},
         "started": trial.datetime_start,
     }
-    if is_complete and "raced" not in attributes:
-        row["feasible"] = "infeasible" not in attributes
-    if "edits" in attributes:
-        row["n_edits"] = len(attributes["edits"])
-    return row
-
-
-def _as_listed(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: row[name] for name in ("trial", "id", "edits", *OBJECTIVES, "feasible")}
 
 
 def scores_and_bounds(scores: Mapping[str, Any] | None) -> dict[str, float | None]:
