@@ -98,17 +98,14 @@ def diagnose_predictions(predictions: Predictions, *, labelled: Sequence[Sample]
     See `find_slices` for `labelled`. Where there are no classes, without labels or for open answers, see
     `find_open_slices`.
     """
-    is_open = predictions.answers.open is not None
-    views = [view for view in VIEWS if predictions.is_labelled or view == "sensitivity"]
-    if is_open:
-        views = [view for view in views if view != "consistency"]
-    if is_open or not predictions.is_labelled:
-        slices, joint = find_open_slices(predictions, views), None
-    else:
+    views: tuple[View, ...] = ("sensitivity", "accuracy") if predictions.is_labelled else ("sensitivity",)
+    if predictions.is_labelled and predictions.answers.open is None:
+        views = VIEWS
         of_views = (find_slices(predictions, view, labelled=labelled) for view in views)
         slices, joint = tuple(itertools.chain.from_iterable(of_views)), joint_view(predictions)
-    cases = {view: _most_severe(predictions, view) for view in views}
-    return Diagnosis(cases, slices, joint)
+    else:
+        slices, joint = find_open_slices(predictions, views), None
+    return Diagnosis({view: _most_severe(predictions, view) for view in views}, slices, joint)
 
 
 def _most_severe(predictions: Predictions, view: View) -> tuple[FailureCase, ...]:
@@ -127,10 +124,8 @@ def _most_severe(predictions: Predictions, view: View) -> tuple[FailureCase, ...
         right = predictions.n_right.tolist()
         if predictions.answers.has_consistency:
             alike = predictions.consistencies.tolist()
-    cases = []
-    for index in failing[:_MOST_CASES]:
-        sample = predictions.samples[index]
-        answers = predictions.answers_to(index)
-        case = FailureCase(sample.id, sample.text, sample.label, unstable[index], alike[index], right[index], answers)
-        cases.append(case)
-    return tuple(cases)
+    cases = ((index, predictions.samples[index]) for index in failing[:_MOST_CASES])
+    return tuple(
+        FailureCase(of.id, of.text, of.label, unstable[row], alike[row], right[row], predictions.answers_to(row))
+        for row, of in cases
+    )

@@ -85,10 +85,7 @@ def tokens_around(evaluator: Evaluator) -> TokenRange:
 def tokens_of_mean_text(texts: Sequence[str]) -> TokenRange:
     """Return about how many tokens a text has on average; zero if there are no texts."""
     few = texts[:_ENOUGH_TEXTS]
-    total = TokenRange()
-    for text in few:
-        total += tokens_of_text(text)
-    return total.times(1 / max(1, len(few)))
+    return sum(map(tokens_of_text, few), TokenRange()).times(1 / max(1, len(few)))
 
 
 def _tokens(prompt: Prompt, around: TokenRange) -> int:

@@ -39,23 +39,13 @@ def note_text(noun: str, phrases: Sequence[str], label: str) -> str:
     >>> note_text("mail", ["subject: ^bill", "body: refund"], "billing")
     'A mail whose subject begins with "bill" or whose body contains "refund" usually belongs to billing.'
     """
-    subject = described(noun, phrases)
-    return f"{subject[0].upper()}{subject[1:]} usually belongs to {label}."
-
-
-def described(noun: str, phrases: Sequence[str]) -> str:
-    """Describe a text that shows any of these phrases.
-
-    >>> described("text", ["price", "cost"])
-    'a text that contains "price" or "cost"'
-    """
     shown_by: dict[str, list[str]] = {"that": []}  # phrases of the whole text come first
     for phrase in phrases:
         field, alone = field_and_phrase(phrase)
         shown_by.setdefault(f"whose {field}" if field else "that", []).append(alone)
     clauses = [f"{subject} {_condition(shown)}" for subject, shown in shown_by.items() if shown]
-    article = "an" if noun[0].lower() in "aeiou" else "a"
-    return f"{article} {noun} {' or '.join(clauses)}"
+    article = "An" if noun[0].lower() in "aeiou" else "A"
+    return f"{article} {noun} {' or '.join(clauses)} usually belongs to {label}."
 
 
 def _condition(phrases: Sequence[str]) -> str:
