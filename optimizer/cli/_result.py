@@ -19,7 +19,6 @@ from psopt.runs import (
     price_line,
     prompt_names,
     quality_name,
-    short_line,
     unasked_lines,
     verdict_lines,
 )
@@ -134,10 +133,9 @@ def _further_lines(result: _Result) -> list[str]:
     if answers := AnswerType.from_dict(manifest.get("answers")).note:
         lines.append(f"{answers}.")
     if run.short.id != result.knee.id:
-        line = f"{run.short.id} is the shortest that is no worse than the knee by more than one standard error on val"
-        if against_knee := manifest.get("short_against_knee"):
-            line = f"{line}; on test against the knee, in points: {short_line(against_knee, result.quality)}"
-        lines.append(f"{line}.")
+        lines.append(
+            f"{run.short.id} is the shortest that is no worse than the knee by more than one standard error on val."
+        )
     lines += size_lines({"original": run.baseline, name: chosen})
     tested = {result.names[of.id]: of.test.to_dict() for of in result.compared if of.test}
     if len(tested) == len(result.compared) and (beside := beside_quality_line(*tested.values())):

@@ -38,7 +38,6 @@ from psopt.runs import (
     prompt_names,
     quality_name,
     recommendation_lines,
-    short_line,
     unasked_lines,
 )
 from psopt.search.racing import racing_line
@@ -203,9 +202,6 @@ def _facts(contents: Contents, directory: RunDirectory, prices: Mapping[str, Cal
         "psopt": "; ".join(filter(None, (run["psopt_version"], run["command"]))),
         "length": f"{arrow}: {price_line(prices[before['id']], prices[after['id']])}".replace("->", "→"),
     }
-    if against_knee := run.get("short_against_knee"):
-        gains = short_line(against_knee, quality)
-        facts["short"] = f"{run['short']['id']} on test against the knee, in points: {gains}"
     return facts | {
         "answers are": answers and f"{answers}.",
         f"beside {quality}": beside and f"On test, {arrow}: {beside}".replace("->", "→"),

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from psopt._version import __version__
-from psopt.evaluation import OBJECTIVES, compare_paired, measure_names
 from psopt.models import capabilities_of
 from psopt.models.chat import asks_in_chat, public_command, tokens_of_text
 from psopt.rephrasings import diversity_of
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from psopt.evaluation import Evaluator
-    from psopt.metrics import PairedDifference
     from psopt.models.chat import Budget
     from psopt.runs._recommendation import Recommendation
     from psopt.runs._settings import RunSettings
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
 
 
 FOUND = (
-    *("baseline", "front", "short", "prompt_limits", "short_against_knee", "race", "recommended"),
+    *("baseline", "front", "short", "prompt_limits", "race", "recommended"),
     *("other_wordings", "calibration", "planted", "probe", "kept_if_steady"),
 )
 """The keys of run.json that say what was found."""
@@ -151,22 +149,7 @@ def _findings(found: Found, evaluator: Evaluator, settings: RunSettings, before:
     if found.shortest:
         limits = PromptLimits.in_search(found.baseline.prompt, evaluator, settings.search.parts)
         entries["prompt_limits"] = {"edits": limits.most_edits, "tokens": limits.most_tokens}
-        if against_knee := _against_knee(evaluator, found.shortest, knee(found.front, found.baseline)):
-            entries["short_against_knee"] = against_knee
     return entries
-
-
-def _against_knee(evaluator: Evaluator, shortest: Candidate, at_knee: Candidate) -> dict[str, dict[str, float]]:
-    """What the shortest prompt gains or loses on test; empty if both are the same, or not both were tested."""
-    if not (at_knee.test and shortest.test) or shortest.id == at_knee.id or len(evaluator.texts("test")) < 2:
-        return {}
-    before, after = (evaluator.predictions(candidate.prompt, "test") for candidate in (at_knee, shortest))
-    differences = compare_paired(before, after)
-    return {name: _difference(differences[name]) for name in OBJECTIVES if name in differences}
-
-
-def _difference(measured: PairedDifference) -> dict[str, float]:
-    return {part: float(getattr(measured, part)) for part in ("difference", "low", "high", "p_value")}
 
 
 def _models_of(evaluator: Evaluator) -> dict[str, Any]:
@@ -202,19 +185,3 @@ def limits_line(limits: Mapping[str, Any]) -> str:
     """
     units = {"edits": "edits", "tokens": "tokens per call"}
     return " and ".join(f"{limits[name]:,} {unit}" for name, unit in units.items() if limits[name] is not None)
-
-
-def short_line(against_knee: dict[str, dict[str, float]], quality: str = "F1") -> str:
-    """Describe what the shortest prompt gains or loses on test against the knee, in points.
-
-    `quality` is the name of what takes the place of F1 (`AnswerType.quality_name`).
-
-    >>> loss = {"difference": -0.012, "low": -0.03, "high": 0.006, "p_value": 0.2}
-    >>> short_line({"f1": loss})
-    'F1 -1.2 (-3.0 to +0.6)'
-    """
-    names = measure_names(quality)
-    return ", ".join(
-        f"{names[name]} {100 * test['difference']:+.1f} ({100 * test['low']:+.1f} to {100 * test['high']:+.1f})"
-        for name, test in against_knee.items()
-    )
