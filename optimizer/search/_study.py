@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import optuna
 from optuna.trial import TrialState
@@ -23,13 +23,13 @@ from psopt.search.distributed import (
     stored_edits,
 )
 from psopt.search_spaces import CALIBRATE, Prompt, apply_edits, chosen_edits
-from psopt.settings import SamplerName
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from optuna.trial import FrozenTrial
     from psopt.answers import AnswerType
+    from psopt.settings import SamplerName
 
 
 _THEIRS = "---\n\n*What is written below this line stays.*"
@@ -97,9 +97,7 @@ def make_sampler(name: SamplerName, seed: int) -> optuna.samplers.BaseSampler:
     if name == "gp":
         import_extra("torch", "the sampler gp", "local")
         return optuna.samplers.GPSampler(seed=seed)
-    if name == "random":
-        return optuna.samplers.RandomSampler(seed=seed)
-    raise UnknownNameError("sampler", name, get_args(SamplerName))
+    return optuna.samplers.RandomSampler(seed=seed)
 
 
 def show_note(study: StoredStudy, text: str) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
-from psopt.errors import InputError, UnknownNameError, nearest
+from psopt.errors import InputError, nearest
 from psopt.evaluation import holm, why_worthless
 from psopt.search.gating._nominee_test import ALPHA, BOTH, F1_ALONE, NomineeTest, compare_nominee, with_every_model
 from psopt.settings import GATE_MARGIN, GateMode
@@ -85,13 +85,7 @@ def gate(
     `nominees` are in order of preference, chosen without using these samples; ``off`` recommends the first untested.
     F1 may be lower by the `margin`. The `pinned` samples are those that a nominee must answer correctly wherever the
     baseline does. `on_val` is by how much nominees were better there, for ``likely``.
-
-    Raises InputError if the mode or the margin is invalid.
     """
-    if mode not in get_args(GateMode):
-        raise UnknownNameError("gate", mode, get_args(GateMode))
-    if not 0 <= margin < 1:
-        raise InputError(f"the gate's margin must be 0 or more and below 1, not {margin:g}: .01 is one point of F1")
     of_val = on_val or {}
     reason = _f1_alone(baseline, mode)
 

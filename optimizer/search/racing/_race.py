@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from psopt.answers import ONE_LABEL, LabelSets, places_of, similarities_of, text_of, worths_of
-from psopt.errors import InputError
 from psopt.evaluation import LabelRows, consistency_contributions, mean_influences
 from psopt.tasks import set_written
 
@@ -51,14 +50,10 @@ class Schedule:
     Samples come in a shuffled order in which every class is spread evenly. Each block of Q samples begins with Q
     different wordings, and a sample's further wordings are as far as possible from its earlier ones. So every rung
     holds all wordings about equally often, within each class too, and the cells of all rungs before it. `truth` holds
-    the samples' classes, (N,) int.
-
-    Raises InputError if there is only one wording, which does not show how stable a candidate is.
+    the samples' classes, (N,) int. At least two wordings are needed to see how stable a candidate is (see `races`).
     """
 
     def __init__(self, truth: Sequence[int] | NDArray[np.int64], n_wordings: int, seed: int) -> None:
-        if n_wordings < FEWEST_WORDINGS:
-            raise InputError("racing compares candidates under at least two wordings: give --rephrasings 2 or more")
         self.n_samples = len(truth)
         self.n_wordings = n_wordings
         rng = np.random.default_rng([seed, 18])  # a stream of its own

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from psopt.errors import InputError
 from psopt.metrics import consistency, micro_f1, prediction_counts
 from psopt.search.racing import Race, RaceResult, Rung, Schedule, is_audited, sample_gains
 
@@ -109,8 +108,6 @@ def test_rungs_are_wide_first() -> None:
     assert list(Schedule(np.zeros(300, dtype=int), 10, 0).rungs) == [Rung(*sizes) for sizes in of_300]
     of_60 = [(20, 2), (40, 2), (60, 2), (60, 3)]
     assert list(Schedule(np.zeros(60, dtype=int), 3, 0).rungs) == [Rung(*sizes) for sizes in of_60]
-    with pytest.raises(InputError, match="--rephrasings 2"):
-        Schedule(np.zeros(10, dtype=int), 1, 0)
 
 
 def test_classes_are_in_every_beginning_in_their_shares_and_meet_every_wording() -> None:
