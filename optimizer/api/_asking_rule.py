@@ -10,6 +10,8 @@ import numpy as np
 from psopt.errors import InputError
 from psopt.evaluation import (
     Kept,
+    Predictions,
+    Split,
     fewest_kept,
     is_steady,
     kept_from,
@@ -21,7 +23,7 @@ from psopt.evaluation import (
     vote_is_right,
 )
 from psopt.models.chat import LMConfig
-from psopt.runs import Measured, RunDirectory, client_options, read_predictions, read_source
+from psopt.runs import Measured, PromptSource, RunDirectory, client_options, read_predictions, read_source
 from psopt.search import rounded_up
 from psopt.settings import PromptOptions
 
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from psopt.api._classify import Classified
-    from psopt.evaluation import Predictions, Split
-    from psopt.runs import PromptSource
 
 _MOST_NEEDED = 100_000  # val samples: nobody labels more to get a bound
 

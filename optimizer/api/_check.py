@@ -8,24 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.api._measure import chosen_samples, model_for, predict_again
 from psopt.api._progress import reading
-from psopt.api._prompts import prompt_for
-from psopt.api._thresholds import Threshold, check_bounds, each_threshold, pinned_threshold, thresholds
+from psopt.api._prompts import AnyPrompt, prompt_for
+from psopt.api._thresholds import End, Threshold, check_bounds, each_threshold, pinned_threshold, thresholds
 from psopt.errors import InputError, nearest
-from psopt.evaluation import score
-from psopt.models import ModelProvider
-from psopt.settings import BoundOptions, MeasureOptions, built, check_keywords
-from psopt.tasks import as_task
+from psopt.evaluation import Reruns, Scores, score
+from psopt.models import ModelProvider, OnProgress
+from psopt.settings import BoundOptions, MeasureOptions, PromptOptions, built, check_keywords
+from psopt.tasks import Sample, Task, as_task
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
-
-    from psopt.api._prompts import AnyPrompt
-    from psopt.api._thresholds import End
-    from psopt.evaluation import Reruns, Scores
-    from psopt.models import OnProgress
-    from psopt.settings import PromptOptions
-    from psopt.tasks import Sample, Task
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,32 +4,25 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from psopt.answers import AnswerType
+from psopt.answers import AnswerType, NoLabel
 from psopt.api._progress import reading
 from psopt.api._prompts import as_measured
 from psopt.errors import DataError, InputError
-from psopt.evaluation import NA, evaluate_prompts, votes
-from psopt.models import ModelProvider, calibrates
+from psopt.evaluation import NA, Predictions, Split, evaluate_prompts, votes
+from psopt.models import ModelProvider, OnProgress, calibrates
 from psopt.models.chat import LMConfig, asks_in_chat
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
-from psopt.runs import TaskPrompt, read_source
+from psopt.runs import PromptSource, TaskPrompt, read_source
 from psopt.search_spaces import Prompt
-from psopt.settings import AnsweringOptions, DataOptions, built, check_keywords
+from psopt.settings import AnsweringOptions, DataOptions, PromptOptions, built, check_keywords
 from psopt.tasks import LABEL, AnswerSpec, DatasetInfo, InputColumns, Row, Sample, Task, fields_of, texts_of_records
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
     from pathlib import Path
-
-    from psopt.answers import NoLabel
-    from psopt.evaluation import Predictions, Split
-    from psopt.models import OnProgress
-    from psopt.runs import PromptSource
-    from psopt.settings import PromptOptions
 
 
 @dataclass(frozen=True, slots=True)

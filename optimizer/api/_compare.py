@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from psopt.api._measure import measure_options, model_for, predict
 from psopt.api._progress import reading
-from psopt.api._prompts import prompt_for
+from psopt.api._prompts import AnyPrompt, prompt_for
 from psopt.errors import InputError
-from psopt.evaluation import OBJECTIVES, compare_paired, measure_names, score, verdict
-from psopt.models import ModelProvider, name_of_model
+from psopt.evaluation import OBJECTIVES, Predictions, Scores, compare_paired, measure_names, score, verdict
+from psopt.models import ModelProvider, OnProgress, name_of_model
 from psopt.notebooks import data_frame
 from psopt.report import compared_figure
-from psopt.tasks import as_task
+from psopt.tasks import Task, as_task
 from psopt.text import latex_table, markdown_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     import pandas as pd
     import plotly.graph_objects as go
-    from psopt.api._prompts import AnyPrompt
-    from psopt.evaluation import Predictions, Scores
     from psopt.metrics import PairedDifference
-    from psopt.models import OnProgress
     from psopt.search_spaces import Prompt
     from psopt.settings import MeasureOptions, PromptOptions
-    from psopt.tasks import Task
 
 
 @dataclass(frozen=True, slots=True)

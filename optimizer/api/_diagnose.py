@@ -6,21 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.api._measure import measure_options, model_for, predict_again
 from psopt.api._progress import reading
-from psopt.api._prompts import prompt_for
+from psopt.api._prompts import AnyPrompt, prompt_for
 from psopt.diagnosis import PromptReport, diagnose_predictions, find_suspects
 from psopt.evaluation import score
-from psopt.models import ModelProvider
+from psopt.models import ModelProvider, OnProgress
 from psopt.report import diagnosis_figure
-from psopt.settings import MeasureOptions
-from psopt.tasks import as_task
+from psopt.settings import MeasureOptions, PromptOptions
+from psopt.tasks import Task, as_task
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from psopt.api._prompts import AnyPrompt
-    from psopt.models import OnProgress
-    from psopt.settings import PromptOptions
-    from psopt.tasks import Task
 
 
 def diagnose(

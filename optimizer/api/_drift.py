@@ -9,17 +9,15 @@ from psopt.api._classify import Classifier, input_columns
 from psopt.api._progress import reading
 from psopt.api._thresholds import DRIFT, Threshold
 from psopt.errors import InputError
-from psopt.evaluation import Shift, shifts
-from psopt.runs import REPHRASINGS, RunDirectory, read_predictions, read_source
+from psopt.evaluation import Predictions, Shift, Split, shifts
+from psopt.runs import REPHRASINGS, PromptSource, RunDirectory, read_predictions, read_source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from psopt.evaluation import Predictions, Split
     from psopt.models import OnProgress
     from psopt.models.chat import LMConfig
-    from psopt.runs import PromptSource
     from psopt.search_spaces import Prompt
     from psopt.tasks import InputColumns
 

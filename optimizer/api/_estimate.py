@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.api._measure import chosen_samples, grids, probed
 from psopt.api._planning import kept_pace, plan_run
-from psopt.api._prompts import own_prompt, what_to_rephrase
+from psopt.api._prompts import AnyPrompt, own_prompt, what_to_rephrase
 from psopt.api._setup import each_model, frozen_evaluator, rephrasing_again, run_options
 from psopt.evaluation import Grid, numbered
-from psopt.models import ModelProvider, name_of_model
-from psopt.models.chat import asking_nothing, grid_price, price_of
+from psopt.models import Model, ModelProvider, name_of_model
+from psopt.models.chat import Price, asking_nothing, grid_price, price_of
 from psopt.runs import (
     STUDY,
     CostEstimate,
     Phase,
+    RunSettings,
     SearchBasis,
     judging_phases,
     n_evaluated,
@@ -23,22 +24,15 @@ from psopt.runs import (
     text_phases,
 )
 from psopt.runs.planning import run_settings
-from psopt.search_spaces import seed_prompt
-from psopt.settings import FAMILIES, MeasureOptions, built
-from psopt.tasks import as_task
+from psopt.search_spaces import Prompt, seed_prompt
+from psopt.settings import FAMILIES, MeasureOptions, PromptOptions, built
+from psopt.tasks import Sample, Task, as_task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from psopt.api._prompts import AnyPrompt
-    from psopt.models import Model
-    from psopt.models.chat import Price
     from psopt.rephrasings import RephrasingOptions
-    from psopt.runs import RunSettings
-    from psopt.search_spaces import Prompt
-    from psopt.settings import PromptOptions
-    from psopt.tasks import Sample, Task
 
 _WRITING_SPREAD = (0.2, 0.25)  # how far tokens may be off, if only texts are written
 

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.errors import InputError
-from psopt.evaluation import evaluate
+from psopt.evaluation import Predictions, evaluate
 from psopt.models import ModelProvider, capabilities_of
 from psopt.runs import (
     MANIFEST,
     CallPrice,
     RunDirectory,
     RunSettings,
+    WrittenForm,
+    WrittenPrompt,
     asked_about,
     asks_the_same,
     configuration_of,
@@ -29,16 +31,13 @@ from psopt.runs import (
     write_prompt,
 )
 from psopt.search_spaces import Edit, Prompt, apply_edits
-from psopt.tasks import LABEL, fields_of
+from psopt.tasks import LABEL, Sample, Task, fields_of
 from psopt.templates import with_prompt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from psopt.evaluation import Predictions
     from psopt.models.chat import Usage
-    from psopt.runs import WrittenForm, WrittenPrompt
-    from psopt.tasks import Sample, Task
 
 
 @dataclass(frozen=True, eq=False)

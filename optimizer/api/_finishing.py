@@ -11,27 +11,39 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.api._test_size import needed_by, widen_test
 from psopt.errors import BudgetReachedError, InputError
-from psopt.evaluation import compare_paired, risk_coverage, score, steadiness, vote_is_right
+from psopt.evaluation import (
+    Evaluator,
+    Predictions,
+    Split,
+    compare_paired,
+    risk_coverage,
+    score,
+    steadiness,
+    vote_is_right,
+)
 from psopt.models import calibrates, capabilities_of
-from psopt.proposals import planted_texts
+from psopt.proposals import Planted, planted_texts
 from psopt.rephrasings import RephrasingSet, n_parts_of, of_another_source
 from psopt.report import run_figure, write_report
-from psopt.runs import NOTHING_COMPARED, CallPrice, Found, Recommendation, Run, n_looks, nearest_to_pass, scores_of
-from psopt.search import knee, leave_one_out, nominees, score_on_test, scoring_order, tokens_around
-from psopt.search.gating import MeasuredGain, gate, untested
-from psopt.search_spaces import CALIBRATE
-from psopt.tasks import read_samples
+from psopt.runs import (
+    NOTHING_COMPARED,
+    CallPrice,
+    Found,
+    Recommendation,
+    Run,
+    RunRecorder,
+    RunSettings,
+    n_looks,
+    nearest_to_pass,
+    scores_of,
+)
+from psopt.search import Candidate, Search, knee, leave_one_out, nominees, score_on_test, scoring_order, tokens_around
+from psopt.search.gating import MeasuredGain, Verdict, gate, untested
+from psopt.search_spaces import CALIBRATE, Prompt
+from psopt.tasks import Sample, Task, read_samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from psopt.evaluation import Evaluator, Predictions, Split
-    from psopt.proposals import Planted
-    from psopt.runs import RunRecorder, RunSettings
-    from psopt.search import Candidate, Search
-    from psopt.search.gating import Verdict
-    from psopt.search_spaces import Prompt
-    from psopt.tasks import Sample, Task
 
 
 _LEFT_OUT = 8  # edits whose contribution is measured if a further evaluation costs next to nothing

@@ -8,23 +8,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from psopt.answers import AnswerType
 from psopt.api._progress import reading
-from psopt.api._prompts import as_measured, prompt_for
+from psopt.api._prompts import AnyPrompt, as_measured, prompt_for
 from psopt.errors import InputError
-from psopt.evaluation import N_PROBED, compare_reruns, evaluate, flipped, no_reruns, numbered, rephrased_prompts
-from psopt.models import ChangedTextsModel, ModelProvider, evenly_spread
+from psopt.evaluation import (
+    N_PROBED,
+    Predictions,
+    Reruns,
+    compare_reruns,
+    evaluate,
+    flipped,
+    no_reruns,
+    numbered,
+    rephrased_prompts,
+)
+from psopt.models import ChangedTextsModel, Model, ModelProvider, OnProgress, evenly_spread
 from psopt.models.chat import Budget, LMConfig
 from psopt.rephrasings import change_texts, freeze_rephrasings
 from psopt.runs import read_source
-from psopt.settings import MeasureOptions, built, check_keywords
+from psopt.settings import MeasureOptions, PromptOptions, built, check_keywords
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from psopt.api._prompts import AnyPrompt
-    from psopt.evaluation import Predictions, Reruns
-    from psopt.models import Model, OnProgress
     from psopt.search_spaces import Prompt, PromptFormat
-    from psopt.settings import PromptOptions
     from psopt.tasks import Sample, Task
 
 

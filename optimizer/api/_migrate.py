@@ -12,8 +12,8 @@ from psopt.api._optimize import run_folder
 from psopt.api._progress import watched
 from psopt.api._setup import frozen_evaluator
 from psopt.errors import InputError
-from psopt.evaluation import Grid, score
-from psopt.models import ModelProvider, calibrates, name_of_model
+from psopt.evaluation import Evaluator, Grid, Predictions, Scores, score
+from psopt.models import Model, ModelProvider, OnProgress, calibrates, name_of_model
 from psopt.models.chat import grid_price
 from psopt.report import fixed_and_broken, unlike
 from psopt.runs import (
@@ -28,18 +28,14 @@ from psopt.runs import (
     read_source,
 )
 from psopt.runs.planning import with_changed_limits
-from psopt.search.gating import stand_ins
-from psopt.search_spaces import Calibration
+from psopt.search.gating import NomineeTest, stand_ins
+from psopt.search_spaces import Calibration, Prompt
 from psopt.settings import LMConfig, built, check_keywords
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from psopt.evaluation import Evaluator, Predictions, Scores
-    from psopt.models import Model, OnProgress
     from psopt.search import Observer
-    from psopt.search.gating import NomineeTest
-    from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.api._finishing import check_other_wordings, probes_of
 from psopt.api._planning import SizeChoice, kept_pace, timed_pace
 from psopt.api._progress import watched
-from psopt.api._prompts import file_of, own_prompt
+from psopt.api._prompts import AnyPrompt, file_of, own_prompt
 from psopt.api._searching import search_in
 from psopt.api._setup import (
     answering_models,
@@ -20,11 +20,15 @@ from psopt.api._setup import (
     run_options,
 )
 from psopt.errors import InputError
-from psopt.models import ModelProvider, capabilities_of, name_of_model
+from psopt.models import Model, ModelProvider, capabilities_of, name_of_model
 from psopt.rephrasings import given_wordings
 from psopt.runs import (
     FRONT,
     STUDY,
+    CostEstimate,
+    Run,
+    RunDirectory,
+    RunSettings,
     SearchBasis,
     check_same_prompt,
     free_folder,
@@ -32,24 +36,17 @@ from psopt.runs import (
     n_evaluated,
     spending_kept,
 )
-from psopt.runs.planning import Limits, is_long, run_settings, run_time_line, shorter_line
-from psopt.search import SearchProblem, check_limits
-from psopt.tasks import as_task
-from psopt.tracking import split_callbacks, tracked
+from psopt.runs.planning import Limits, Plan, is_long, run_settings, run_time_line, shorter_line
+from psopt.search import Observer, SearchProblem, check_limits
+from psopt.tasks import Task, as_task
+from psopt.tracking import Callback, OptunaCallback, Tracker, split_callbacks, tracked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from psopt.api._prompts import AnyPrompt
     from psopt.evaluation import Evaluator
-    from psopt.models import Model
-    from psopt.runs import CostEstimate, Run, RunDirectory, RunSettings
-    from psopt.runs.planning import Plan
-    from psopt.search import Observer
     from psopt.search_spaces import Prompt
     from psopt.settings import PromptOptions, SizeOptions
-    from psopt.tasks import Task
-    from psopt.tracking import Callback, OptunaCallback, Tracker
 
 
 def optimize(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.api._setup import answering_models, frozen_evaluator
-from psopt.models import ModelProvider, capabilities_of, n_computed
+from psopt.models import Model, ModelProvider, capabilities_of, n_computed
 from psopt.models.chat import AnswerRate, keep_rate, kept_rate
 from psopt.rephrasings import n_parts_of, read_given
-from psopt.runs import MANIFEST, Pace, RunDirectory, SearchBasis
+from psopt.runs import MANIFEST, CostEstimate, Pace, RunDirectory, RunSettings, SearchBasis
 from psopt.runs.planning import Limits, Plan, Planner, asked_sizes, effort_for, limits_of, resumed_from, sized
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from psopt.evaluation import Evaluator
-    from psopt.models import Model
-    from psopt.runs import CostEstimate, RunSettings
     from psopt.search_spaces import Prompt
     from psopt.settings import SizeOptions
     from psopt.tasks import Task

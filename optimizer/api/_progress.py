@@ -5,16 +5,14 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from psopt.notebooks import progress_bar
-from psopt.search import Observer
+from psopt.notebooks import ProgressBar, progress_bar
+from psopt.search import Candidate, Observer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from psopt.models import OnProgress
-    from psopt.notebooks import ProgressBar
-    from psopt.search import Candidate
     from psopt.search.racing import StoppedCandidate
     from psopt.tasks import Task
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
-from psopt.runs import PromptSource, TaskPrompt, check_fits, is_prompt_text, read_source, with_prompt_options
+from psopt.runs import Measured, PromptSource, TaskPrompt, check_fits, is_prompt_text, read_source, with_prompt_options
 from psopt.search_spaces import Prompt, seed_prompt
 from psopt.settings import PromptOptions
 from psopt.templates import named_fields, read_template
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from psopt.runs import Measured
     from psopt.tasks import Task
 
-    AnyPrompt = Prompt | PromptSource | str | Path | Sequence[Mapping[str, Any]]
-    """A prompt, what `read_source` has read, or what it reads: a file, ``MODULE:NAME``, a text, chat messages."""
+AnyPrompt = Prompt | PromptSource | str | Path | Sequence[Mapping[str, Any]]
+"""A prompt, what `read_source` has read, or what it reads: a file, ``MODULE:NAME``, a text, chat messages."""
 
 
 def prompt_for(

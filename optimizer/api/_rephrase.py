@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING
 
 from psopt.api._prompts import what_to_rephrase
 from psopt.models import ModelProvider
-from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
-from psopt.runs import N_HELDOUT
+from psopt.rephrasings import RephrasingOptions, RephrasingSet, Verdict, freeze_rephrasings
+from psopt.runs import N_HELDOUT, PromptSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from psopt.models.chat import LMConfig
-    from psopt.rephrasings import RephrasingSet, Verdict
-    from psopt.runs import PromptSource
     from psopt.search_spaces import Prompt
     from psopt.settings import PromptOptions
     from psopt.tasks import Task

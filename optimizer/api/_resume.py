@@ -17,20 +17,16 @@ from psopt.errors import BudgetReachedError, InputError
 from psopt.models import ModelProvider
 from psopt.rephrasings import from_file
 from psopt.report import run_figure
-from psopt.runs import MANIFEST, RunDirectory, RunSettings, read_run
+from psopt.runs import MANIFEST, Run, RunDirectory, RunSettings, read_run
 from psopt.runs.planning import with_changed_limits
 from psopt.search import Observer, Search, SearchProblem, join_study
-from psopt.search.distributed import read_metadata
+from psopt.search.distributed import StudyMetadata, read_metadata
 from psopt.search_spaces import Prompt
 from psopt.settings import LMConfig, RunOptions, SizeOptions, all_leaves, changed, check_keywords
-from psopt.tracking import split_callbacks
+from psopt.tracking import Callback, split_callbacks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from psopt.runs import Run
-    from psopt.search.distributed import StudyMetadata
-    from psopt.tracking import Callback
 
 
 def resume(

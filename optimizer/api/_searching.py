@@ -13,18 +13,15 @@ from psopt.errors import BudgetReachedError, DamagedStudyError, InputError, NoLa
 from psopt.models import calibrates
 from psopt.models.chat import asks_in_chat
 from psopt.rephrasings import to_file
-from psopt.runs import CONTRIBUTIONS, STUDY, Found, RunRecorder, StudyNote, study_name
-from psopt.search import Reserve, Search, choose_trial, keep_baseline, open_study
-from psopt.search.distributed import StudyMetadata, outdate_answers, write_metadata
+from psopt.runs import CONTRIBUTIONS, STUDY, Found, Run, RunDirectory, RunRecorder, RunSettings, StudyNote, study_name
+from psopt.search import Reserve, Search, SearchProblem, choose_trial, keep_baseline, open_study
+from psopt.search.distributed import StoredStudy, StudyMetadata, outdate_answers, write_metadata
 from psopt.search.gating import check_pinned
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from psopt.evaluation import Evaluator
-    from psopt.runs import Run, RunDirectory, RunSettings
-    from psopt.search import SearchProblem
-    from psopt.search.distributed import StoredStudy
     from psopt.search_spaces import Prompt
     from psopt.tasks import Sample
 

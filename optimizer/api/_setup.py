@@ -7,25 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.answers import AnswerType
 from psopt.errors import InputError
-from psopt.evaluation import Evaluator
-from psopt.models import MOST_LABELLED, LabelledTexts, ModelProvider, calibrates
+from psopt.evaluation import Evaluator, Split
+from psopt.models import MOST_LABELLED, LabelledTexts, Model, ModelProvider, calibrates
 from psopt.proposals.llm import LLMProposer
-from psopt.rephrasings import freeze_rephrasings
-from psopt.runs import REPHRASINGS
-from psopt.search_spaces import CALIBRATE, apply_edits
+from psopt.rephrasings import RephrasingOptions, RephrasingSet, freeze_rephrasings
+from psopt.runs import REPHRASINGS, RunSettings
+from psopt.search_spaces import CALIBRATE, Prompt, apply_edits
 from psopt.settings import DataOptions, RunOptions, SizeOptions, built, check_keywords, leaves, models_name
-from psopt.tasks import subset
+from psopt.tasks import Sample, Task, subset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-    from psopt.evaluation import Split
-    from psopt.models import Model
-    from psopt.rephrasings import RephrasingOptions, RephrasingSet
-    from psopt.runs import RunSettings
-    from psopt.search_spaces import Prompt
-    from psopt.tasks import Sample, Task
 
 
 def rephrasing_again(options: RephrasingOptions, folder: Path) -> RephrasingOptions:

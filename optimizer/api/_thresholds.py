@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from psopt.answers import F1
 from psopt.errors import InputError
-from psopt.evaluation import MOST_NA, na_note, rests_on_na
+from psopt.evaluation import MOST_NA, Predictions, Reruns, Scores, na_note, rests_on_na
 from psopt.metrics import mean_interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from psopt.evaluation import Predictions, Reruns, Scores
     from psopt.tasks import Task
 
 

@@ -2,5 +2,3 @@
 
 from psopt.cli._commands import command_line
 from psopt.cli._main import main
-
-__all__ = ["command_line", "main"]

@@ -9,6 +9,8 @@ from psopt.answers import answers_line
 from psopt.cli._tables import add_numbers, add_texts, is_wrapped, new_table, print_sentences, print_table, with_interval
 from psopt.evaluation import (
     OBJECTIVES,
+    AnswerShares,
+    FamilyScores,
     beside_quality_line,
     family_scores,
     intervals_note,
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from psopt.diagnosis import PromptReport, Suspect, ToLabel
-    from psopt.evaluation import AnswerShares, FamilyScores
     from rich.console import Console
     from rich.table import Table
 

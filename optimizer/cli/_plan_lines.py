@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING
 
 from psopt.cli._tables import add_numbers, new_table, print_table, result_console
 from psopt.cli._writing import print_json
-from psopt.models.chat import CHAT_KINDS, PRICES_OF, user_prices
-from psopt.runs import WRITTEN
-from psopt.runs.planning import Limits, duration, time_line
+from psopt.models.chat import CHAT_KINDS, PRICES_OF, LMConfig, user_prices
+from psopt.runs import WRITTEN, CostEstimate
+from psopt.runs.planning import Limits, Plan, duration, time_line
 from psopt.settings import model_names
 
 if TYPE_CHECKING:
-    from psopt.models.chat import LMConfig
-    from psopt.runs import CostEstimate
-    from psopt.runs.planning import Plan
     from rich.table import Table
 
 UNKNOWN_MINUTES = "How long it takes is unknown until the first answers."

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from psopt.cli._typer import is_silent
 from psopt.errors import BudgetReachedError, say_how_to_go_on
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from psopt.models import OnProgress
-    from rich.progress import Task
 
 _WINDOW = 60.0  # seconds of progress that are considered
 _WAITING = 10.0  # seconds without progress before the bar shows it

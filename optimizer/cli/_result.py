@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.answers import AnswerType
 from psopt.cli._tables import new_table, print_sentences, print_table, with_interval
-from psopt.evaluation import beside_quality_line, na_lines, na_note, objective_values, shares_lines
+from psopt.evaluation import Scores, beside_quality_line, na_lines, na_note, objective_values, shares_lines
 from psopt.rephrasings import tame_note
 from psopt.runs import (
     MANIFEST,
     CallPrice,
+    Run,
     RunDirectory,
     asked_about,
     asked_for_lines,
@@ -22,16 +23,13 @@ from psopt.runs import (
     unasked_lines,
     verdict_lines,
 )
-from psopt.search import size_lines
+from psopt.search import Candidate, size_lines
 from psopt.search.racing import racing_line
 from psopt.text import percent, shell_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from psopt.evaluation import Scores
-    from psopt.runs import Run
-    from psopt.search import Candidate
     from rich.console import Console
     from rich.table import Table
 

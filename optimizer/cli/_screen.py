@@ -11,8 +11,8 @@ from psopt.cli._remaining import RemainingColumn
 from psopt.cli._tables import plain_console
 from psopt.evaluation import OBJECTIVES, measure_names, na_note, objective_values
 from psopt.models.chat import Usage
-from psopt.runs.planning import time_line
-from psopt.search import Observer
+from psopt.runs.planning import Plan, time_line
+from psopt.search import Candidate, Observer
 from psopt.text import shell_line
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from psopt.runs import CostEstimate
-    from psopt.runs.planning import Plan
-    from psopt.search import Candidate
     from psopt.search.racing import StoppedCandidate
     from psopt.tasks import Task
 

@@ -12,7 +12,7 @@ from psopt.cli._writing import wrapped
 from psopt.text import percent
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.table import Table
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from psopt.evaluation import Scores
-    from rich.console import ConsoleOptions, RenderableType
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _ENDLESS = 100_000  # columns of an output without a width

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psopt.cli._model_choice import choose_model
+from psopt.cli._model_choice import ModelChoice, choose_model
 from psopt.cli._typer import UsageError, is_given
 from psopt.cli._writing import tell, wrapped
 from psopt.text import counted
@@ -14,7 +14,6 @@ from psopt.text import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.cli._model_choice import ModelChoice
     from psopt.runs import PromptSource, RunSettings
     from psopt.search_spaces import Prompt
     from psopt.settings import DataOptions, MeasureOptions, PromptOptions

@@ -14,20 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.cli._help import draw_help
 from typer._click.core import Command as ClickCommand
-from typer._click.core import ParameterSource
+from typer._click.core import Context, ParameterSource
 from typer._click.exceptions import BadParameter, NoSuchOption, UsageError
 from typer._click.globals import get_current_context
 from typer._completion_classes import completion_init
 from typer._completion_shared import get_completion_script
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, MutableMapping
 
-    from typer._click.core import Context
     from typer._click.formatting import HelpFormatter
-    from typer.core import TyperOption
 
 __all__ = ["BadParameter", "NoSuchOption", "UsageError", "get_command"]  # Typer's own, for the other modules
 

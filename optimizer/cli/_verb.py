@@ -12,12 +12,10 @@ import typer
 from psopt.cli._config_file import take_from_file
 from psopt.cli._help import OF_A_FILE, draw_help
 from psopt.cli._typer import SETTINGS, Command, Group
-from psopt.settings import all_leaves, built
+from psopt.settings import Leaf, Rank, all_leaves, built
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from psopt.settings import Leaf, Rank
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,5 +2,3 @@
 
 from psopt.serving._queue import QueueFullError, TextQueue
 from psopt.serving._server import serve
-
-__all__ = ["QueueFullError", "TextQueue", "serve"]

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from psopt.errors import InputError, nearest
-from psopt.settings._option import all_leaves, groups, leaves
+from psopt.settings._option import Leaf, all_leaves, groups, leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from psopt.settings._option import Leaf
 
 _Settings = TypeVar("_Settings")
 
