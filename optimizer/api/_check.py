@@ -9,7 +9,7 @@ import numpy as np
 from psopt.api._measure import chosen_samples, model_for, predict_again
 from psopt.api._progress import reading
 from psopt.api._prompts import AnyPrompt, prompt_for
-from psopt.api._thresholds import End, Threshold, check_bounds, each_threshold, pinned_threshold, thresholds
+from psopt.api._thresholds import Threshold, check_bounds, pinned_threshold, thresholds
 from psopt.errors import InputError, nearest
 from psopt.evaluation import Reruns, Scores, score
 from psopt.models import ModelProvider, OnProgress
@@ -76,12 +76,8 @@ def check(
     options = built(MeasureOptions, settings, options)
     if asked_of_it.beyond_reruns and not options.rephrasing.repeats:
         raise InputError("--beyond-reruns needs what asking again changes: add --vary repeat")
-    each = asked_of_it.each
     to_keep = pinned_samples(task, asked_of_it.pinned)
-    active_bounds = {**asked_of_it.bounds, "each": each}
-    if to_keep:
-        active_bounds["pin"] = 1.0
-    check_bounds(active_bounds, task, options.rephrasings)
+    check_bounds(asked_of_it, task, options.rephrasings, has_pinned=bool(to_keep))
     subject = prompt_for(task, prompt, strategy, options.seed, prompt_options)
     further = further_pinned(task, options, asked_of_it.pinned)
     models = ModelProvider(options.cache_dir, options.lm)
@@ -91,16 +87,7 @@ def check(
     if further:
         predictions = answered.of_samples(np.arange(len(answered.samples) - len(further)))
     scores = score(predictions, intervals=True)
-    end: End = "estimate"
-    if asked_of_it.use_ci_bound:
-        end = "bad"
-    elif asked_of_it.alarm:
-        end = "good"
-    beyond = reruns if asked_of_it.beyond_reruns else None
-    held = thresholds(scores, asked_of_it.bounds, end=end, beyond=beyond)
-    if each is not None:
-        least = 1.0 if asked_of_it.min_each is None else asked_of_it.min_each
-        held.append(each_threshold(predictions, each, least, end=end))
+    held = thresholds(asked_of_it, scores, predictions, reruns)
     if to_keep:
         pinned_ids = {sample.id for sample in to_keep}
         held.append(pinned_threshold(answered.of_samples(np.array([of.id in pinned_ids for of in answered.samples]))))

@@ -4,37 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.answers import F1
 from psopt.errors import InputError
 from psopt.evaluation import MOST_NA, Predictions, Reruns, Scores, na_note, rests_on_na
 from psopt.metrics import mean_interval
+from psopt.text import one_line, shortened_list
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from psopt.settings import BoundOptions
     from psopt.tasks import Task
 
 
-End = Literal["estimate", "bad", "good"]
-"""Which of a score's figures must meet its bound: the estimate, or an end of its 95 % interval."""
-ClassBounds = float | Mapping[str, float]
-"""The least F1 of every class, or of those that are named."""
-
 _ROUNDING = 1e-9  # a mean of fractions may miss a bound that it meets exactly
 _OF_CLASSES = {"min_consistency": "C", "min_macro_f1": "macro-F1", "min_class_f1": "F1 of a class"}
-_NEED_ANSWERS = frozenset({"max_sensitivity", "min_consistency"})
 
 
-def check_bounds(bounds: Mapping[str, float | ClassBounds | None], task: Task, n_rephrasings: int) -> None:
+def check_bounds(asked: BoundOptions, task: Task, n_rephrasings: int, *, has_pinned: bool) -> None:
     """Refuse bounds that can't be checked, before any model is asked; at least one must be given.
 
     Raises InputError, with one line that names the bound and how to fix it.
     """
-    active_bounds = {option: bound for option, bound in bounds.items() if bound is not None and bound != {}}
-    if not active_bounds:
-        *names, last = map(_flag, OPTIONS)
+    active_bounds = {option: bound for option, bound in asked.bounds.items() if bound is not None and bound != {}}
+    if not (active_bounds or has_pinned or asked.each is not None):
+        *names, last = map(_flag, (*asked.bounds, "each", "pin"))
         raise InputError(f"nothing to check: give at least one of {', '.join(names)} or {last}")
     if "max_sensitivity" in active_bounds and n_rephrasings == 1:
         raise InputError(
@@ -59,108 +55,86 @@ def _without_classes(option: str) -> InputError:
 
 
 def thresholds(
-    scores: Scores,
-    bounds: Mapping[str, float | ClassBounds | None],
-    *,
-    end: End = "estimate",
-    beyond: Reruns | None = None,
+    asked: BoundOptions, scores: Scores, predictions: Predictions, reruns: Reruns | None = None
 ) -> list[Threshold]:
-    """Compare scores with bounds, of which only ``min_class_f1`` may be a dict of label to float.
+    """Compare what was measured with each bound; ``max_sensitivity`` may bound S beyond that of `reruns`.
 
-    What must meet them is the estimate; the ``bad`` end of the 95 % interval, so that a prompt that only just meets a
-    bound rarely passes; or the ``good`` end, so that such a prompt rarely fails. With `beyond`, what asking again
-    changes, ``max_sensitivity`` bounds S beyond that.
+    What must meet a bound is the estimate; with `use_ci_bound` the bad end of its 95 % interval, so that a prompt that
+    only just meets the bound rarely passes; with `alarm` the good end, so that such a prompt rarely fails.
 
     Raises InputError if a bounded score is not defined: C or macro-F1 without classes, or F1 of a label that was
     neither right nor answered anywhere.
     """
-    active_bounds = {option: bound for option, bound in bounds.items() if bound is not None}
     held: list[Threshold] = []
-    for option, bound in active_bounds.items():
+    for option, bound in asked.bounds.items():
+        if bound is None:
+            continue
         if option == MIN_CLASS_F1:
-            held += _of_classes(scores, bound, end)
-        elif isinstance(bound, Mapping):
-            raise InputError(f"{option} is one number; only min_class_f1 takes one for each label")
+            held += _of_classes(scores, bound, asked)
+        elif option == "max_sensitivity" and asked.beyond_reruns and reruns is not None:
+            held.append(_held(asked, scores, option, bound, reruns.beyond, reruns.ci, measure=BEYOND_RERUNS))
         else:
-            held.append(_of_measure(scores, option, bound, end, beyond))
-    if _NEED_ANSWERS & active_bounds.keys() and "max_na_rate" not in active_bounds and rests_on_na(scores.na_rate):
+            held.append(_of_measure(scores, option, bound, asked))
+    is_about_answers = asked.max_sensitivity is not None or asked.min_consistency is not None
+    if is_about_answers and asked.max_na_rate is None and rests_on_na(scores.na_rate):
         held.append(Threshold(RESTS_ON_NA, MOST_NA, scores.na_rate, na_note(scores.na_rate, scores.na_kinds)))
+    if asked.each is not None:
+        keeps = _share_right(predictions) >= asked.each
+        least = 1.0 if asked.min_each is None else asked.min_each
+        share, failing = mean_interval(keeps[:, None]), _failing(predictions, asked.each)
+        figures = (share.estimate, share.bounds)
+        held.append(_held(asked, scores, MIN_EACH, least, *figures, each=asked.each, failing=failing))
     return held
-
-
-def each_threshold(predictions: Predictions, each: float, least: float, *, end: End = "estimate") -> Threshold:
-    """Compare the share of samples that are right under at least the share `each` of wordings with the least one."""
-    failing = _failing(predictions, each)
-    keeps = _shares_right(predictions) >= each
-    share = mean_interval(keeps[:, None])
-    return _threshold(
-        MIN_EACH, least, share.estimate, share.bounds, end, predictions, len(keeps), each=each, failing=failing
-    )
 
 
 def pinned_threshold(predictions: Predictions) -> Threshold:
     """Check that the answers to pinned samples are right under every wording."""
     n_samples, failing = len(predictions.samples), _failing(predictions, 1.0)
     share = (n_samples - len(failing)) / n_samples
-    return _threshold(PINNED, 1.0, share, None, "estimate", predictions, n_samples, failing=failing)
+    measured_on = {"n_samples": n_samples, "n_rephrasings": predictions.n_rephrasings, "varied": predictions.varied}
+    return Threshold(PINNED, 1.0, share, estimate=share, **measured_on, failing=failing)
 
 
-def _shares_right(predictions: Predictions) -> NDArray[np.float64]:
-    """The share of its wordings under which each sample is right: (N,)."""
-    return np.asarray(predictions.n_right / np.maximum(predictions.asked.sum(axis=1), 1))
+def _share_right(predictions: Predictions) -> NDArray[np.float64]:
+    """The share of wordings under which each sample is answered right: (N,)."""
+    return np.asarray(predictions.right.mean(axis=1))
 
 
 def _failing(predictions: Predictions, each: float) -> tuple[FailingSample, ...]:
     """The samples that are right under a smaller share of wordings, the worst first."""
-    shares = zip(_shares_right(predictions).tolist(), predictions.samples, strict=True)
+    shares = zip(_share_right(predictions).tolist(), predictions.samples, strict=True)
     failing = [FailingSample(str(sample.id), str(sample.label), share) for share, sample in shares if share < each]
     return tuple(sorted(failing, key=lambda sample: sample.right))
 
 
-def _threshold(
+def _held(
+    asked: BoundOptions,
+    scores: Scores,
     option: str,
     bound: float,
     estimate: float,
     interval: tuple[float, float] | None,
-    end: End,
-    measured_on: Scores | Predictions,
-    n_samples: int | None,
     **more: Any,
 ) -> Threshold:
     """A bound, and the figure that must meet it."""
     value = estimate
-    if interval is not None and end != "estimate":
+    if interval is not None and (asked.use_ci_bound or asked.alarm):
         low, high = interval
-        value = high if option.startswith("max") == (end == "bad") else low
-    return Threshold(
-        option,
-        bound,
-        value,
-        estimate=estimate,
-        interval=interval,
-        n_samples=n_samples,
-        n_rephrasings=measured_on.n_rephrasings,
-        varied=measured_on.varied,
-        **more,
-    )
+        value = high if option.startswith("max") == asked.use_ci_bound else low
+    measured_on = {"n_samples": scores.n_samples, "n_rephrasings": scores.n_rephrasings, "varied": scores.varied}
+    return Threshold(option, bound, value, estimate=estimate, interval=interval, **{**measured_on, **more})
 
 
-def _of_measure(scores: Scores, option: str, bound: float, end: End, beyond: Reruns | None) -> Threshold:
-    """The threshold of a measure; for S minus that of reruns, if these are given."""
-    n_samples = scores.n_samples
-    if beyond is not None and option == "max_sensitivity":
-        return _threshold(option, bound, beyond.beyond, beyond.ci, end, scores, n_samples, measure=BEYOND_RERUNS)
+def _of_measure(scores: Scores, option: str, bound: Any, asked: BoundOptions) -> Threshold:
     name = MEASURES[option]
     estimate = getattr(scores, name)
     if estimate is None or np.isnan(estimate):
         raise _without_classes(option)
-    measure = ""
-    if name == "f1" and scores.quality_name != F1:
-        measure = scores.quality_name
-    return _threshold(option, bound, float(estimate), scores.ci.get(name), end, scores, n_samples, measure=measure)
+    measure = scores.quality_name if name == "f1" and scores.quality_name != F1 else ""
+    return _held(asked, scores, option, bound, float(estimate), scores.ci.get(name), measure=measure)
 
 
-def _of_classes(scores: Scores, bound: ClassBounds, end: End) -> list[Threshold]:
+def _of_classes(scores: Scores, bound: Any, asked: BoundOptions) -> list[Threshold]:
     """One threshold per class: for all that have an F1, or for those that are named."""
     if not scores.per_class:
         raise _without_classes(MIN_CLASS_F1)
@@ -174,12 +148,11 @@ def _of_classes(scores: Scores, bound: ClassBounds, end: End) -> list[Threshold]
                 f"--min-class-f1: {label!r} has no F1, for no sample has this label and no answer names it; "
                 "leave it out, or check more samples (--samples, --split)"
             )
-        interval = of_class.ci.get("f1")
-        held.append(_threshold(MIN_CLASS_F1, least, of_class.f1, interval, end, scores, of_class.n, label=label))
+        figures = (of_class.f1, of_class.ci.get("f1"))
+        held.append(_held(asked, scores, MIN_CLASS_F1, least, *figures, n_samples=of_class.n, label=label))
     return held
 
 
-OPTIONS = ("max_sensitivity", "min_f1", "min_macro_f1", "min_class_f1", "min_consistency", "max_na_rate", "each", "pin")
 MEASURES = {
     "max_sensitivity": "sensitivity",
     "min_f1": "f1",
@@ -257,7 +230,7 @@ class Threshold:
         names = {
             RESTS_ON_NA: "answers that name no label",
             DRIFT: f"drift of {self.measure}",
-            MIN_CLASS_F1: f"f1 of {_printable(self.label)}",
+            MIN_CLASS_F1: f"f1 of {one_line(self.label)}",
             PINNED: f"pinned samples right under all {self.varied}",
             MIN_EACH: f"samples right under {100 * (self.each or 0):g} % of {self.varied}",
         }
@@ -267,7 +240,7 @@ class Threshold:
     def title(self) -> str:
         """What is bounded, as screens and tables show it."""
         if self.option == MIN_CLASS_F1:
-            return f"F1 of {_printable(self.label)}"
+            return f"F1 of {one_line(self.label)}"
         return _ON_SCREENS.get(self.name, self.name)
 
     def __str__(self) -> str:
@@ -277,7 +250,7 @@ class Threshold:
         sign = ("<=" if self.met else ">") if self._is_most else (">=" if self.met else "<")
         line = f"{verdict}: {self.title} {self.percent(self.value)} {sign} {100 * self.bound:g}{self._measured()}"
         if self.failing and not self.met:
-            line += f": {self._named()}"
+            line += f": {shortened_list([one_line(sample.id) for sample in self.failing], _MOST_NAMED)}"
         return line
 
     def percent(self, share: float) -> str:
@@ -304,14 +277,3 @@ class Threshold:
             name += f" of {100 * self.estimate:.1f}"
         varied = "wording" if self.n_rephrasings == 1 else self.varied
         return f" ({name}: {interval}, {self.n_samples} samples x {self.n_rephrasings} {varied})"
-
-    def _named(self) -> str:
-        """The first of the samples that fail."""
-        names = ", ".join(_printable(sample.id) for sample in self.failing[:_MOST_NAMED])
-        n_more = len(self.failing) - _MOST_NAMED
-        return f"{names} and {n_more:,} more" if n_more > 0 else names
-
-
-def _printable(text: str) -> str:
-    """A user's text as part of one line, without characters that move a terminal's cursor; its spaces stay."""
-    return "".join(character if character.isprintable() else " " for character in text)
