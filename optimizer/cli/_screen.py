@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from psopt.tasks import Task
 
 
-# Share of the calls: the first prompts are the shortest, so their cost says little about the others.
-_TELLING = 0.15
 # The estimate weighs as much as this many observed candidates; chosen.
 _PRIOR = 3
 # The baseline and two others are asked on their whole grids, so they do not represent racing candidates.
@@ -44,7 +42,6 @@ class Expected:
 
     def __init__(self, estimate: CostEstimate) -> None:
         self.estimate = estimate  # made before the first call
-        self._is_said = False
         self._made = 0  # calls made when the latest candidate or phase was reported
         self._asked: list[int] = []  # calls of each candidate that raced
         self._left: float | None = None  # calls that were left at that time
@@ -71,34 +68,6 @@ class Expected:
             few, many = self.estimate.calls_range
             return max(0.0, (few + many) / 2 - usage.made)
         return max(0.0, self._left - (usage.made - self._made))
-
-    def cost_at_end(self, usage: Usage) -> float:
-        """US dollars for the whole run, including the final test, if further calls cost as much as those so far."""
-        return self._at_end(usage, usage.cost, self.estimate.cost or 0.0)
-
-    def surprise(self, usage: Usage) -> str | None:
-        """Say once that the run will take more than estimated."""
-        if self._is_said or usage.made < _TELLING * self.estimate.calls_range[1]:
-            return None
-        if self.estimate.cost_range:
-            low, high = self.estimate.cost_range
-            at_end = self.cost_at_end(usage)
-            line = f"cost about {at_end:,.2g} USD, more than the {low:,.2g} to {high:,.2g} USD said before"
-        else:
-            low, high = self.estimate.tokens_range
-            at_end = self._at_end(usage, usage.tokens, self.estimate.tokens)
-            line = f"take about {rounded(at_end)} tokens, more than the {rounded(low)} to {rounded(high)} said before"
-        if at_end <= high:
-            return None
-        self._is_said = True
-        return f"this run will {line}"
-
-    def _at_end(self, usage: Usage, amount: float, expected: float) -> float:
-        """The amount at the end: remaining calls cost as much as those so far, or as expected while there are few."""
-        a_call = expected / max(1, self.estimate.calls_expected)
-        if usage.made >= _TELLING * self.estimate.calls_range[1]:
-            a_call = amount / max(1, usage.made)
-        return amount + a_call * self.calls_left(usage)
 
 
 class Screen(Observer):
@@ -213,10 +182,7 @@ class Screen(Observer):
             self._say(f"Note: {note}", style="yellow")
         self._count_best(candidate)
         self._move_on(n_done, n_total)
-        if self._expected is not None:
-            if surprise := self._expected.surprise(self._usage):
-                self._say(f"Note: {surprise}", style="yellow")
-            self._say_minutes(self._expected)
+        self._say_minutes()
 
     def stopped(self, candidate: StoppedCandidate, n_done: int, n_total: int) -> None:
         """Advance the bar; a held candidate counts by its estimates."""
@@ -224,16 +190,16 @@ class Screen(Observer):
             self._count_best(candidate)
         self._move_on(n_done, n_total)
 
-    def _say_minutes(self, expected: Expected) -> None:
+    def _say_minutes(self) -> None:
         """Say once how long the rest takes, if that was unknown before the first answers."""
-        if self._begun is None:
+        if self._begun is None or self._expected is None:
             return
         began, made_before = self._begun
         minutes = (monotonic() - began) / 60
         n_made = self._usage.made - made_before
         if n_made >= _ENOUGH and minutes > 0:
             self._begun = None
-            self._say(f"The rest takes {time_line(expected.calls_left(self._usage), n_made / minutes)}")
+            self._say(f"The rest takes {time_line(self._expected.calls_left(self._usage), n_made / minutes)}")
 
     def _move_on(self, n_done: int, n_total: int) -> None:
         if self._expected is not None:
@@ -249,23 +215,17 @@ class Screen(Observer):
         return f"best {'  '.join(parts)}" if self._is_wide else " ".join(parts)
 
     def _spent_so_far(self) -> list[str]:
-        """Money with its limit and the amount at the end at this rate, and tokens; in short only one of them."""
-        if self.budget is None or not self._usage.tokens:
+        """Money with its limit, and tokens; in short only one of them."""
+        usage = self._usage
+        if not usage.tokens:
             return []
-        usage, limit = self.budget.usage, self.budget.max_cost
         tokens = f"{usage.tokens / 1e6:.2g}M tokens" if usage.tokens >= 1e6 else f"{usage.tokens:,} tokens"
         if not usage.cost:
             return [tokens]
-        money, at_end = f"{usage.cost:.2g}", ""
-        if limit is not None:
-            money += f" of {limit:g}"
-        if self._expected:
-            at_end = f"{self._expected.cost_at_end(usage):.2g}"
-        if self._is_wide:
-            return [f"{money} USD{at_end and f', about {at_end} at the end'}", tokens]
-        if at_end and limit is None:
-            money += f" of ~{at_end}"
-        return [f"{money} USD"]
+        money = f"{usage.cost:.2g} USD"
+        if self.budget and self.budget.max_cost is not None:
+            money = f"{usage.cost:.2g} of {self.budget.max_cost:g} USD"
+        return [money, tokens] if self._is_wide else [money]
 
     def _say(self, line: str, style: str = "", *, in_whole: bool = True) -> None:
         """Print a line: unbroken in a pipe or for a path to copy, otherwise wrapped between words in a terminal."""

@@ -1,4 +1,4 @@
-"""What a command would take is said before it is sent, by every verb that asks a model, and corrected as it goes on."""
+"""What a command would take is said before it is sent, by every verb that asks a model, and counted down as it goes on."""
 
 from __future__ import annotations
 
@@ -85,19 +85,6 @@ def test_rephrasing_and_resuming_are_counted_too(data: Any, server: FakeServer) 
     assert server.counts()["requests"] == before
     assert 90 < next(one for one in rest["phases"] if one["what"] == "candidates on val")["calls"] <= 2 * 90
     assert read(data)["settings"]["trials"] == 4
-
-
-def test_what_was_said_is_corrected_once_as_tokens_come_in() -> None:
-    """100 calls, 80 of them certain, and 1,000 to 3,000 tokens, which cost nothing."""
-    need = Need(80, 1000, 0.0)
-    sure = Phase("baseline", need, need, need)
-    more = Phase("front", Need(20, 0, 0.0), Need(20, 1000, 0.0), Need(20, 2000, 0.0))
-    run = Expected(CostEstimate((sure, more), None))
-    assert run.surprise(Usage(made=10, tokens_in=5000)) is None  # too early to tell
-    assert run.surprise(Usage(made=20, tokens_in=400)) is None
-    said = run.surprise(Usage(made=20, tokens_in=900))
-    assert said == "this run will take about 4,500 tokens, more than the 1,000 to 3,000 said before"
-    assert run.surprise(Usage(made=30, tokens_in=2000)) is None
 
 
 def test_candidates_that_stopped_make_those_to_come_cheap_and_the_end_is_counted_down() -> None:
