@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from xml.etree import ElementTree as ET
 
 import typer
+from psopt.cli._model_choice import choose_model
 from psopt.cli._options import DryRun, OutputOptions, Prompt, PromptModel, Strategy
+from psopt.cli._remaining import reading_bar
+from psopt.cli._task_and_prompts import read_measuring
 from psopt.cli._typer import UsageError, is_given
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import check_writable, print_json, tell, wrapped, write_whole
@@ -21,15 +24,12 @@ if TYPE_CHECKING:
     from psopt.api import CheckResult, Drift, Threshold
 
 
-Junit = Annotated[
-    Path | None, flag("Output", "--junit", "Write the result as JUnit XML: each bound a test case.", "FILE")
-]
+Junit = Annotated[Path | None, flag("Output", "Write the result as JUnit XML: each bound a test case.", "FILE")]
 _DRIFT = "Drift"
 Fresh = Annotated[
     Path | None,
     flag(
         _DRIFT,
-        "--fresh",
         "Texts without labels, as psopt classify takes them: are S and the labels' shares what they were? In place of "
         "bounds.",
         "TEXTS",
@@ -37,8 +37,7 @@ Fresh = Annotated[
     ),
 ]
 Baseline = Annotated[
-    str | None,
-    flag(_DRIFT, "--baseline", "With --fresh: the run whose prompt and answers they are held against.", "RUN"),
+    str | None, flag(_DRIFT, "With --fresh: the run whose prompt and answers they are held against.", "RUN")
 ]
 _OF_BOUNDS = ("dataset", "prompt", "strategy", "split", "samples", *(bound.name for bound in fields(BoundOptions)))
 _NO_DATA = DataOptions("")  # --fresh takes none
@@ -49,6 +48,10 @@ _NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _FAULTS = {_BOUNDS: "missed", _SAMPLES: "not robust"}
 _VARIABLE = "GITHUB_STEP_SUMMARY"  # https://docs.github.com/actions/reference/workflow-commands#adding-a-job-summary
 _MOST_NAMED = 10  # samples listed per failed bound
+_HEAD = (
+    "| | What, in percent | Value | Bound | 95 % interval | Samples | Askings |",
+    "|---|---|---|---|---|---|---|",
+)
 
 
 @verb("psopt check --dataset tickets.csv --prompt p.json --max-sensitivity 0.1 --min-f1 0.8")
@@ -78,21 +81,18 @@ def check(
         return _check_fresh(fresh, baseline, data.inputs, model, measuring, junit, output, dry_run=dry_run)
     if not data.dataset:
         raise UsageError("Missing option '--dataset'")
-    from psopt.api import check as run_check
-    from psopt.api import estimate_measuring, further_pinned
+    from psopt import api
     from psopt.cli._plan_lines import show_estimate
-    from psopt.cli._remaining import reading_bar
-    from psopt.cli._task_and_prompts import read_measuring
 
     check_writable("--junit", junit)
     subject = read_measuring(data, [prompt], reading, model, strategy, measuring, require_labels=True)
     task, choice, options = subject.task, subject.choice, subject.options
     if dry_run:
-        further = further_pinned(task, options, bounds.pinned)
-        estimate = estimate_measuring(task, subject.prompts, [choice.model], options, further)
+        further = api.further_pinned(task, options, bounds.pinned)
+        estimate = api.estimate_measuring(task, subject.prompts, [choice.model], options, further)
         return show_estimate(estimate, choice.model, choice.lm, as_json=output.as_json)
     with reading_bar() as on_progress:
-        result = run_check(
+        result = api.check(
             task, subject.prompt, model=choice.model, on_progress=on_progress, bounds=bounds, options=options
         )
     facts = {"data": data.dataset, "model": choice.model, "prompt": prompt or strategy}
@@ -132,8 +132,6 @@ def _check_fresh(
 ) -> int:
     from psopt.api import drift, run_of_baseline
     from psopt.cli._classify import read_texts
-    from psopt.cli._model_choice import choose_model
-    from psopt.cli._remaining import reading_bar
     from psopt.runs import read_source
 
     if fresh is None or baseline is None:
@@ -148,24 +146,21 @@ def _check_fresh(
     texts, columns = read_texts(fresh, source, inputs)
     choice = choose_model(model, measuring.lm, [source])
     tell(choice.line)
-    n_wordings = measuring.rephrasings if is_given("rephrasings") else None
     with reading_bar() as on_progress:
         result = drift(
             source,
             texts,
             columns=columns,
             model=choice.model,
-            n_wordings=n_wordings,
+            n_wordings=measuring.rephrasings if is_given("rephrasings") else None,
             lm=choice.lm,
             cache_dir=measuring.cache_dir,
             on_progress=on_progress,
         )
-    sizes = {name: getattr(result, name) for name in ("split", "n_known", "n_fresh", "n_rephrasings")}
-    more = {**choice.to_dict(), **sizes, "shifts": [asdict(shift) for shift in result.shifts]}
     facts = {"data": str(fresh), "model": choice.model, "baseline": baseline}
     against = f"{result.n_fresh} fresh texts against {result.n_known} of {result.split}"
     note = f"{against}, each under the same {result.n_rephrasings} wordings; tested at 5 % together."
-    return _tell(result, facts, more, [note], junit, output)
+    return _tell(result, facts, {**choice.to_dict(), **asdict(result)}, [note], junit, output)
 
 
 def _tell(
@@ -193,7 +188,8 @@ def _tell(
 
 def junit_xml(result: CheckResult | Drift, facts: dict[str, str]) -> str:
     """Write a check's result as JUnit XML, with `facts`: a test case for each bound, and each failing sample."""
-    suite = ET.Element("testsuite", name=_NAME)
+    root = ET.Element("testsuites", name=_NAME)
+    suite = ET.SubElement(root, "testsuite", name=_NAME)
     properties = ET.SubElement(suite, "properties")
     for name, value in facts.items():
         ET.SubElement(properties, "property", name=name, value=_allowed(value))
@@ -203,16 +199,10 @@ def junit_xml(result: CheckResult | Drift, facts: dict[str, str]) -> str:
             askings = f"{threshold.n_rephrasings} {threshold.varied}"
             line = f"{sample.label} is answered under {100 * sample.right:.0f} % of {askings}"
             _add_case(suite, _SAMPLES, sample.id, line, is_met=threshold.met)
-    counts = {
-        "tests": len(suite.findall("testcase")),
-        "failures": len(suite.findall("testcase/failure")),
-        "errors": 0,
-        "skipped": len(suite.findall("testcase/skipped")),
-    }
-    root = ET.Element("testsuites", name=_NAME)
+    paths = {"tests": "testcase", "failures": "testcase/failure", "skipped": "testcase/skipped"}
+    counts = {name: str(len(suite.findall(path))) for name, path in paths.items()}
     for element in (root, suite):
-        element.attrib.update({name: str(number) for name, number in counts.items()})
-    root.append(suite)
+        element.attrib.update({**counts, "errors": "0"})
     ET.indent(root)
     text = ET.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
@@ -254,23 +244,20 @@ def summary(result: CheckResult | Drift, facts: dict[str, str]) -> str:
     n_missed = sum(not threshold.met for threshold in result.thresholds)
     n_bounds = len(result.thresholds)
     title = f"{n_missed} of {n_bounds} bounds missed" if n_missed else f"all bounds kept ({n_bounds})"
-    lines = [
+    paragraphs = [
         f"### psopt check: {title}",
-        "",
-        ", ".join(f"{name} {_shown(value)}" for name, value in facts.items()),
-        "",
-        "| | What, in percent | Value | Bound | 95 % interval | Samples | Askings |",
-        "|---|---|---|---|---|---|---|",
-        *(_row(threshold) for threshold in result.thresholds),
-        "",
+        ", ".join(f"{name} {_literal(value)}" for name, value in facts.items()),
+        "\n".join([*_HEAD, *map(_row, result.thresholds)]),
     ]
     for threshold in result.thresholds:
         if threshold.failing:
-            lines += [_failing(threshold), ""]
-    return "\n".join(lines) + "\n"
+            names = [f"{_literal(sample.id)} ({sample.right:.0%})" for sample in threshold.failing]
+            share = f"Not right so often (under this share of {threshold.varied})"
+            paragraphs.append(f"{share}: {shortened_list(names, _MOST_NAMED)}")
+    return "\n\n".join(paragraphs) + "\n\n"
 
 
-def _shown(text: str) -> str:
+def _literal(text: str) -> str:
     return escaped_markdown(one_line(text))
 
 
@@ -278,15 +265,10 @@ def _row(threshold: Threshold) -> str:
     sign = "≤" if threshold.option.startswith("max") or threshold.estimate is None else "≥"
     cells = [
         "kept" if threshold.met else "**missed**",
-        _shown(threshold.note or threshold.title),
+        _literal(threshold.note or threshold.title),
         threshold.percent(threshold.value),
         f"{sign} {100 * threshold.bound:g}",
         " to ".join(map(percent, threshold.interval or ())),
         *("" if number is None else str(number) for number in (threshold.n_samples, threshold.n_rephrasings)),
     ]
     return f"| {' | '.join(cells)} |"
-
-
-def _failing(threshold: Threshold) -> str:
-    names = [f"{_shown(sample.id)} ({sample.right:.0%})" for sample in threshold.failing]
-    return f"Not right so often (under this share of {threshold.varied}): {shortened_list(names, _MOST_NAMED)}"

@@ -9,7 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from psopt.cli._model_choice import ModelChoice, choose_model
 from psopt.cli._options import OutputOptions, Pick
+from psopt.cli._remaining import reading_bar
+from psopt.cli._tables import without_controls
+from psopt.cli._task_and_prompts import prompt_lines, read_prompts
 from psopt.cli._typer import UsageError, is_given
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import as_json_text, tell, with_version, wrapped
@@ -20,8 +24,7 @@ from psopt.text import as_text, read_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.api import Classified
-    from psopt.cli._model_choice import ModelChoice
+    from psopt.api import Classified, Classifier
     from psopt.runs import PromptSource
     from psopt.tasks import InputColumns
 
@@ -33,9 +36,7 @@ File = Annotated[
         help="Texts, one per line, or rows: a .csv, .tsv, .jsonl or .parquet file; - is standard input.",
     ),
 ]
-Prompt = Annotated[
-    str, flag("Prompt", "--prompt", "A run directory, a prompt's JSON, or with --label your own prompt.", "P")
-]
+Prompt = Annotated[str, flag("Prompt", "A run directory, a prompt's JSON, or with --label your own prompt.", "P")]
 
 
 @verb("cat new.txt | psopt classify --prompt runs/tickets --wordings 5 --abstain 0.2 -")
@@ -60,32 +61,19 @@ def classify(
     same model, server, options and rephrasings.
     """
     from psopt.api import asking_rule
-    from psopt.api import classify as run_classification
-    from psopt.cli._remaining import reading_bar
-    from psopt.cli._task_and_prompts import read_prompts
 
     (source,) = read_prompts([prompt_file(prompt, pick)], reading)
     if source.prompt is None and not answering.labels:
         source.with_labels()  # raises
-    texts, _ = read_texts(file, source, answering.inputs)
-    source, choice = ready_to_classify(source, answering, texts, lm)
-    wordings = answering.wordings
+    texts, columns = read_texts(file, source, answering.inputs)
+    classifier, choice = classifier_for(source, columns, answering, texts, lm)
     rule = None
     if people != PersonOptions():
-        rate, f1 = people.abstain, people.target_f1
-        rule = asking_rule(source, wordings, rate=rate, target_f1=f1, model=choice.model, lm=choice.lm)
+        source = replace(source, prompt=classifier.prompt)
+        limits = {"rate": people.abstain, "target_f1": people.target_f1}
+        rule = asking_rule(source, answering.wordings, **limits, model=choice.model, lm=choice.lm)
     with reading_bar() as on_progress:
-        answers = run_classification(
-            texts,
-            source,
-            model=choice.model,
-            vote=wordings > 1,
-            rephrasings=wordings,
-            seed=answering.seed,
-            lm=choice.lm,
-            cache_dir=answering.cache_dir,
-            on_progress=on_progress,
-        )
+        answers = classifier(texts, on_progress)
     for_people: Sequence[bool | None] = [None] * len(answers)
     notes = []
     if rule:
@@ -96,20 +84,18 @@ def classify(
         if output.as_json:
             typer.echo(_json_line(answer, choice, to_person))
         else:
-            typer.echo(_line(answer, to_person, has_voted=wordings > 1))
+            typer.echo(_line(answer, to_person, has_voted=answering.wordings > 1))
     if not output.quiet:
         for note in filter(None, [*notes, _note(answers)]):
             typer.echo(note, err=True)
     return 0
 
 
-def ready_to_classify(
-    source: PromptSource, answering: AnsweringOptions, texts: list[str], lm: LMConfig
-) -> tuple[PromptSource, ModelChoice]:
-    """A prompt with its labels, read with the texts that it is for, and the model that it is used with; say both."""
-    from psopt.api import prompt_to_classify_with
-    from psopt.cli._model_choice import choose_model
-    from psopt.cli._task_and_prompts import prompt_lines
+def classifier_for(
+    source: PromptSource, columns: InputColumns, answering: AnsweringOptions, texts: list[str], lm: LMConfig
+) -> tuple[Classifier, ModelChoice]:
+    """A prompt and its model, ready for texts like these, and how that was chosen; say both."""
+    from psopt.api import Classifier, prompt_to_classify_with
 
     read = prompt_to_classify_with(source, answering.labels, texts)
     if read.notes:
@@ -121,7 +107,17 @@ def ready_to_classify(
         tell(f"Note: the run's data can't be had, so answers may differ from the run's: {source.lacking}")
     if not is_given("max_unanswered"):  # a refused text is N/A here, and no measurement suffers
         choice = replace(choice, lm=replace(choice.lm, max_unanswered=1.0))
-    return source, choice
+    classifier = Classifier(
+        source,
+        columns,
+        model=choice.model,
+        n_wordings=answering.wordings,
+        seed=answering.seed,
+        lm=choice.lm,
+        cache_dir=answering.cache_dir,
+        sample_texts=texts,
+    )
+    return classifier, choice
 
 
 def prompt_file(prompt: str, pick: str) -> str | Path:
@@ -163,7 +159,6 @@ def _json_line(answer: Classified, choice: ModelChoice, to_person: bool | None) 
 
 
 def _line(answer: Classified, to_person: bool | None, *, has_voted: bool) -> str:
-    from psopt.cli._tables import without_controls
     from psopt.evaluation import NA
 
     cells = [without_controls(" ".join((answer.label or NA).split()))]  # one line per answer, whatever it contains

@@ -6,7 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from psopt.cli._model_choice import calibration_note
 from psopt.cli._options import DryRun, OutputOptions, PromptModel, Strategy
+from psopt.cli._remaining import reading_bar
+from psopt.cli._tables import new_table, print_sentences, print_table, result_console, with_interval
+from psopt.cli._task_and_prompts import read_measuring
 from psopt.cli._typer import UsageError
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import check_writable, print_json, tell, write_file
@@ -20,15 +24,17 @@ Prompts = Annotated[
     list[str] | None,
     flag(
         "Prompt",
-        "--prompt",
         "Your prompt, or a run's prompts/ID.json; may be repeated",
         "P",
         show_default="the strategy's",
+        flags="--prompt",
     ),
 ]
-Html = Annotated[Path | None, flag("Output", "--html", "Also write a page: the table, the tests and a figure.", "FILE")]
+Html = Annotated[Path | None, flag("Output", "Also write a page: the table, the tests and a figure.", "FILE")]
 _LEAST_P = 0.001  # no digits below that are worth printing
-OtherModels = Annotated[list[str] | None, flag("Model", "--model2", "Another model; may be given several times.", "M")]
+OtherModels = Annotated[
+    list[str] | None, flag("Model", "Another model; may be given several times.", "M", flags="--model2")
+]
 
 
 @verb("psopt compare --dataset tickets.csv --prompt old.txt --prompt runs/tickets/prompts/1a2b3c.json")
@@ -50,13 +56,8 @@ def compare(
     Everything is tested against the first prompt under the first model, paired, at the 5 % level. The model is that of
     the prompts' run, unless you name another.
     """
-    from psopt.api import compare as run_comparison
-    from psopt.api import estimate_measuring
-    from psopt.cli._model_choice import calibration_note
+    from psopt import api
     from psopt.cli._plan_lines import show_estimate
-    from psopt.cli._remaining import reading_bar
-    from psopt.cli._tables import result_console
-    from psopt.cli._task_and_prompts import read_measuring
     from psopt.evaluation import note_size
     from psopt.models.chat import server_of
     from psopt.report import comparison_page
@@ -71,10 +72,10 @@ def compare(
         notes = dict.fromkeys(calibration_note(prompt, name, lm) for prompt in subject.prompts.values())
         tell(*(f"{name}: {note}" for note in notes if note))
     if dry_run:
-        estimate = estimate_measuring(task, subject.prompts, models, subject.options)
+        estimate = api.estimate_measuring(task, subject.prompts, models, subject.options)
         return show_estimate(estimate, " and ".join(models), lm, as_json=output.as_json)
     with reading_bar() as on_progress:
-        contenders = run_comparison(task, subject.prompts, models, on_progress=on_progress, options=subject.options)
+        contenders = api.compare(task, subject.prompts, models, on_progress=on_progress, options=subject.options)
     if html is not None:
         measured = {name: each.scores.to_dict() for name, each in zip(_names(contenders), contenders, strict=True)}
         of_data = f"Data: {task.name}, {measuring.split}, seed {measuring.seed}. {task.info.note}".strip()
@@ -93,7 +94,6 @@ def compare(
 
 
 def _show(console: Console, contenders: Comparison) -> None:
-    from psopt.cli._tables import new_table, print_sentences, print_table, with_interval
     from psopt.evaluation import beside_quality_line, measure_names, note_size, objective_values
 
     names = list(objective_values(contenders[0].scores))

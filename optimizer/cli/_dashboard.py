@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 
 Run = Annotated[Path | None, typer.Argument(metavar="RUN", help="A run directory.")]
-Storage = Annotated[str | None, flag("Search", "--storage", "An Optuna storage in place of a run directory.", "URL")]
-Host = Annotated[str, flag("Output", "--host", "Address to listen on.", "ADDRESS")]
-Port = Annotated[int, flag("Output", "--port", "Port to listen on.", "N", min=1, max=65535)]
-Open = Annotated[bool, flag("Output", "--open", "Open it in a browser.")]
+Storage = Annotated[str | None, flag("Search", "An Optuna storage in place of a run directory.", "URL")]
+Host = Annotated[str, flag("Output", "Address to listen on.", "ADDRESS")]
+Port = Annotated[int, flag("Output", "Port to listen on.", "N", min=1, max=65535)]
+Open = Annotated[bool, flag("Output", "Open it in a browser.", flags="--open")]
 _DETAILS = re.compile(r"/api/studies/(\d+)/?")
 
 

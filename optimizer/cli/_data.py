@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 from psopt.cli._options import Json
+from psopt.cli._tables import new_table, print_table, result_console
 from psopt.cli._typer import Command
 from psopt.cli._verb import commands
 from psopt.cli._writing import print_json, print_result
@@ -17,7 +18,6 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="A built-in name, or h
 @data.command("list", cls=Command, epilog="Example: psopt data list --json")
 def list_(*, as_json: Json = False) -> int:
     """List the built-in data sets, and where their files are."""
-    from psopt.cli._tables import new_table, print_table, result_console
     from psopt.tasks import list_datasets
 
     statuses = list_datasets()

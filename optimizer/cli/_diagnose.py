@@ -4,36 +4,34 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from psopt.cli._options import DryRun, OutputOptions, Prompt, PromptModel, Strategy
+from psopt.cli._remaining import reading_bar
+from psopt.cli._tables import is_wrapped, print_sentences, print_table, result_console
+from psopt.cli._task_and_prompts import Measuring, read_measuring
 from psopt.cli._typer import UsageError
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import as_json_text, print_json, with_version, write_file
 from psopt.settings import DataOptions, MeasureOptions, PromptOptions
 
 if TYPE_CHECKING:
-    from psopt.cli._model_choice import ModelChoice
-    from psopt.cli._task_and_prompts import Measuring
     from psopt.diagnosis import PromptReport, ToLabel
 
 _ON_TRAIN = MeasureOptions(split="train")  # nothing learnt from a diagnosis may come from val or test
 Html = Annotated[
-    Path | None,
-    flag("Output", "--html", "Also write a page with the paper's figures; opens offline.", "FILE", dir_okay=False),
+    Path | None, flag("Output", "Also write a page with the paper's figures; opens offline.", "FILE", dir_okay=False)
 ]
 ListSuspects = Annotated[
-    bool, flag("Output", "--suspects", "List the samples that are always given the same answer, never the label.")
+    bool, flag("Output", "List the samples that are always given the same answer, never the label.")
 ]
 SuspectsFile = Annotated[
-    Path | None,
-    flag("Output", "--suspects-file", "Write them, such as to suspect_labels.json.", "FILE", dir_okay=False),
+    Path | None, flag("Output", "Write them, such as to suspect_labels.json.", "FILE", dir_okay=False)
 ]
 ToLabelFirst = Annotated[
     int | None,
     flag(
         "Output",
-        "--to-label",
         "List the samples to label first: those whose answers differ most, without near copies. No label is looked at.",
         "N",
         min=1,
@@ -62,11 +60,8 @@ def diagnose(
     Labels are optional: without them only the sensitivity is measured. A run's prompt is measured with the run's model,
     server and options, unless you name others.
     """
-    from psopt.api import diagnose as run_diagnosis
-    from psopt.api import estimate_measuring
+    from psopt import api
     from psopt.cli._plan_lines import show_estimate
-    from psopt.cli._remaining import reading_bar
-    from psopt.cli._task_and_prompts import read_measuring
     from psopt.diagnosis import samples_to_label
 
     if to_label is not None and measuring.rephrasings == 1:
@@ -74,10 +69,10 @@ def diagnose(
     subject = read_measuring(data, [prompt], reading, model, strategy, measuring, require_labels=False)
     task, choice = subject.task, subject.choice
     if dry_run:
-        estimate = estimate_measuring(task, subject.prompts, [choice.model], subject.options)
+        estimate = api.estimate_measuring(task, subject.prompts, [choice.model], subject.options)
         return show_estimate(estimate, choice.model, choice.lm, as_json=output.as_json)
     with reading_bar() as on_progress:
-        report = run_diagnosis(
+        report = api.diagnose(
             task, subject.prompt, model=choice.model, on_progress=on_progress, options=subject.options
         )
     if html is not None:
@@ -88,29 +83,22 @@ def diagnose(
     if suspects_file is not None:
         content = with_version({"prompt": subject.prompt.id, measuring.split: report.suspects.to_dict()})
         write_file("--suspects-file", suspects_file, as_json_text(content) + "\n")
-    ranked = None
-    if to_label is not None:
-        ranked = samples_to_label(report.predictions, to_label)
+    ranked = samples_to_label(report.predictions, to_label) if to_label else []
     if output.as_json:
-        print_json(_as_data(report, choice, ranked))
+        data = {**choice.to_dict(), **report.to_dict()}
+        if to_label:
+            data["to_label"] = list(map(asdict, ranked))
+        print_json(data)
     elif not output.quiet:
         next_step = _next_step(report, subject)
         last_line = f"Page: {html}. {next_step}" if html else next_step
-        _show(report, ranked or [], last_line, lists_suspects=suspects)
+        _show(report, ranked, last_line, lists_suspects=suspects)
     return 0
-
-
-def _as_data(report: PromptReport, choice: ModelChoice, ranked: list[ToLabel] | None) -> dict[str, Any]:
-    result = {**choice.to_dict(), **report.to_dict()}
-    if ranked is not None:
-        result["to_label"] = list(map(asdict, ranked))
-    return result
 
 
 def _show(report: PromptReport, ranked: list[ToLabel], last_line: str, *, lists_suspects: bool) -> None:
     """Print the diagnosis, the samples whose labels may be wrong, those to label first, and a last line."""
     from psopt.cli._diagnosis_tables import show_diagnosis, show_suspects, to_label_table
-    from psopt.cli._tables import is_wrapped, print_sentences, print_table, result_console
 
     console = result_console()
     show_diagnosis(console, report)
@@ -127,17 +115,14 @@ def _next_step(report: PromptReport, subject: Measuring) -> str:
     """What to do next: calibration first, if the model can be calibrated and answers nearly one label."""
     from psopt.models import ModelProvider, calibrates
 
-    usual = "Next: psopt optimize, with these options, looks for edits."
+    if report.scores is None:
+        return "Next: add labels, which psopt optimize needs; --to-label N lists the samples to label first."
     choice = subject.choice
-    is_worthless = report.scores is not None and report.scores.is_hollow
-    if not report.predictions.is_labelled:
-        usual = "Next: add labels, which psopt optimize needs; --to-label N lists the samples to label first."
-    if not is_worthless or choice.lm.calibration != "auto" or report.prompt.calibration is not None:
-        return usual
-    model = ModelProvider(subject.options.cache_dir, choice.lm).answering(choice.model, subject.task)
-    if not (calibrates(model) and model.can_measure):
-        return usual
-    return (
-        "Next: --calibration batch takes out the model's preference for some labels; measure again with it. "
-        "psopt optimize tries it first, then edits."
-    )
+    if report.scores.is_hollow and choice.lm.calibration == "auto" and report.prompt.calibration is None:
+        model = ModelProvider(subject.options.cache_dir, choice.lm).answering(choice.model, subject.task)
+        if calibrates(model) and model.can_measure:
+            return (
+                "Next: --calibration batch takes out the model's preference for some labels; measure again with it. "
+                "psopt optimize tries it first, then edits."
+            )
+    return "Next: psopt optimize, with these options, looks for edits."

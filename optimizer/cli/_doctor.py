@@ -11,7 +11,7 @@ from psopt.settings import LMConfig
 
 _WIDTH = 80  # columns: the output is meant to be copied into issues
 
-Model = Annotated[str, flag("Model", "--model", "openai/NAME, azure/DEPLOYMENT or dspy/NAME.", "M")]
+Model = Annotated[str, flag("Model", "openai/NAME, azure/DEPLOYMENT or dspy/NAME.", "M")]
 
 
 @verb("psopt doctor --model openai/llama-3.1-8b --api-base http://localhost:8000/v1")

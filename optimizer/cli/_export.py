@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from psopt.cli._options import CacheDir, Pick, RunFolder
+from psopt.cli._tables import plain_console
 from psopt.cli._verb import Changes, flag, verb
 from psopt.cli._writing import as_json_text, is_utf8, print_json, write_file, write_whole
 from psopt.errors import InputError
@@ -25,23 +26,21 @@ Format = Annotated[
     FormatName | None,
     flag(
         "Output",
-        "--format",
         "text to paste, json to use with psopt, dspy for program.load(), openai for chat "
         "messages, promptfoo for the run's configuration with a further prompt",
         show_default="as the prompt came, else text",
+        flags="--format",
     ),
 ]
-Diff = Annotated[bool, flag("Output", "--diff", "Print what changed against the original instead.")]
-Out = Annotated[Path | None, flag("Output", "--out", "Write it there; into a folder under a name of its own.", "FILE")]
+Diff = Annotated[bool, flag("Output", "Print what changed against the original instead.")]
+Out = Annotated[Path | None, flag("Output", "Write it there; into a folder under a name of its own.", "FILE")]
 Into = Annotated[
-    Path | None,
-    flag("Output", "--into", "Add the prompt to this promptfooconfig.yaml, after those that it has.", "FILE"),
+    Path | None, flag("Output", "Add the prompt to this promptfooconfig.yaml, after those that it has.", "FILE")
 ]
 Verify = Annotated[
     int | None,
     flag(
         "Prompt",
-        "--verify",
         "Ask for so many of the run's samples through the exported text; exit code 1 unless the answers are the run's.",
         "N",
         min=1,
@@ -49,18 +48,13 @@ Verify = Annotated[
 ]
 Asked = Annotated[dict[str, Any], Changes("export", (LMConfig,), "the run's")]
 Why = Annotated[
-    bool, flag("Output", "--why", "List the prompt's edits instead: what each was drawn from, and what speaks against.")
+    bool, flag("Output", "List the prompt's edits instead: what each was drawn from, and what speaks against.")
 ]
 WithoutEdits = Annotated[
     list[str] | None,
-    flag(
-        "Prompt",
-        "--without",
-        "Leave an edit out, by its id (see --why); may be repeated. What is left was not measured.",
-        "EDIT",
-    ),
+    flag("Prompt", "Leave an edit out, by its id (see --why); may be repeated. What is left was not measured.", "EDIT"),
 ]
-Json = Annotated[bool, flag("Output", "--json", "Print the prompt with its edits and scores as JSON.")]
+Json = Annotated[bool, flag("Output", "Print the prompt with its edits and scores as JSON.", flags="--json")]
 _MOST_SHOWN = 3  # answers that differ; their total number is also shown
 
 
@@ -90,7 +84,7 @@ def export(
     for the text, and your own prompt keeps its fields. In a promptfoo configuration it becomes a further prompt;
     comments and everything else stay.
     """
-    from psopt.api import export as hand_back
+    from psopt import api
 
     if form == "dspy" and (diff or verify):
         option = "--diff" if diff else "--verify"
@@ -106,7 +100,7 @@ def export(
     written: WrittenForm = "own"
     if form not in {None, "dspy"}:
         written = form  # type: ignore[assignment]
-    exported = hand_back(
+    exported = api.export(
         run, pick, form=written, without=without or (), verify=verify or 0, into=into, cache_dir=cache_dir, **asked
     )
     if into is not None:
@@ -213,7 +207,6 @@ def _program_state(run: Path, exported: Exported) -> str:
 
 
 def _print_diff(diff: str) -> None:
-    from psopt.cli._tables import plain_console
 
     console = plain_console()
     if not console.is_terminal:

@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from psopt.cli._interrupting import INTERRUPTED
+from psopt.cli._model_choice import choose_model
 from psopt.cli._options import CacheDir, DryRun, OutputOptions, Pick, RunFolder, Verbose
+from psopt.cli._remaining import reading_bar
+from psopt.cli._tables import new_table, print_sentences, print_table, result_console
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import print_json, tell
 from psopt.errors import BudgetReachedError, InputError
@@ -19,17 +22,13 @@ if TYPE_CHECKING:
     from psopt.api import Migration, MigrationStart, Moved
     from rich.console import Console
 
-NewModel = Annotated[str, flag("Model", "--model", f"The new model: {MODELS}.", "M")]
-Out = Annotated[
-    Path | None, flag("Output", "--out", "The search's run directory", "DIR", show_default="runs/TASK-MODEL")
-]
-Trials = Annotated[
-    int | None, flag("Search", "--trials", "Prompts to evaluate in total", "N", min=1, show_default="the run's")
-]
+NewModel = Annotated[str, flag("Model", f"The new model: {MODELS}.", "M")]
+Out = Annotated[Path | None, flag("Output", "The search's run directory", "DIR", show_default="runs/TASK-MODEL")]
+Trials = Annotated[int | None, flag("Search", "Prompts to evaluate in total", "N", min=1, show_default="the run's")]
 Searches = Annotated[
-    bool, flag("Search", "--search/--no-search", "Whether to search from the run's prompt, or only measure it.")
+    bool, flag("Search", "Whether to search from the run's prompt, or only measure it.", flags="--search/--no-search")
 ]
-Resume = Annotated[bool, flag("Search", "--resume", "Resume the search in --out.")]
+Resume = Annotated[bool, flag("Search", "Resume the search in --out.", flags="--resume")]
 _PROMPTS = ("the same prompt", "the new prompt")
 _SHOWN = 5  # samples that broke; --json and the report of --out show all
 
@@ -56,9 +55,7 @@ def migrate(
     under the same wordings, and tested to be no worse.
     """
     from psopt.api import estimate_migration, measured_migration, start_migration
-    from psopt.cli._model_choice import choose_model
     from psopt.cli._plan_lines import show_estimate
-    from psopt.cli._remaining import reading_bar
     from psopt.runs import free_folder, picked_prompt, read_source
 
     if not search and (trials or out or go_on):
@@ -113,7 +110,6 @@ def _search(
 
 
 def _show(migration: Migration, output: OutputOptions) -> None:
-    from psopt.cli._tables import result_console
 
     if output.as_json:
         print_json(migration.to_dict())
@@ -124,7 +120,6 @@ def _show(migration: Migration, output: OutputOptions) -> None:
 def _print(console: Console, migration: Migration) -> None:
     """One row per model and prompt, what broke, and the verdict on each."""
     from psopt.cli._result import on_test
-    from psopt.cli._tables import new_table, print_sentences, print_table
     from psopt.evaluation import measure_names, note_size, objective_values
     from psopt.runs import losses_line, named
 

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import typer
 from psopt.cli._options import Json
+from psopt.cli._tables import new_table, print_table, result_console
 from psopt.cli._typer import Command
 from psopt.cli._verb import commands
 from psopt.cli._writing import print_json, print_result
@@ -16,7 +17,6 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="smollm2: a name that 
 @models.command("list", cls=Command, epilog="Example: psopt models list --json")
 def list_(*, as_json: Json = False) -> int:
     """List what `--model` takes, and where the files that psopt fetches are."""
-    from psopt.cli._tables import new_table, print_table, result_console
     from psopt.models import NAMES
     from psopt.models.gguf import KNOWN
 

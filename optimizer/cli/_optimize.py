@@ -5,30 +5,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+from psopt.cli._model_choice import model_to_search_with
 from psopt.cli._options import CacheDir, DryRun, OutputOptions, Prompt, Verbose
+from psopt.cli._task_and_prompts import data_for, read_prompts, start_from
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import tell
 from psopt.errors import InputError
 from psopt.settings import PromptOptions, RunOptions, SizeOptions
 from psopt.text import shell_line
 
-Out = Annotated[Path | None, flag("Output", "--out", "Run directory", "DIR", show_default="runs/TASK-MODEL")]
+Out = Annotated[Path | None, flag("Output", "Run directory", "DIR", show_default="runs/TASK-MODEL")]
 HeldoutFrom = Annotated[
     Path | None,
     flag(
         "Rephrasings",
-        "--heldout-from",
         "Wordings of another source (a text file, one per line, or JSON): test tells S under them too.",
         "FILE",
         rank="config",
     ),
 ]
-Resume = Annotated[bool, flag("Search", "--resume", "Resume the run in --out.")]
+Resume = Annotated[bool, flag("Search", "Resume the run in --out.", flags="--resume")]
 Force = Annotated[
-    bool,
-    flag(
-        "Search", "--force", "With --resume: even if data, model, rephrasings or version have changed.", rank="config"
-    ),
+    bool, flag("Search", "With --resume: even if data, model, rephrasings or version have changed.", rank="config")
 ]
 
 
@@ -53,10 +51,8 @@ def optimize(
     Writes a run directory with the Pareto front, scored on test under held-out rephrasings. It recommends one of its
     prompts if tests show that it is no worse than yours and better in something. Otherwise it tells you to keep yours.
     """
-    from psopt.cli._model_choice import model_to_search_with
     from psopt.cli._run import run as start
     from psopt.cli._run import show_run_estimate
-    from psopt.cli._task_and_prompts import data_for, read_prompts, start_from
     from psopt.rephrasings import given_wordings
     from psopt.runs.planning import run_settings
     from psopt.tracking import tracker_names

@@ -17,34 +17,29 @@ Prompt = Annotated[
     str | None,
     flag(
         "Prompt",
-        "--prompt",
         "Your prompt: a text or chat messages with {fields}, a run, its prompts/ID.json, or MODULE:NAME",
         "P",
         show_default="the strategy's",
     ),
 ]
 PromptModel = Annotated[
-    str | None,
-    flag("Model", "--model", f"{MODELS}.", "M", show_default="the one that --prompt is for; minilm without --prompt"),
+    str | None, flag("Model", f"{MODELS}.", "M", show_default="the one that --prompt is for; minilm without --prompt")
 ]
 Pick = Annotated[
     str,
     flag(
         "Prompt",
-        "--pick",
         "recommended, knee, short, f1, sensitivity, consistency, a prompt's id, or 'max F1 with S <= .05' and such.",
         "WHICH",
     ),
 ]
 DryRun = Annotated[
-    bool,
-    flag("Limits", "--dry-run", "Say how many calls and tokens this would take, and what they cost; send nothing."),
+    bool, flag("Limits", "Say how many calls and tokens this would take, and what they cost; send nothing.")
 ]
 Verbose = Annotated[
-    bool,
-    flag("Output", "--verbose", "Say all that the report says of the result: racing, sizes, calibration apart, ids."),
+    bool, flag("Output", "Say all that the report says of the result: racing, sizes, calibration apart, ids.")
 ]
-Json = Annotated[bool, flag("Output", "--json", "Print the result as JSON, and nothing else.")]
+Json = Annotated[bool, flag("Output", "Print the result as JSON, and nothing else.", flags="--json")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from psopt.cli._options import CacheDir, DryRun, Json, Seed
+from psopt.cli._tables import plain_console
 from psopt.cli._task_and_prompts import data_for, prompt_lines, read_all, read_prompts
 from psopt.cli._typer import UsageError
 from psopt.cli._verb import flag, verb
@@ -32,16 +33,13 @@ Prompt = Annotated[
     str | None,
     flag(
         "Prompt",
-        "--prompt",
         "What to rephrase: your prompt, a run's prompts/ID.json, or MODULE:NAME",
         "P",
         show_default="the task's description",
     ),
 ]
-Show = Annotated[bool, flag("Output", "--show", "Show what of --prompt is rephrased and what is kept; asks nobody.")]
-Out = Annotated[
-    Path | None, flag("Output", "--out", "A new file for them", "FILE", dir_okay=False, show_default="the screen")
-]
+Show = Annotated[bool, flag("Output", "Show what of --prompt is rephrased and what is kept; asks nobody.")]
+Out = Annotated[Path | None, flag("Output", "A new file for them", "FILE", dir_okay=False, show_default="the screen")]
 
 _NO_DATA = DataOptions("")  # --show needs none
 _STYLES = {"rephrased": "bold green", "kept": "dim", "field": "cyan", "slot": "magenta"}
@@ -69,8 +67,7 @@ def rephrase(
     In your own prompt only the instructions are rephrased: those between <rephrase> and </rephrase>, otherwise those
     that psopt finds. --show prints which.
     """
-    from psopt.api import estimate_rephrasing
-    from psopt.api import rephrase as run_rephrasing
+    from psopt import api
     from psopt.cli._plan_lines import show_estimate
     from psopt.runs import load_data
 
@@ -88,9 +85,9 @@ def rephrase(
         raise InputError(f"--out {out} exists: name a new file")
     original = next(iter(read_all(sources, task)), None)
     if dry_run:
-        estimate = estimate_rephrasing(task, original, rephrasing, sizes.search + sizes.heldout)
+        estimate = api.estimate_rephrasing(task, original, rephrasing, sizes.search + sizes.heldout)
         return show_estimate(estimate, rephrasing.rephraser or "rules", lm, as_json=as_json)
-    frozen = run_rephrasing(
+    frozen = api.rephrase(
         task,
         original,
         rephrasings=sizes.search,
@@ -132,7 +129,6 @@ def _say(verdict: Verdict) -> None:
 def _show_prompt(source: PromptSource, task: Task | None, *, as_json: bool) -> int:
     """Show which parts of a prompt are rephrased and which are kept; without data, as far as the prompt shows it."""
     from psopt.api import prompt_to_show
-    from psopt.cli._tables import plain_console
     from psopt.rephrasings import shown_segments
 
     shown = prompt_to_show(source, task)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from psopt.cli._options import Json, Pick, RunFolder
+from psopt.cli._tables import new_table, print_sentences, print_table, result_console
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import check_writable, print_json, write_file
 from psopt.errors import InputError
@@ -23,15 +24,13 @@ Figures = Annotated[
     Path | None,
     flag(
         "Output",
-        "--figures",
         "Also save every figure there as PNG, SVG and PDF (pip install 'psopt[figures]', and a Chrome or Chromium).",
         "DIR",
         file_okay=False,
     ),
 ]
 Html = Annotated[
-    Path | None,
-    flag("Output", "--html", "Write the page of several runs there.", "FILE", show_default="OTHER/against-RUN.html"),
+    Path | None, flag("Output", "Write the page of several runs there.", "FILE", show_default="OTHER/against-RUN.html")
 ]
 
 _MOST_RUNS = 5  # more columns and colours are hard to distinguish
@@ -72,7 +71,6 @@ def report(
 
 
 def _compare(runs: list[Path], pick: str, figures: Path | None, html: Path | None, *, as_json: bool) -> int:
-    from psopt.cli._tables import result_console
     from psopt.report import compare_runs, runs_of, runs_page, save_figures
     from psopt.runs import RunDirectory
 
@@ -98,7 +96,6 @@ def _compare(runs: list[Path], pick: str, figures: Path | None, html: Path | Non
 
 
 def _show(console: Console, pairs: list[TwoRuns]) -> None:
-    from psopt.cli._tables import new_table, print_sentences, print_table
     from psopt.report import measure_rows, names_of, runs_of
     from psopt.text import percent
 

@@ -8,7 +8,7 @@ from psopt.cli._writing import tell
 from psopt.settings import RunOptions, SizeOptions
 
 Anew = Annotated[dict[str, Any], Changes("resume", (SizeOptions, RunOptions), "the run's")]
-Force = Annotated[bool, flag("Search", "--force", "Even if the data, the rephrasings or psopt's version have changed.")]
+Force = Annotated[bool, flag("Search", "Even if the data, the rephrasings or psopt's version have changed.")]
 
 
 @verb("psopt resume runs/trec-minilm")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.cli._interrupting import INTERRUPTED
+from psopt.cli._tables import result_console
 from psopt.cli._writing import print_json
 from psopt.errors import BudgetReachedError, InputError
 
@@ -27,16 +28,16 @@ def show_run_estimate(
     task: Task | None = None,
 ) -> int:
     """Say what a run, or the rest of one, would cost."""
-    from psopt.api import estimate_run, plan_run
+    from psopt import api
     from psopt.cli._plan_lines import show_estimate
 
     if settings.program:
         raise InputError("--dry-run does not know how often a --program calls its model; use --max-calls")
     task = task or settings.load_task()
     if sizes is None or run is not None:
-        estimate = estimate_run(task, settings, cache_dir, run=run)
+        estimate = api.estimate_run(task, settings, cache_dir, run=run)
         return show_estimate(estimate, settings.model, settings.lm, as_json=as_json)
-    plan = plan_run(task, settings, sizes, cache_dir)
+    plan = api.plan_run(task, settings, sizes, cache_dir)
     return show_estimate(plan.estimate, settings.model, settings.lm, as_json=as_json, plan=plan)
 
 
@@ -53,7 +54,7 @@ def run(
     verbose: bool = False,
 ) -> int:
     """Start or resume a run, show its progress and result; `sizes` are to be planned."""
-    from psopt.api import run as run_settings
+    from psopt import api
     from psopt.cli._screen import Screen
 
     screen = Screen(quiet=output.silent)
@@ -73,7 +74,7 @@ def run(
                     _refuse_run_in(out)
                 result = optimize_program(task, settings, out=out, cache_dir=cache_dir, observer=screen, force=force)
             else:
-                result = run_settings(
+                result = api.run(
                     task,
                     settings,
                     sizes,
@@ -99,7 +100,6 @@ def run(
 
 def _show(run: Run, output: OutputOptions, spent: str, *, verbose: bool) -> None:
     from psopt.cli._result import show_result
-    from psopt.cli._tables import result_console
     from psopt.runs import MANIFEST, RunDirectory
 
     if output.as_json:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from psopt.cli._options import OutputOptions, RunFolder
+from psopt.cli._tables import new_table, print_table, result_console
 from psopt.cli._verb import verb
 from psopt.cli._writing import print_json
 from psopt.text import shell_line
@@ -38,7 +39,6 @@ def select(*, run: RunFolder, query: Query = "knee", output: OutputOptions) -> i
 
 
 def _show(run: Path, entry: Mapping[str, Any]) -> None:
-    from psopt.cli._tables import new_table, print_table, result_console
     from psopt.evaluation import measure_names, objective_values
     from psopt.runs import MANIFEST, RunDirectory, quality_name
 

@@ -3,22 +3,21 @@
 from typing import Annotated
 
 import typer
-from psopt.cli._classify import prompt_file, ready_to_classify
+from psopt.cli._classify import classifier_for, prompt_file
 from psopt.cli._options import Json, Pick
+from psopt.cli._task_and_prompts import read_prompts
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import print_json, tell
 from psopt.errors import import_extra
 from psopt.settings import AnsweringOptions, LMConfig, PromptOptions
 
 Source = Annotated[str, typer.Argument(metavar="PROMPT", help="A run directory, or a prompt's JSON.")]
-Host = Annotated[str, flag("Server", "--host", "The address to listen at; 0.0.0.0 for all of this machine.", "HOST")]
-Port = Annotated[int, flag("Server", "--port", "The port to listen at; 0 for a free one.", "PORT", min=0, max=65535)]
+Host = Annotated[str, flag("Server", "The address to listen at; 0.0.0.0 for all of this machine.", "HOST")]
+Port = Annotated[int, flag("Server", "The port to listen at; 0 for a free one.", "PORT", min=0, max=65535)]
 MostWaiting = Annotated[
-    int, flag("Server", "--max-waiting", "Texts that may wait; others are told to ask again (429).", "N", min=1)
+    int, flag("Server", "Texts that may wait; others are told to ask again (429).", "N", min=1, flags="--max-waiting")
 ]
-ClientKeys = Annotated[
-    bool, flag("Server", "--client-keys", "Ask the model with the key that each request bears; none is kept.")
-]
+ClientKeys = Annotated[bool, flag("Server", "Ask the model with the key that each request bears; none is kept.")]
 
 # Groups of texts that are sent to a server at the same time: with 8 to 32 the rate stayed within a tenth (64
 # connections). A model in this process reads one group at a time.
@@ -45,8 +44,7 @@ def serve(
     shows how many texts are waiting. At SIGTERM, accepted texts are answered before the process ends.
     """
     import_extra("uvicorn", "psopt serve", "serve")
-    from psopt.api import Classifier, input_columns
-    from psopt.cli._task_and_prompts import read_prompts
+    from psopt.api import input_columns
     from psopt.models.chat import asks_in_chat
     from psopt.serving import serve as answer_requests
     from psopt.tasks import texts_of_records
@@ -55,16 +53,7 @@ def serve(
     columns = input_columns(source, answering.inputs)
     # A prompt that names columns is read together with a row that has them.
     row = texts_of_records([dict.fromkeys(columns.names, "..")], columns) if columns.names else []
-    source, choice = ready_to_classify(source, answering, row, lm)
-    classifier = Classifier(
-        source,
-        columns,
-        model=choice.model,
-        n_wordings=answering.wordings,
-        seed=answering.seed,
-        lm=choice.lm,
-        cache_dir=answering.cache_dir,
-    )
+    classifier, _ = classifier_for(source, columns, answering, row, lm)
 
     def say(address: str) -> None:
         if as_json:

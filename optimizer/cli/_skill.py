@@ -10,7 +10,7 @@ from psopt.cli._verb import flag, verb
 from psopt.cli._writing import print_json, write_file
 from psopt.errors import InputError
 
-Out = Annotated[Path | None, flag("Output", "--out", "Write it to this file, and make its folder.", "FILE")]
+Out = Annotated[Path | None, flag("Output", "Write it to this file, and make its folder.", "FILE")]
 
 
 @verb("psopt skill --out .claude/skills/psopt/SKILL.md")

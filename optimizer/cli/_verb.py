@@ -13,6 +13,7 @@ from psopt.cli._config_file import take_from_file
 from psopt.cli._help import OF_A_FILE, draw_help
 from psopt.cli._typer import SETTINGS, Command, Group
 from psopt.settings import Leaf, Rank, all_leaves, built
+from typer.models import OptionInfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,10 +28,16 @@ class Changes:
     as_before: str  # the help's text for options that are not given
 
 
-def flag(panel: str, flags: str, meaning: str, metavar: str | None = None, rank: Rank = "first", **more: Any) -> Any:
-    """Declare an option in a panel of the help; `more` is Typer's. Those without rank "first" are hidden there."""
+def flag(
+    panel: str, meaning: str, metavar: str | None = None, rank: Rank = "first", flags: str = "", **more: Any
+) -> Any:
+    """Declare an option in a panel of the help, by default with its parameter's name; `more` is Typer's.
+
+    Those without rank "first" are hidden there.
+    """
     box = OF_A_FILE if rank == "config" else panel
-    return typer.Option(flags, help=meaning, metavar=metavar, rich_help_panel=box, hidden=rank != "first", **more)
+    names = [flags] if flags else []
+    return typer.Option(*names, help=meaning, metavar=metavar, rich_help_panel=box, hidden=rank != "first", **more)
 
 
 def single(group: type, key: str, **differs: Any) -> Any:
@@ -63,6 +70,9 @@ def commands(summary: str) -> typer.Typer:
 
 
 def _keyword(name: str, default: Any, hint: Any) -> inspect.Parameter:
+    for declared in get_args(hint)[1:]:
+        if isinstance(declared, OptionInfo) and declared.default is ...:  # where Typer puts flags
+            declared.param_decls = (f"--{name.replace('_', '-')}",)
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
@@ -142,10 +152,10 @@ def _parameter(leaf: Leaf, default: Any, **differs: Any) -> inspect.Parameter:
         meaning = meaning.rstrip(".")
     annotated = flag(
         declared.panel,
-        differs.pop("flags", leaf.flags),
         meaning,
         declared.metavar,
         declared.rank,
+        differs.pop("flags", leaf.flags),
         show_default=shown,
         callback=_checker(leaf),
         min=declared.least,
@@ -201,7 +211,6 @@ _CONFIG = _keyword(
         Path | None,
         flag(
             "Output",
-            "--config",
             "Options in a TOML file, by the names of their flags; flags go before them.",
             "FILE",
             is_eager=True,
@@ -212,5 +221,5 @@ _CONFIG = _keyword(
 _HELP_ALL = _keyword(
     "help_all",
     False,
-    Annotated[bool, flag("Output", "--help-all", "Show every option, and exit.", is_eager=True, callback=_show_all)],
+    Annotated[bool, flag("Output", "Show every option, and exit.", is_eager=True, callback=_show_all)],
 )

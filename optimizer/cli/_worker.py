@@ -9,15 +9,12 @@ from psopt.cli._writing import print_json
 from psopt.settings import LMConfig
 from psopt.text import counted
 
-Storage = Annotated[str, flag("Search", "--storage", "The Optuna storage that `psopt optimize` was given.", "URL")]
-StudyName = Annotated[str, flag("Search", "--study-name", "The study's name.", "NAME")]
+Storage = Annotated[str, flag("Search", "The Optuna storage that `psopt optimize` was given.", "URL")]
+StudyName = Annotated[str, flag("Search", "The study's name.", "NAME")]
 Trials = Annotated[
-    int | None,
-    flag("Search", "--trials", "Stop after so many of one's own", "N", min=1, show_default="when all are done"),
+    int | None, flag("Search", "Stop after so many of one's own", "N", min=1, show_default="when all are done")
 ]
-Dataset = Annotated[
-    str | None, flag("Data", "--dataset", "Where the data are here", "D", show_default="as in the study")
-]
+Dataset = Annotated[str | None, flag("Data", "Where the data are here", "D", show_default="as in the study")]
 Here = Annotated[dict[str, Any], Changes("worker", (LMConfig,), "as in the study")]
 
 
@@ -37,11 +34,11 @@ def worker(
     Task, prompt, rephrasings and edits come from the study; the data must also be on this machine, and are compared.
     The worker proposes and evaluates until the study's trials are done. If it is killed, another takes over its trial.
     """
-    from psopt.api import worker as run_worker
+    from psopt import api
     from psopt.cli._screen import Screen
 
     with Screen(quiet=output.silent, is_worker=True) as screen:
-        n_own = run_worker(
+        n_own = api.worker(
             storage, study_name, trials=trials, dataset=dataset, cache_dir=cache_dir, observer=screen, **here
         )
     if output.as_json:
