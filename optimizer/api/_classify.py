@@ -24,6 +24,8 @@ from psopt.tasks import LABEL, AnswerSpec, DatasetInfo, InputColumns, Row, Sampl
 if TYPE_CHECKING:
     from pathlib import Path
 
+_AS_THEY_COME = AnsweringOptions()
+
 
 @dataclass(frozen=True, slots=True)
 class Classified:
@@ -100,17 +102,9 @@ def classify(
     rows = texts_of_records(texts, columns)
     if not rows:
         return []
-    classifier = Classifier(
-        source,
-        columns,
-        labels=options.labels,
-        model=model,
-        n_wordings=rephrasings if vote else options.wordings,
-        seed=options.seed,
-        lm=lm,
-        cache_dir=options.cache_dir,
-        sample_texts=rows,
-    )
+    if vote:
+        options = replace(options, wordings=rephrasings)
+    classifier = Classifier(source, columns, options, model=model, lm=lm, sample_texts=rows)
     with reading(on_progress, progress) as on_reading:
         return classifier(rows, on_reading)
 
@@ -118,9 +112,9 @@ def classify(
 class Classifier:
     """A prompt and its model, prepared once, to classify texts as they come; several threads may use it at once.
 
-    Each text is asked under `n_wordings` rephrasings, for a vote; 1 means the prompt's own description. With `split`
-    val these are those of the run's search, with test the held-out ones. `sample_texts` are texts of the kind that will
-    come, for a model that reads texts relative to others. For the rest see `input_columns` and `classify`.
+    If the options ask for several wordings, each text is asked under as many, for a vote. With `split` val these are
+    those of the run's search, with test the held-out ones. `sample_texts` are texts of the kind that will come, for a
+    model that reads texts relative to others. For the rest see `input_columns` and `classify`.
 
     Raises PsoptError if the prompt can't be used, or it is not known which model it is for.
     """
@@ -129,26 +123,23 @@ class Classifier:
         self,
         source: PromptSource,
         columns: InputColumns,
+        options: AnsweringOptions = _AS_THEY_COME,
         *,
-        labels: Sequence[str] = (),
         model: Any = None,
-        n_wordings: int = 1,
-        seed: int = 42,
         lm: LMConfig | None = None,
-        cache_dir: str | Path | None = None,
         sample_texts: Sequence[str] = (),
         split: Split = "val",
     ) -> None:
         self._columns = columns
-        self.prompt = prompt_to_classify_with(source, labels, sample_texts).prompt
+        self.prompt = prompt_to_classify_with(source, options.labels, sample_texts).prompt
         if model is None:
             measured = as_measured([source])
             model, lm = measured.model, lm or LMConfig(**measured.options)
         self._task = source.task or _bare_task(self.prompt, sample_texts)
-        self.model = ModelProvider(cache_dir, lm).answering(model, self._task)
+        self.model = ModelProvider(options.cache_dir, lm).answering(model, self._task)
         self._prompts = [self.prompt]  # unchanged, with the label prior that it brings
-        if n_wordings > 1:
-            self._prompts = _rephrased(source, self.prompt, self._task, n_wordings, seed, split)
+        if options.wordings > 1:
+            self._prompts = _rephrased(source, self.prompt, self._task, options, split)
         if calibrates(self.model):
             self.model.check_priors(self._prompts)
         if asks_in_chat(self.model):
@@ -203,12 +194,14 @@ def _classified(
     return replace(answer, label=None, na_kind=kind, said=next(reply.said for reply in unread if reply.kind == kind))
 
 
-def _rephrased(source: PromptSource, prompt: Prompt, task: Task, n: int, seed: int, split: Split) -> list[Prompt]:
-    """The prompt under `n` wordings: those of its run, otherwise those of rules."""
-    rephrasings = source.rephrasings
+def _rephrased(
+    source: PromptSource, prompt: Prompt, task: Task, options: AnsweringOptions, split: Split
+) -> list[Prompt]:
+    """The prompt under as many wordings as are asked for: those of its run, otherwise those of rules."""
+    rephrasings, n = source.rephrasings, options.wordings
     own = prompt.description
     if rephrasings is None or rephrasings.original.split() != own.split() or len(rephrasings.on(split)[0]) < n:
-        rephrasings = freeze_rephrasings(task, prompt, n, 1, seed, RephrasingOptions())
+        rephrasings = freeze_rephrasings(task, prompt, n, 1, options.seed, RephrasingOptions())
     variants = rephrasings.variants("heldout" if split == "test" else "search")[:n]
     return [prompt.described_as(text, form) for text, form in variants]
 

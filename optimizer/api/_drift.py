@@ -11,6 +11,7 @@ from psopt.api._thresholds import DRIFT, Threshold
 from psopt.errors import InputError
 from psopt.evaluation import Predictions, Shift, Split, shifts
 from psopt.runs import REPHRASINGS, PromptSource, RunDirectory, read_predictions, read_source
+from psopt.settings import AnsweringOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,16 +95,8 @@ def drift(
         raise InputError(f"under one wording S is 0 whatever the texts: {run} or --rephrasings has but one")
     if len(texts) < _FEWEST:
         raise InputError("of one fresh text no shift can be seen: give more, as many as the run has samples if you can")
-    classifier = Classifier(
-        source,
-        columns or input_columns(source),
-        model=model,
-        n_wordings=n,
-        split=split,
-        lm=lm,
-        cache_dir=cache_dir,
-        sample_texts=texts,
-    )
+    columns, options = columns or input_columns(source), AnsweringOptions(wordings=n, cache_dir=cache_dir)
+    classifier = Classifier(source, columns, options, model=model, lm=lm, sample_texts=texts, split=split)
     with reading(on_progress, progress) as on_reading:
         fresh = classifier.answered(texts, on_reading)
     return Drift(split, len(reference.samples), len(texts), n, tuple(shifts(reference.under(range(n)), fresh)))

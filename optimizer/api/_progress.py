@@ -72,13 +72,12 @@ class SearchBar(Observer):
 
 
 @contextmanager
-def watched(observer: Observer | None, progress: bool | None) -> Iterator[Observer | None]:
+def watched(observer: Observer | None, progress: bool | None) -> Iterator[Observer]:
     """Yield the observer of a search: the given one, otherwise a bar if `progress` and the environment want one."""
-    bar = progress_bar(progress) if observer is None else None
-    if bar is None:
+    if observer is not None:
         yield observer
         return
-    shown = SearchBar(bar)
+    shown = SearchBar(progress_bar(progress))
     try:
         yield shown
     finally:

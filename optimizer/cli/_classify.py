@@ -107,17 +107,7 @@ def classifier_for(
         tell(f"Note: the run's data can't be had, so answers may differ from the run's: {source.lacking}")
     if not is_given("max_unanswered"):  # a refused text is N/A here, and no measurement suffers
         choice = replace(choice, lm=replace(choice.lm, max_unanswered=1.0))
-    classifier = Classifier(
-        source,
-        columns,
-        model=choice.model,
-        n_wordings=answering.wordings,
-        seed=answering.seed,
-        lm=choice.lm,
-        cache_dir=answering.cache_dir,
-        sample_texts=texts,
-    )
-    return classifier, choice
+    return Classifier(source, columns, answering, model=choice.model, lm=choice.lm, sample_texts=texts), choice
 
 
 def prompt_file(prompt: str, pick: str) -> str | Path:

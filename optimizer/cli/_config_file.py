@@ -12,13 +12,11 @@ import typer  # noqa: TC002  # Typer reads the annotation
 from psopt.cli._help import choices_of
 from psopt.cli._typer import UsageError
 from psopt.errors import nearest
-from psopt.settings import BoundOptions, MeasureOptions, PromptOptions, RunOptions, SizeOptions, all_leaves
 from psopt.text import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-_GROUPS = (RunOptions, SizeOptions, PromptOptions, MeasureOptions, BoundOptions)
 _NUMBERS = {int: "integer", float: "number"}
 _OTHERS = ["string", "number", "array", "object"]  # of an option whose text is read later, or that may be repeated
 
@@ -142,11 +140,5 @@ def _schema_of(option: Any) -> dict[str, Any]:
         return {"type": "string"}
     if kind not in _NUMBERS:
         return {"type": _OTHERS}
-    limits = {"minimum": option.min, "maximum": option.max, "exclusiveMinimum": _above().get(str(option.name))}
+    limits = {"minimum": option.min, "maximum": option.max}
     return {"type": _NUMBERS[kind], **{name: limit for name, limit in limits.items() if limit is not None}}
-
-
-@functools.cache
-def _above() -> dict[str, float | None]:
-    """What a number must be above, by the option's keyword: Typer does not know it."""
-    return {leaf.key: leaf.option.above for leaf in chain(*map(all_leaves, _GROUPS)) if leaf.option}

@@ -49,12 +49,16 @@ def dashboard(
 
     The study's note says what is optimized, which trial to use and how to export it; only that trial has a badge.
     """
+    from psopt.runs import MANIFEST, RunDirectory
     from psopt.search.distributed import open_storage
 
     if (run is None) == (storage is None):
         raise InputError("say which run: psopt dashboard RUN, or --storage URL")
-    url = storage or _storage_of(run)  # type: ignore[arg-type]
-    application = _application(open_storage(url, is_there=True))
+    url = storage
+    if run is not None:
+        directory = RunDirectory.open(run)
+        url = directory.read_json(MANIFEST)["settings"]["storage"] or directory.storage_url
+    application = _application(open_storage(str(url), is_there=True))
     try:
         server = make_server(host, port, application, server_class=_Threaded, handler_class=_Silent)
     except OSError as error:
@@ -68,45 +72,27 @@ def dashboard(
     return 0
 
 
-def _storage_of(run: Path) -> str:
-    from psopt.runs import MANIFEST, RunDirectory
-
-    directory = RunDirectory.open(run)
-    return directory.read_json(MANIFEST)["settings"]["storage"] or directory.storage_url
-
-
-def _application(storage: optuna.storages.BaseStorage) -> OneBadge:
+def _application(storage: optuna.storages.BaseStorage) -> WSGIApplication:
     import optuna_dashboard
 
     # Optuna's importances warn about each parameter with few trials, at every refresh.
     warnings.filterwarnings("ignore", category=UserWarning, module="optuna")
-    return OneBadge(optuna_dashboard.wsgi(storage), storage)
+    return with_one_badge(optuna_dashboard.wsgi(storage), storage)
 
 
-class OneBadge:
-    """The dashboard as a WSGI application, with one best trial."""
+def with_one_badge(dashboard: WSGIApplication, storage: optuna.storages.BaseStorage) -> WSGIApplication:
+    """The dashboard, where of each study the chosen trial alone is among the best."""
+    from psopt.search import chosen_trial
 
-    def __init__(self, dashboard: WSGIApplication, storage: optuna.storages.BaseStorage) -> None:
-        self._dashboard = dashboard
-        self._storage = storage
-
-    def __call__(self, environment: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer a request."""
-        from psopt.search import chosen_trial
-
+    def application(environment: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path = _DETAILS.fullmatch(environment["PATH_INFO"])
         number = None
         if path and environment["REQUEST_METHOD"] == "GET":
             with contextlib.suppress(KeyError):  # the dashboard says that there is no such study
-                number = chosen_trial(self._storage, int(path[1]))
+                number = chosen_trial(storage, int(path[1]))
         if number is None:
-            return self._dashboard(environment, start_response)
-        return self._with_one_badge(environment, start_response, number)
-
-    def _with_one_badge(
-        self, environment: WSGIEnvironment, start_response: StartResponse, number: int
-    ) -> Iterable[bytes]:
-        """The details of a study, requested from the chosen trial on, so that they include it."""
+            return dashboard(environment, start_response)
+        # The trials that are new to the browser are requested: here from the chosen one on, so that it is among them.
         after = int(parse_qs(environment.get("QUERY_STRING", "")).get("after", ["0"])[0])
         first = min(after, number)
         begun: list[tuple[str, list[tuple[str, str]]]] = []
@@ -115,8 +101,7 @@ class OneBadge:
             begun.append((status, headers))
             return lambda _: None  # an application may write to this instead of returning the body
 
-        whole = {**environment, "QUERY_STRING": urlencode({"after": first})}
-        body = b"".join(self._dashboard(whole, begin))
+        body = b"".join(dashboard({**environment, "QUERY_STRING": urlencode({"after": first})}, begin))
         status, headers = begun[-1]
         if status.startswith("200"):
             details = json.loads(body)
@@ -128,6 +113,8 @@ class OneBadge:
             headers.append(("Content-Length", str(len(body))))
         start_response(status, headers)
         return [body]
+
+    return application
 
 
 class _Threaded(ThreadingMixIn, WSGIServer):

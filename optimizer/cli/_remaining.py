@@ -70,34 +70,24 @@ class RemainingColumn(ProgressColumn):
 
     def __init__(self) -> None:
         super().__init__()
-        self._paces: dict[tuple[int, str], Pace] = {}
+        self._paces: dict[tuple[int, bool], Pace] = {}
 
     def render(self, task: Task) -> Text:
         """Render the column for one bar."""
-        now = task.get_time()
-        steps = self._pace(task, "steps", now, task.completed)
         if task.finished or task.total is None:
             return Text("", style="progress.remaining")
-        idle = steps.idle(now)
-        left = steps.remaining(now, task.total)
         work: Callable[[], tuple[float, float]] | None = task.fields.get("work")
-        if work is not None:
-            done, to_do = work()
-            calls = self._pace(task, "work", now, done)
-            by_calls = calls.remaining(now, done + to_do)
-            if by_calls is not None:  # no calls are made if all answers are cached
-                left = by_calls
-            if done:
-                idle = min(idle, calls.idle(now))
+        now, done, total = task.get_time(), task.completed, task.total
+        made, to_do = work() if work else (0, 0)
+        if made:  # no calls are made if all answers are cached
+            done, total = made, made + to_do
+        pace = self._paces.setdefault((task.id, bool(made)), Pace())
+        pace.seen(now, done)
+        left, idle = pace.remaining(now, total), pace.idle(now)
         text = "-:--:--" if left is None else str(timedelta(seconds=round(left)))
         if idle >= _WAITING and task.completed:
             text += f", nothing for {timedelta(seconds=round(idle))}"
         return Text(text, style="progress.remaining")
-
-    def _pace(self, task: Task, name: str, now: float, done: float) -> Pace:
-        pace = self._paces.setdefault((task.id, name), Pace())
-        pace.seen(now, done)
-        return pace
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from wsgiref.util import setup_testing_defaults
 import optuna
 import optuna_dashboard
 import pytest
-from psopt.cli._dashboard import OneBadge
+from psopt.cli._dashboard import with_one_badge
 
 from tests.cli.limited_runs import read
 from tests.cli.test_json_schemas import summaries
@@ -90,7 +90,7 @@ def details(study: optuna.Study, query: str = "after=0", path: str | None = None
     request: dict[str, Any] = {"PATH_INFO": path or f"/api/studies/{study._study_id}", "QUERY_STRING": query}
     setup_testing_defaults(request)
     begun: list[Any] = []
-    served = OneBadge(optuna_dashboard.wsgi(study._storage), study._storage)
+    served = with_one_badge(optuna_dashboard.wsgi(study._storage), study._storage)
     body = b"".join(served(request, lambda *words: begun.append(words)))  # type: ignore[arg-type]
     status, headers = begun[-1][:2]
     assert int(dict(headers)["Content-Length"]) == len(body)

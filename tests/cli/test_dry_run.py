@@ -1,4 +1,4 @@
-"""What a command would take is said before it is sent, by every verb that asks a model, and counted down as it goes on."""
+"""What a command would take is said before it is sent, by every verb that asks a model, and counted down in a run."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from psopt.models import CalibratedModel, Capabilities, LabelledTexts, ModelProv
 from psopt.models.chat import Budget, LMConfig
 from psopt.runs import read_source
 from psopt.search_spaces import CALIBRATE, Calibration, Prompt, apply_edits
+from psopt.settings import AnsweringOptions
 from psopt.tasks import InputColumns, Task
 
 from tests.sweeps import each
@@ -192,9 +193,10 @@ def test_a_classifier_without_texts_to_measure_a_prior_on_is_refused_at_once() -
     source = read_source(calibrated().measured(CALIBRATED))
     inner: Any = Biased()
     assert Classifier(source, InputColumns(), model=inner)(["x"])[0].label == "B"
+    voting = AnsweringOptions(wordings=2)
     with pytest.raises(InputError, match=r"takes at least 10 texts, not 0.* a run directory brings"):
-        Classifier(source, InputColumns(), model=inner, n_wordings=2)
-    assert len(Classifier(source, InputColumns(), model=inner, n_wordings=2, sample_texts=TEXTS)(["x"])) == 1
+        Classifier(source, InputColumns(), voting, model=inner)
+    assert len(Classifier(source, InputColumns(), voting, model=inner, sample_texts=TEXTS)(["x"])) == 1
 
 
 def test_what_it_measures_on_must_be_readable_too() -> None:
