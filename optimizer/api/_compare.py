@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
     from psopt.metrics import PairedDifference
-    from psopt.search_spaces import Prompt
     from psopt.settings import MeasureOptions, PromptOptions
 
 
@@ -46,6 +45,30 @@ class ComparisonResult:
         """``better``, ``worse`` or ``no difference``, compared with the first at the 5 % level."""
         return verdict(measure_name, self.against_first.get(measure_name))
 
+    def to_row(self) -> dict[str, Any]:
+        """Return it as a row of `Comparison.to_frame`."""
+        row: dict[str, Any] = {"prompt": self.prompt, "model": self.model}
+        for name in (*OBJECTIVES, "pss"):
+            if (value := getattr(self.scores, name)) is not None:
+                row[name] = value
+            if name in self.scores.ci:
+                row[f"{name}_low"], row[f"{name}_high"] = self.scores.ci[name]
+        for name, difference in self.against_first.items():
+            row |= {f"{name}_difference": difference.difference, f"{name}_p": difference.p_value}
+        return row
+
+    def in_percent(self) -> dict[str, str]:
+        """Return it as a row of `Comparison.in_percent`."""
+        row = {"prompt": self.prompt, "model": self.model}
+        for name, title in measure_names(self.scores.quality_name).items():
+            value = getattr(self.scores, name)
+            if value is not None:
+                low, high = (f"{100 * bound:.0f}" for bound in self.scores.ci[name])
+                row[title] = f"{100 * value:.1f} ({low}–{high})"
+        if self.scores.pss is not None:
+            row["PSS"] = f"{100 * self.scores.pss:.1f}"
+        return {**row, "N": str(self.scores.n_samples), "Q": str(self.scores.n_rephrasings)}
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
         differences = {
@@ -61,11 +84,11 @@ class Comparison(list[ComparisonResult]):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per prompt and model: F1, S, C in [0, 1] with 95 % intervals, PSS, differences from the first."""
-        return data_frame([_row(result) for result in self], "Comparison.to_frame()")
+        return data_frame([result.to_row() for result in self], "Comparison.to_frame()")
 
     def in_percent(self) -> list[dict[str, str]]:
         """One row per prompt and model, for people: measures in percent with their intervals, N samples, Q wordings."""
-        return [_in_percent(result) for result in self]
+        return [result.in_percent() for result in self]
 
     def to_markdown(self) -> str:
         """The table in percent, for a README or an issue."""
@@ -79,34 +102,6 @@ class Comparison(list[ComparisonResult]):
         """F1 against S in one plot, with intervals: one point per prompt and model."""
         measured = {f"{result.prompt}, {result.model}": result.scores.to_dict() for result in self}
         return compared_figure(measured, self[0].scores.quality_name).plot
-
-
-def _row(result: ComparisonResult) -> dict[str, Any]:
-    """A row of the frame."""
-    row: dict[str, Any] = {"prompt": result.prompt, "model": result.model}
-    for name in (*OBJECTIVES, "pss"):
-        value = getattr(result.scores, name)
-        if value is None:
-            continue
-        row[name] = value
-        if name in result.scores.ci:
-            row[f"{name}_low"], row[f"{name}_high"] = result.scores.ci[name]
-    for name, difference in result.against_first.items():
-        row |= {f"{name}_difference": difference.difference, f"{name}_p": difference.p_value}
-    return row
-
-
-def _in_percent(result: ComparisonResult) -> dict[str, str]:
-    """A row of a table for people."""
-    row = {"prompt": result.prompt, "model": result.model}
-    for name, shown in measure_names(result.scores.quality_name).items():
-        value = getattr(result.scores, name)
-        if value is not None:
-            low, high = (f"{100 * bound:.0f}" for bound in result.scores.ci[name])
-            row[shown] = f"{100 * value:.1f} ({low}–{high})"
-    if result.scores.pss is not None:
-        row["PSS"] = f"{100 * result.scores.pss:.1f}"
-    return {**row, "N": str(result.scores.n_samples), "Q": str(result.scores.n_rephrasings)}
 
 
 def compare(
@@ -148,7 +143,12 @@ def compare(
         model, options = model_for(files, model, options, prompt_options)
         models = (model,)
     options = measure_options(settings, options)
-    compared = _compared(task, prompts, strategy, options.seed, prompt_options)
+    named: Mapping[str, Any] = {strategy: None}
+    if prompts:
+        named = prompts if isinstance(prompts, Mapping) else {str(path): path for path in prompts}
+    compared = {
+        name: prompt_for(task, prompt, strategy, options.seed, prompt_options) for name, prompt in named.items()
+    }
     if len(compared) * len(models) < 2:
         raise InputError(
             "there is nothing to compare: give two prompts, or two models (models=[..]; --model and --model2)"
@@ -173,18 +173,3 @@ def compare(
         )
         for name, model_name, predictions in measured
     )
-
-
-def _compared(
-    task: Task,
-    prompts: Mapping[str, AnyPrompt] | Sequence[str | Path] | None,
-    strategy: str,
-    seed: int,
-    options: PromptOptions | None,
-) -> dict[str, Prompt]:
-    """The prompts by name; without any, the original prompt of a strategy."""
-    if not prompts:
-        return {strategy: prompt_for(task, None, strategy, seed, options)}
-    if not isinstance(prompts, Mapping):
-        prompts = {str(path): path for path in prompts}
-    return {name: prompt_for(task, prompt, strategy, seed, options) for name, prompt in prompts.items()}

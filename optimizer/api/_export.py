@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from psopt.errors import InputError
 from psopt.evaluation import Predictions, evaluate
-from psopt.models import ModelProvider, capabilities_of
+from psopt.models import ModelProvider, capabilities_of, evenly_spread
 from psopt.runs import (
     MANIFEST,
     CallPrice,
@@ -31,7 +30,7 @@ from psopt.runs import (
     write_prompt,
 )
 from psopt.search_spaces import Edit, Prompt, apply_edits
-from psopt.tasks import LABEL, Sample, Task, fields_of
+from psopt.tasks import LABEL, Task, fields_of
 from psopt.templates import with_prompt
 
 if TYPE_CHECKING:
@@ -271,7 +270,7 @@ def _verified(
         task = task or settings.load_task()
     except InputError as error:
         raise InputError(f"--verify needs the data of the run, which are not at hand: {error}") from error
-    samples = _spread([sample for sample in task.val if sample.id in expected], n)
+    samples = evenly_spread([sample for sample in task.val if sample.id in expected], n)
     if not samples:
         raise InputError(f"--verify: none of the samples that {directory.path} was measured on is in its data any more")
     texts = [sample.text for sample in samples]
@@ -293,9 +292,3 @@ def _first_answers(predictions: Predictions) -> dict[str, str]:
     """The answers under the first wording, which is the prompt's own, by sample."""
     first = zip(predictions.samples, predictions.array[:, 0].tolist(), strict=True)
     return {sample.id: predictions.name_of(answer) for sample, answer in first}
-
-
-def _spread(samples: Sequence[Sample], n: int) -> list[Sample]:
-    """`n` of them, from first to last at equal distances, since data are often sorted by class."""
-    places = np.linspace(0, len(samples) - 1, min(n, len(samples))).round().astype(int)
-    return [samples[place] for place in dict.fromkeys(places.tolist())]

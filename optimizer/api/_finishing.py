@@ -172,14 +172,14 @@ def _recommend(
 ) -> Recommendation:
     """Put the nominees that are scored on test through the gate; it needs no further answers."""
     settings, evaluator = recorder.settings, recorder.evaluator
+    why = ""
     if nominated and not tested:
         why = "the limit did not pay for a test of what was found"
-        verdict = untested(settings.gate, settings.gate_margin, why)
     elif len(search.history.evaluated) <= 1:  # nothing besides the baseline was scored on val, not even in part
         why = NOTHING_COMPARED if stopped else "no other prompt was scored on val"
-        verdict = untested(settings.gate, settings.gate_margin, why)
     elif stopped and not nominated and search.state.waiting():
         why = "the limit did not pay for asking all of val about what may be better"
+    if why:
         verdict = untested(settings.gate, settings.gate_margin, why)
     else:
         n_val = len(evaluator.samples["val"])
