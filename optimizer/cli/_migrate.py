@@ -20,7 +20,6 @@ from psopt.text import shell_line
 
 if TYPE_CHECKING:
     from psopt.api import Migration, MigrationStart, Moved
-    from rich.console import Console
 
 NewModel = Annotated[str, flag("Model", f"The new model: {MODELS}.", "M")]
 Out = Annotated[Path | None, flag("Output", "The search's run directory", "DIR", show_default="runs/TASK-MODEL")]
@@ -110,19 +109,16 @@ def _search(
 
 
 def _show(migration: Migration, output: OutputOptions) -> None:
-
-    if output.as_json:
-        print_json(migration.to_dict())
-    elif not output.quiet:
-        _print(result_console(), migration)
-
-
-def _print(console: Console, migration: Migration) -> None:
-    """One row per model and prompt, what broke, and the verdict on each."""
+    """Print one row per model and prompt, what broke, and the verdict on each; or all as JSON."""
     from psopt.cli._result import on_test
     from psopt.evaluation import measure_names, note_size, objective_values
     from psopt.runs import losses_line, named
 
+    if output.as_json:
+        print_json(migration.to_dict())
+    if output.silent:
+        return
+    console = result_console()
     titles = measure_names(migration.before.quality_name)
     names = [titles[name] for name in objective_values(migration.before)]
     title = "On test, in percent, with 95 % intervals"
@@ -131,8 +127,7 @@ def _print(console: Console, migration: Migration) -> None:
     for name, each in zip(("new model", "new model, new prompt"), migration.moved, strict=False):
         table.add_row(name, *on_test(each.scores), str(each.count("fixed")), str(each.count("broken")))
     console.print()
-    way = f"The prompt of {migration.run}: from {migration.old_model} to {migration.new_model}."
-    print_sentences(console, [way])
+    print_sentences(console, [f"The prompt of {migration.run}: from {migration.old_model} to {migration.new_model}."])
     print_table(console, table)
     print_sentences(console, [note_size(migration.before, limit=False)])
     for each, name in zip(migration.moved, _PROMPTS, strict=False):
@@ -158,11 +153,11 @@ def _sentence(migration: Migration, each: Moved, name: str) -> str:
 def _broken(moved: Moved) -> list[str]:
     """The samples that broke most."""
     broken = [sample for sample in moved.samples if sample["kind"] == "broken"]
-    lines = [
-        f"Broken: {' '.join(str(sample['text']).split())[:60]!r}, {sample['label']}: right under "
-        f"{100 * sample['right'][0]:.0f} % of the wordings, now {100 * sample['right'][1]:.0f} %."
-        for sample in broken[:_SHOWN]
-    ]
+    lines = []
+    for sample in broken[:_SHOWN]:
+        before, now = (f"{100 * share:.0f} %" for share in sample["right"])
+        text = " ".join(str(sample["text"]).split())[:60]
+        lines.append(f"Broken: {text!r}, {sample['label']}: right under {before} of the wordings, now {now}.")
     if len(broken) > _SHOWN:
         lines.append(f"And {len(broken) - _SHOWN} more broken (--json has all).")
     return lines

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from psopt import api
 from psopt.cli._interrupting import INTERRUPTED
+from psopt.cli._plan_lines import estimate_lines, show_estimate
+from psopt.cli._result import show_result
+from psopt.cli._screen import Screen
 from psopt.cli._tables import result_console
 from psopt.cli._writing import print_json
 from psopt.errors import BudgetReachedError, InputError
+from psopt.runs import MANIFEST, CostEstimate, Run, RunDirectory, RunSettings, has_found_nothing
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from psopt.cli._options import OutputOptions
-    from psopt.runs import CostEstimate, Run, RunSettings
     from psopt.settings import SizeOptions
     from psopt.tasks import Task
 
@@ -28,17 +32,16 @@ def show_run_estimate(
     task: Task | None = None,
 ) -> int:
     """Say what a run, or the rest of one, would cost."""
-    from psopt import api
-    from psopt.cli._plan_lines import show_estimate
-
     if settings.program:
         raise InputError("--dry-run does not know how often a --program calls its model; use --max-calls")
     task = task or settings.load_task()
+    plan = None
     if sizes is None or run is not None:
         estimate = api.estimate_run(task, settings, cache_dir, run=run)
-        return show_estimate(estimate, settings.model, settings.lm, as_json=as_json)
-    plan = api.plan_run(task, settings, sizes, cache_dir)
-    return show_estimate(plan.estimate, settings.model, settings.lm, as_json=as_json, plan=plan)
+    else:
+        plan = api.plan_run(task, settings, sizes, cache_dir)
+        estimate = plan.estimate
+    return show_estimate(estimate, settings.model, settings.lm, as_json=as_json, plan=plan)
 
 
 def run(
@@ -54,15 +57,10 @@ def run(
     verbose: bool = False,
 ) -> int:
     """Start or resume a run, show its progress and result; `sizes` are to be planned."""
-    from psopt import api
-    from psopt.cli._screen import Screen
-
     screen = Screen(quiet=output.silent)
     task = task or settings.load_task()
 
     def expect(estimate: CostEstimate) -> None:
-        from psopt.cli._plan_lines import estimate_lines
-
         screen.expect(estimate, estimate_lines(estimate, settings.model, settings.lm, caveat=False))
 
     with screen:
@@ -70,8 +68,9 @@ def run(
             if settings.program:
                 from psopt.dspy_programs import optimize_program
 
-                if out is not None and not resume:
-                    _refuse_run_in(out)
+                if out is not None and not resume and (out / MANIFEST).exists() and not has_found_nothing(out):
+                    hint = f"resume with `psopt resume {out}`, or name another folder"
+                    raise InputError(f"--out {out} holds a run already: {hint}")
                 result = optimize_program(task, settings, out=out, cache_dir=cache_dir, observer=screen, force=force)
             else:
                 result = api.run(
@@ -99,19 +98,8 @@ def run(
 
 
 def _show(run: Run, output: OutputOptions, spent: str, *, verbose: bool) -> None:
-    from psopt.cli._result import show_result
-    from psopt.runs import MANIFEST, RunDirectory
-
     if output.as_json:
         manifest = RunDirectory.open(run.path).read_json(MANIFEST)
         print_json({"run": str(run.path), **manifest})
     elif not output.quiet:
         show_result(run, result_console(), spent, verbose=verbose)
-
-
-def _refuse_run_in(out: Path) -> None:
-    """Raise InputError for a folder that holds a run of a program already."""
-    from psopt.runs import MANIFEST, has_found_nothing
-
-    if (out / MANIFEST).exists() and not has_found_nothing(out):
-        raise InputError(f"--out {out} holds a run already: resume with `psopt resume {out}`, or name another folder")
