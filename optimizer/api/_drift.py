@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from psopt.api._classify import Classifier, input_columns
 from psopt.api._progress import reading
 from psopt.api._thresholds import DRIFT, Threshold
 from psopt.errors import InputError
-from psopt.evaluation import Predictions, Shift, Split, shifts
+from psopt.evaluation import Shift, Split, shifts
 from psopt.runs import REPHRASINGS, PromptSource, RunDirectory, read_predictions, read_source
 from psopt.settings import AnsweringOptions
 
@@ -84,7 +84,12 @@ def drift(
     run, prompt = run_of_baseline(source)
     if source.rephrasings is None:
         raise InputError(f"{run} has lost its {REPHRASINGS}, the wordings that fresh texts are to be asked under")
-    split, reference = _known(run, prompt.id)
+    directory, split = RunDirectory.open(run), cast("Split", "test")
+    try:
+        reference = read_predictions(directory, prompt.id, split)
+    except InputError:  # it was not scored on test
+        split = "val"
+        reference = read_predictions(directory, prompt.id, split)
     if prompt.labels != reference.labels:
         raise InputError(
             f"--baseline: prompt {source.path} is for the labels {', '.join(prompt.labels)}, and its run's "
@@ -109,15 +114,6 @@ def run_of_baseline(source: PromptSource) -> tuple[Path, Prompt]:
             f"--baseline {source.path} lies in no run: give a run of `psopt optimize`, or its prompts/ID.json"
         )
     return source.run, source.prompt
-
-
-def _known(run: Path, prompt_id: str) -> tuple[Split, Predictions]:
-    """What a run's prompt answered on test; on val, if it was not scored on test."""
-    directory = RunDirectory.open(run)
-    try:
-        return "test", read_predictions(directory, prompt_id, "test")
-    except InputError:
-        return "val", read_predictions(directory, prompt_id, "val")
 
 
 def _line(shift: Shift) -> str:

@@ -249,29 +249,23 @@ def _columns(
     """Wordings and changed texts, in equal parts."""
     rephrasing = options.rephrasing
     n_texts = sum(family in rephrasing.texts for family in rephrasing.turns(options.rephrasings))
-    rephrasings, forms = _freeze(task, prompt, options, models, options.rephrasings - n_texts)
+    n_wordings = options.rephrasings - n_texts
+    rephrasings: tuple[str, ...] = ()
+    forms: tuple[PromptFormat, ...] = ()
+    if n_wordings:
+        sizes = (1, n_wordings) if options.split == "test" else (n_wordings, 1)
+        worded = replace(rephrasing, families=rephrasing.wordings)
+        frozen = freeze_rephrasings(task, prompt, *sizes, options.seed, worded, models=models)
+        rephrasings, forms = frozen.on(options.split)
     if not n_texts:
         return _Columns(rephrasings, forms)
     texts = [sample.text for sample in samples]
     writer = models.writer(rephrasing.rephraser) if "text-paraphrase" in rephrasing.texts else None
     changed = change_texts(texts, rephrasing.texts, n_texts, options.seed, task.labels, writer)
-    worded = [form.family for form in forms] or ["paraphrase"] * len(rephrasings)
+    families = [form.family for form in forms] or ["paraphrase"] * len(rephrasings)
     return _Columns(
         (*rephrasings, *[prompt.description] * n_texts),
         (*(forms or [prompt.form] * len(rephrasings)), *[prompt.form] * n_texts),
-        (*worded, *(family for family, _ in changed)),
+        (*families, *(family for family, _ in changed)),
         (*[texts] * len(rephrasings), *(column for _, column in changed)),
     )
-
-
-def _freeze(
-    task: Task, prompt: Prompt, options: MeasureOptions, models: ModelProvider, n_wordings: int
-) -> tuple[tuple[str, ...], tuple[PromptFormat, ...]]:
-    """As many wordings as asked for, with their forms."""
-    if not n_wordings:
-        return (), ()
-    on_test = options.split == "test"
-    n_search, n_heldout = (1, n_wordings) if on_test else (n_wordings, 1)
-    worded = replace(options.rephrasing, families=options.rephrasing.wordings)
-    frozen = freeze_rephrasings(task, prompt, n_search, n_heldout, options.seed, worded, models=models)
-    return frozen.on(options.split)

@@ -13,7 +13,7 @@ from psopt.api._progress import watched
 from psopt.api._setup import frozen_evaluator
 from psopt.errors import InputError
 from psopt.evaluation import Evaluator, Grid, Predictions, Scores, score
-from psopt.models import Model, ModelProvider, OnProgress, calibrates, name_of_model
+from psopt.models import ModelProvider, OnProgress, calibrates, name_of_model
 from psopt.models.chat import grid_price
 from psopt.report import fixed_and_broken, unlike
 from psopt.runs import (
@@ -211,7 +211,9 @@ def start_migration(
     if task.info.sha256 != manifest["dataset"]["sha256"]:
         raise InputError(f"the data of {run} have changed since, so its answers say nothing of them: put them back")
     answering = ModelProvider(cache_dir, lm).answering(model, task)
-    prompt = _prompt_for(answering, source.for_task(task))
+    prompt = source.for_task(task)
+    if prompt.calibration is not None:  # its prior is measured again, where the model can have one
+        prompt = replace(prompt, calibration=Calibration() if calibrates(answering) else None)
     settings = with_changed_limits(old, asdict(lm))
     if settings.limited_by == "effort":
         lm = replace(lm, max_calls=old.lm.max_calls)
@@ -232,13 +234,6 @@ def start_migration(
         command=command,
     )
     return MigrationStart(directory.path, manifest["model"], path.stem, answers, task, settings, model)
-
-
-def _prompt_for(model: Model, prompt: Prompt) -> Prompt:
-    """A calibrated prompt whose prior will be measured again, or without calibration if the model can't have one."""
-    if prompt.calibration is None:
-        return prompt
-    return replace(prompt, calibration=Calibration() if calibrates(model) else None)
 
 
 def estimate_migration(start: MigrationStart, cache_dir: str | Path | None = None, *, search: bool) -> CostEstimate:

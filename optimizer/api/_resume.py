@@ -20,7 +20,7 @@ from psopt.report import run_figure
 from psopt.runs import MANIFEST, Run, RunDirectory, RunSettings, read_run
 from psopt.runs.planning import with_changed_limits
 from psopt.search import Observer, Search, SearchProblem, join_study
-from psopt.search.distributed import StudyMetadata, read_metadata
+from psopt.search.distributed import read_metadata
 from psopt.search_spaces import Prompt
 from psopt.settings import LMConfig, RunOptions, SizeOptions, all_leaves, changed, check_keywords
 from psopt.tracking import Callback, split_callbacks
@@ -167,7 +167,13 @@ def worker(
     observer = observer or Observer()
     study = join_study(storage, study_name, seed=uuid.uuid4().int % 2**31, tell=observer.phase)
     metadata = read_metadata(study)
-    settings = _settings(metadata, dataset, lm_changes)
+    settings = RunSettings.from_dict(metadata.settings)
+    if settings.program:
+        raise InputError("a worker can't join the study of a DSPy program: it has no code of it")
+    if metadata.psopt_version != __version__:
+        raise InputError(f"the study is of psopt {metadata.psopt_version}, this is {__version__}: install the same")
+    data = replace(settings.data, dataset=dataset or settings.data.dataset)
+    settings = replace(settings, data=data, lm=settings.lm.changed(**lm_changes))
     task = settings.load_task()
     own, of_study = task.info.sha256, metadata.dataset_sha256
     if own != of_study:
@@ -188,14 +194,3 @@ def worker(
     except BudgetReachedError as error:
         raise BudgetReachedError(f"{error}; other workers go on, and so can this one") from error
     return search.n_own
-
-
-def _settings(metadata: StudyMetadata, dataset: str | None, lm_changes: dict[str, Any]) -> RunSettings:
-    """The settings of the study, with what differs here."""
-    settings = RunSettings.from_dict(metadata.settings)
-    if settings.program:
-        raise InputError("a worker can't join the study of a DSPy program: it has no code of it")
-    if metadata.psopt_version != __version__:
-        raise InputError(f"the study is of psopt {metadata.psopt_version}, this is {__version__}: install the same")
-    data = replace(settings.data, dataset=dataset or settings.data.dataset)
-    return replace(settings, data=data, lm=settings.lm.changed(**lm_changes))

@@ -65,8 +65,9 @@ def search_in(
         result, limit = finish(recorder, search, stopped, probes)
         note.end(study, result)
     except BaseException as error:
-        if _is_for_nothing(error, problem, settings, search) and not recorder.before:
-            directory.discard()
+        is_unread = isinstance(error, (NoLabelsError, InputError)) and problem.baseline_prompt.template is not None
+        if is_unread and not (settings.storage or recorder.before or (search and search.candidates)):
+            directory.discard()  # the answers to the user's own prompt can't be read, which nobody resumes
         elif directory.has_begun:
             recorder.save_broken_off(search, error)
             if not isinstance(error, DamagedStudyError):
@@ -87,12 +88,6 @@ def search_in(
 
 def _mark_best(search: Search) -> None:
     choose_trial(search.study, search.state.best.trial)
-
-
-def _is_for_nothing(error: BaseException, problem: SearchProblem, settings: RunSettings, search: Search | None) -> bool:
-    """Whether the answers to the user's own prompt can't be read: nobody resumes that, unless the study is shared."""
-    is_unread = isinstance(error, (NoLabelsError, InputError)) and problem.baseline_prompt.template is not None
-    return is_unread and settings.storage is None and not (search and search.candidates)
 
 
 def _begin(recorder: RunRecorder, problem: SearchProblem, *, resume: bool) -> StoredStudy:

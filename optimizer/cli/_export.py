@@ -107,7 +107,11 @@ def export(
         write_whole("--into", into, exported.text)
     text, suffix = exported.text, exported.suffix
     if form == "dspy":
-        text, suffix = _program_state(run, exported), ".json"
+        from psopt.dspy_programs import PROGRAMS, predict_state
+
+        file, suffix = run / PROGRAMS / f"{exported.id}.json", ".json"
+        state = json.loads(file.read_text("utf-8")) if file.is_file() else predict_state(exported.prompt)
+        text = as_json_text(state) + "\n"
     if out is not None:
         if out.is_dir():
             out /= f"{exported.id}{suffix}"
@@ -195,15 +199,6 @@ def _notes(exported: Exported, *, diff: bool) -> list[str]:
         shown = verification.others[:_MOST_SHOWN]
         lines += [f"  sample {answer.sample}: {answer.before} in the run, {answer.now} now" for answer in shown]
     return lines
-
-
-def _program_state(run: Path, exported: Exported) -> str:
-    from psopt.dspy_programs import PROGRAMS, predict_state
-
-    file = run / PROGRAMS / f"{exported.id}.json"
-    if file.is_file():
-        return as_json_text(json.loads(file.read_text("utf-8"))) + "\n"
-    return as_json_text(predict_state(exported.prompt)) + "\n"
 
 
 def _print_diff(diff: str) -> None:

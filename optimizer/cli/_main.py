@@ -103,14 +103,11 @@ def _nearest(error: UnicodeError) -> tuple[str, int]:
     """Replace what an encoding lacks: a symbol by a similar one in ASCII, a letter by its base, the rest by ``?``."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return "".join(map(_plain, error.object[error.start : error.end])), error.end
-
-
-def _plain(character: str) -> str:
-    if character in _SIGNS:
-        return _SIGNS[character]
-    base = "".join(part for part in unicodedata.normalize("NFKD", character) if part.isascii())
-    return base or ("" if unicodedata.combining(character) else "?")
+    nearest = ""
+    for character in error.object[error.start : error.end]:
+        base = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
+        nearest += _SIGNS.get(character) or base or ("" if unicodedata.combining(character) else "?")
+    return nearest, error.end
 
 
 def _failure(error: Exception) -> tuple[str, int]:

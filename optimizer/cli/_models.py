@@ -1,6 +1,6 @@
 """`psopt models`: the models by name, and those whose file psopt fetches."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from psopt.cli._options import Json
@@ -20,8 +20,12 @@ def list_(*, as_json: Json = False) -> int:
     from psopt.models import NAMES
     from psopt.models.gguf import KNOWN
 
-    listed = {name: model.description for name, model in KNOWN.items()} | NAMES
-    entries = [{"name": name, "description": description, **_file_of(name)} for name, description in listed.items()]
+    entries = []
+    for name, description in ({name: model.description for name, model in KNOWN.items()} | NAMES).items():
+        model = KNOWN.get(name)  # other models have no file
+        path = str(model.path()) if model and model.is_fetched() else None
+        file = {"path": path, "n_bytes": model and model.n_bytes, "license": model and model.license}
+        entries.append({"name": name, "description": description, **file})
     if as_json:
         print_json(entries)
         return 0
@@ -37,17 +41,6 @@ def list_(*, as_json: Json = False) -> int:
             line = f"{entry['name']} ({entry['n_bytes']:,} bytes, {entry['license']}), {where}"
             console.print(line, soft_wrap=True)
     return 0
-
-
-def _file_of(name: str) -> dict[str, Any]:
-    """The file of a model that psopt fetches; other models have none."""
-    from psopt.models.gguf import KNOWN
-
-    if name not in KNOWN:
-        return dict.fromkeys(("path", "n_bytes", "license"))
-    model = KNOWN[name]
-    path = str(model.path()) if model.is_fetched() else None
-    return {"path": path, "n_bytes": model.n_bytes, "license": model.license}
 
 
 @models.command("fetch", cls=Command, epilog="Example: psopt models fetch smollm2")

@@ -116,7 +116,11 @@ def _flat(function: Callable[..., int]) -> Callable[..., int]:
             leaves = (leaf for leaf in all_leaves(groups[name]) if leaf.option)
             parameters += [_parameter(leaf, getattr(default, leaf.name, leaf.default)) for leaf in leaves]
         elif name in changes:
-            parameters += [_changing(leaf, changes[name].as_before) for leaf in _changed(changes[name])]
+            for leaf in _changed(changes[name]):  # None if it is not given; a switch can also be turned off
+                flags = leaf.flags
+                if leaf.hint is bool and "/" not in flags:
+                    flags += f"/--no-{leaf.key.replace('_', '-')}"
+                parameters.append(_parameter(leaf, None, flags=flags, shown_default=changes[name].as_before))
         else:
             parameters.append(_keyword(name, default, hints[name]))
     if len(parameters) > len(usual):  # it has groups
@@ -130,14 +134,6 @@ def _changed(marker: Changes) -> Iterator[Leaf]:
     """What the verb may change."""
     for group in marker.groups:
         yield from (leaf for leaf in all_leaves(group) if leaf.option and marker.verb in leaf.option.changed_by)
-
-
-def _changing(leaf: Leaf, as_before: str) -> inspect.Parameter:
-    """A parameter that is None if not given; a switch can also be turned off."""
-    flags = leaf.flags
-    if leaf.hint is bool and "/" not in flags:
-        flags += f"/--no-{leaf.key.replace('_', '-')}"
-    return _parameter(leaf, None, flags=flags, shown_default=as_before)
 
 
 def _parameter(leaf: Leaf, default: Any, **differs: Any) -> inspect.Parameter:
