@@ -45,19 +45,17 @@ def _table(estimate: CostEstimate) -> Table:
     table = new_table(texts=["phase"], numbers=("calls", "least", "most", "tokens"))
     if estimate.price is not None:
         add_numbers(table, "USD")
+
+    def add(name: str, calls: tuple[int, ...], tokens: float, cost: float | None, style: str | None = None) -> None:
+        amounts = [*(f"{n:,}" for n in calls), rounded(tokens), dollars(cost or 0.0)]
+        table.add_row(name, *amounts[: len(table.columns) - 1], style=style)
+
     for phase in estimate.phases:
         name = ", ".join(filter(None, (phase.what, phase.model)))
-        calls = [f"{n:,}" for n in (phase.expected.calls, phase.least.calls, phase.most.calls)]
-        row = [name, *calls, rounded(phase.expected.tokens)]
-        if estimate.price is not None:
-            row.append(dollars(phase.expected.cost))
-        table.add_row(*row)
+        calls = (phase.expected.calls, phase.least.calls, phase.most.calls)
+        add(name, calls, phase.expected.tokens, phase.expected.cost)
     table.add_section()
-    calls = [f"{n:,}" for n in (estimate.calls_expected, *estimate.calls_range)]
-    total = ["in all", *calls, rounded(estimate.tokens)]
-    if estimate.price is not None:
-        total.append(dollars(estimate.cost or 0.0))
-    table.add_row(*total, style="bold")
+    add("in all", (estimate.calls_expected, *estimate.calls_range), estimate.tokens, estimate.cost, "bold")
     return table
 
 
@@ -109,9 +107,6 @@ def _in_one_sentence(estimate: CostEstimate, lm: LMConfig, plan: Plan | None = N
     parts = [f"{rounded(estimate.calls_expected)} calls"]
     if estimate.minutes_range:
         parts.append(duration(*estimate.minutes_range))
-    elif estimate.pace:
-        minutes = estimate.calls_expected / estimate.pace.per_minute
-        parts.append(duration(minutes, minutes))
     if estimate.cost is not None:
         parts.append(f"{dollars(estimate.cost)} USD")
     limits = plan.limits if plan else Limits.of_user(lm)
@@ -142,7 +137,7 @@ def _minutes_line(estimate: CostEstimate, lm: LMConfig, *, is_local: bool) -> st
         return f"{line[0].upper()}{line[1:]}, as measured on {pace.day}."
     if lm.batch and not is_local:
         return "How long batches take is the server's choice: within a day each, mostly sooner."
-    if not estimate.minutes_range or not pace:
+    if pace is None or estimate.minutes_range is None:
         return UNKNOWN_MINUTES
     how_long = duration(*estimate.minutes_range)
     if not pace.day:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import signal
 import socket
 import time
 import uuid
@@ -24,7 +23,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from psopt.api import Classified, Classifier
     from starlette.requests import Request
@@ -32,21 +31,7 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger("psopt.serve")
 _MOST_BYTES = 1_000_000  # of a request: more than any of today's models reads
 _BUSY_SECONDS = 1  # after which a client that was turned away may ask again
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _BACKLOG = 2048  # connections that the system queues while others are answered
-
-
-class _Server(uvicorn.Server):
-    """Ends at a signal with exit code 0: being told to stop is not an error."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        before = {number: signal.signal(number, self.handle_exit) for number in _SIGNALS}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
 
 def serve(
@@ -69,7 +54,8 @@ def serve(
     )
     on_ready(f"http://{shown_host}:{listening.getsockname()[1]}")
     try:
-        _Server(config).run([listening])
+        with contextlib.suppress(KeyboardInterrupt):  # uvicorn raises its signal again: being told to stop is no error
+            uvicorn.Server(config).run([listening])
     finally:
         queue.close()
         listening.close()
