@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.errors import InputError
@@ -131,11 +131,10 @@ def _is_asked_as_measured(source: PromptSource, model: str | None, lm: LMConfig 
         return True
     if source.options != PromptOptions() or model not in {None, measured.model}:
         return False
-    return lm is None or _deciding(lm) == _deciding(LMConfig(**measured.options))
-
-
-def _deciding(lm: LMConfig) -> dict[str, Any]:
-    return Measured("", client=client_options(lm)).deciding
+    if lm is None:
+        return True
+    now, then = (Measured("", client=client_options(how)) for how in (lm, LMConfig(**measured.options)))
+    return now.deciding == then.deciding
 
 
 def _kept_answers(source: PromptSource, split: Split, n_wordings: int, *, is_needed: bool) -> Predictions | None:

@@ -152,6 +152,14 @@ def check(settings: Any) -> None:
             raise InputError(f"{leaf.key} must be {fault}, not {value!r}")
 
 
+def check_least(settings: Any, **least: float) -> None:
+    """Raise InputError for a field without an option that is below its least value."""
+    for name, bound in least.items():
+        value = getattr(settings, name)
+        if value is not None and not value >= bound:  # written so that NaN is refused, too
+            raise InputError(f"{name} must be at least {bound}, not {value}")
+
+
 def _fault(value: Any, declared: Option) -> str:
     """The range that a number is outside of, in words; empty if it is inside. NaN is outside of every range."""
     checks = (

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError
-from psopt.settings._option import DATA, SEARCH, check, told
+from psopt.settings._option import DATA, SEARCH, check, check_least, told
 
 _LEAST_TO_SHORTEN = 10  # trials: with fewer, none is spent on shorter prompts
 
@@ -75,12 +75,7 @@ class SearchRestriction:
             raise InputError("a search needs at least one kind of edit")
         if self.no_verbatim and set(self.kinds) == {"example"}:
             raise InputError("examples are texts of samples: name another kind of edit, or leave no_verbatim out")
-        if not self.margin >= 0:  # written so that NaN is refused, too
-            raise InputError(f"margin must be at least 0, not {self.margin}")
-        if self.max_prompt_edits is not None and self.max_prompt_edits < 1:
-            raise InputError(f"max_prompt_edits must be at least 1, not {self.max_prompt_edits}")
-        if self.examples_allowed < 0:
-            raise InputError(f"examples_allowed must be at least 0, not {self.examples_allowed}")
+        check_least(self, margin=0, max_prompt_edits=1, examples_allowed=0)
 
 
 @told
@@ -109,9 +104,7 @@ class SearchOptions:
     def __post_init__(self) -> None:
         """Refuse values that make no sense."""
         check(self)
-        for name in ("trials", "rounds"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
+        check_least(self, trials=1, rounds=1)
 
     @property
     def shortening(self) -> int:
