@@ -203,8 +203,6 @@ def _how(task: Task, options: MeasureOptions) -> dict[str, Any]:
 def chosen_samples(task: Task, options: MeasureOptions) -> tuple[Sample, ...]:
     """The samples that a prompt is measured on: those of all splits, if the chosen one has none."""
     splits = {"train": task.train, "val": task.val, "test": task.test, "all": task.samples}
-    if options.split not in splits:
-        raise InputError(f"split must be train, val, test or all, not {options.split!r}")
     samples = splits[options.split] or task.samples
     return task.subset(samples, options.samples, seed=options.seed)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from psopt.settings._data import DataOptions
-from psopt.settings._option import MODEL, PROMPT, REPHRASINGS, Panel, like, told
+from psopt.settings._option import MODEL, PROMPT, REPHRASINGS, Checked, Panel, like, told
 from psopt.settings._run import MeasureOptions
 
 _PEOPLE = Panel("When to ask a person")
@@ -12,7 +12,7 @@ _PEOPLE = Panel("When to ask a person")
 
 @told
 @dataclass(frozen=True, slots=True)
-class AnsweringOptions:
+class AnsweringOptions(Checked):
     """How a prompt answers new texts: which columns it reads, which model is asked, under how many wordings."""
 
     inputs: tuple[str, ...] = like(DataOptions, "inputs")
@@ -32,7 +32,7 @@ class AnsweringOptions:
 
 @told
 @dataclass(frozen=True, slots=True)
-class PersonOptions:
+class PersonOptions(Checked):
     """Which answers are left to a person; by default none."""
 
     abstain: float | None = _PEOPLE.first(

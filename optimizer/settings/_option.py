@@ -152,6 +152,16 @@ def check(settings: Any) -> None:
             raise InputError(f"{leaf.key} must be {fault}, not {value!r}")
 
 
+class Checked:
+    """A group of settings whose values lie in the ranges that are declared for them, whoever makes it."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        """Refuse values that make no sense."""
+        check(self)
+
+
 def check_least(settings: Any, **least: float) -> None:
     """Raise InputError for a field without an option that is below its least value."""
     for name, bound in least.items():

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal, Self, get_args
 
 from psopt.errors import InputError, UnknownNameError
-from psopt.settings._option import REPHRASINGS, told
+from psopt.settings._option import REPHRASINGS, Checked, told
 
 Family = Literal["paraphrase", "wording", "format", "label-order", "example-order"]
 FAMILIES: tuple[Family, ...] = get_args(Family)
@@ -36,7 +36,7 @@ def read_families(names: str) -> tuple[str, ...]:
 
 @told
 @dataclass(frozen=True, slots=True)
-class RephrasingSizes:
+class RephrasingSizes(Checked):
     """How many rephrasings are wanted."""
 
     search: int = REPHRASINGS.first("For the search.", "Q", default=10, least=1, key="rephrasings")

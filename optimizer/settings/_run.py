@@ -8,7 +8,7 @@ from typing import Literal
 from psopt.errors import InputError
 from psopt.settings._data import DataOptions
 from psopt.settings._lm import LMConfig
-from psopt.settings._option import DATA, MODEL, OUTPUT, PROMPT, REPHRASINGS, SEARCH, check, told
+from psopt.settings._option import DATA, MODEL, OUTPUT, PROMPT, REPHRASINGS, SEARCH, Checked, told
 from psopt.settings._rephrasing import RephrasingOptions
 from psopt.settings._search import SearchOptions
 
@@ -51,7 +51,7 @@ def model_names(name: str) -> tuple[str, ...]:
 
 @told
 @dataclass(frozen=True, slots=True)
-class SizeOptions:
+class SizeOptions(Checked):
     """How large a run should be; None lets the planner choose."""
 
     effort: Effort | None = SEARCH.first(
@@ -76,14 +76,10 @@ class SizeOptions:
     )
     rounds: int | None = SEARCH.rare("How often to diagnose and propose", "N", least=1, shown_default=_BY_EFFORT)
 
-    def __post_init__(self) -> None:
-        """Refuse values that make no sense."""
-        check(self)
-
 
 @told
 @dataclass(frozen=True, slots=True)
-class RunOptions:
+class RunOptions(Checked):
     """What a user may set for a run besides its sizes."""
 
     data: DataOptions
@@ -149,7 +145,7 @@ class RunOptions:
 
 @told
 @dataclass(frozen=True, slots=True)
-class MeasureOptions:
+class MeasureOptions(Checked):
     """What a prompt is measured on. Data without labels are one split, and used completely."""
 
     rephrasings: int = REPHRASINGS.first(

@@ -116,9 +116,13 @@ def test_a_keyword_that_is_no_option_or_of_another_type_is_refused() -> None:
     for verb in verbs:
         with pytest.raises(InputError, match="there is no option 'rephrasngs'; did you mean 'rephrasings'"):
             verb(task, rephrasngs=3)
-    for name, message in (("trials", "trials must be a number, not 'x'"), ("race", "unknown race")):
+    of_optimize = {"trials": "trials must be a number, not 'x'", "race": "unknown race", "gate": "unknown gate"}
+    for name, message in of_optimize.items():
         with pytest.raises(InputError, match=message):
             psopt.optimize(task, **{name: "x"})  # type: ignore[arg-type]
+    for name, least in (("rephrasings", 1), ("samples", 2), ("seed", 0)):
+        with pytest.raises(InputError, match=f"{name} must be at least {least}, not {least - 1}"):
+            psopt.measure(task, **{name: least - 1})  # type: ignore[arg-type]
 
 
 def test_every_flag_of_optimize_is_a_keyword() -> None:
