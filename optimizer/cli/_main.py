@@ -15,8 +15,8 @@ import typer
 from psopt.cli._commands import command_line
 from psopt.cli._help import choices_of, described_range
 from psopt.cli._interrupting import INTERRUPTED, catch_signals, leave, signals_given_back
-from psopt.cli._notices import notices_on_standard_error
 from psopt.cli._typer import BadParameter, Interrupted, NoSuchOption, did_you_mean
+from psopt.cli._writing import notices_on_standard_error
 from psopt.errors import PsoptError
 from psopt.text import one_line
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from psopt.cli._notices import hush
 from psopt.cli._verb import flag, single
+from psopt.cli._writing import hush
 from psopt.settings import MODELS, OUTPUT, MeasureOptions, RunOptions
 
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]

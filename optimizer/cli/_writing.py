@@ -1,9 +1,11 @@
-"""Output: lines for a terminal, JSON on standard output, a file that the user has named."""
+"""Output: lines for a terminal, JSON on standard output, a file that the user has named, notices about waiting."""
 
 from __future__ import annotations
 
 import codecs
+import contextlib
 import json
+import logging
 import os
 import sys
 import textwrap
@@ -13,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 from psopt.cli._typer import is_silent
 from psopt.errors import InputError
+from psopt.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+_NOTICES = (logging.getLogger("psopt.waiting"), logging.getLogger("psopt.tracking"))
 SCHEMA_VERSION = 1
 """The version of the output of `--json`: raised when a key changes its meaning, not when one is added."""
 WIDTH = 80
@@ -104,3 +108,32 @@ def write_whole(option: str, path: Path, text: str) -> None:
     except OSError as error:
         part.unlink(missing_ok=True)
         raise InputError(f"{option} {path} can't be written: {error.strerror}") from error
+
+
+class _OnStandardError(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print it; rich puts it above its bar, which is also on standard error."""
+        typer.echo(f"psopt: {one_line(record.getMessage())}", err=True)
+
+
+@contextlib.contextmanager
+def notices_on_standard_error() -> Iterator[None]:
+    """Show the engine's notices while it waits, and which tracker has failed; then callers log as before."""
+    handler = _OnStandardError()
+    propagates = [logger.propagate for logger in _NOTICES]
+    for logger in _NOTICES:
+        logger.addHandler(handler)
+        logger.propagate = False
+    try:
+        yield
+    finally:
+        for logger, propagated in zip(_NOTICES, propagates, strict=True):
+            logger.removeHandler(handler)
+            logger.propagate = propagated
+            logger.disabled = False
+
+
+def hush(*, quiet: bool) -> None:
+    """Show no such notices if --quiet is given."""
+    for logger in _NOTICES:
+        logger.disabled = quiet
