@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
-from psopt.api._classify import Classifier, input_columns
-from psopt.api._progress import reading
+from psopt.api._classify import Classifier
 from psopt.api._thresholds import DRIFT, Threshold
 from psopt.errors import InputError
 from psopt.evaluation import Shift, Split, shifts
-from psopt.runs import REPHRASINGS, PromptSource, RunDirectory, read_predictions, read_source
+from psopt.runs import REPHRASINGS, PromptSource, RunDirectory, read_predictions
 from psopt.settings import AnsweringOptions
 
 if TYPE_CHECKING:
@@ -61,26 +60,22 @@ class Drift:
 
 
 def drift(
-    baseline: PromptSource | str | Path,
+    source: PromptSource,
     texts: Sequence[str],
+    columns: InputColumns,
     *,
-    columns: InputColumns | None = None,
-    model: Any = None,
+    model: str,
+    lm: LMConfig,
     n_wordings: int | None = None,
-    lm: LMConfig | None = None,
     cache_dir: str | Path | None = None,
     on_progress: OnProgress | None = None,
-    progress: bool | None = None,
 ) -> Drift:
     """Ask a run's prompt about 2 or more fresh texts, and test whether S or the shares of the labels have changed.
 
-    `baseline` is a run directory, which stands for its recommended prompt, or one of its prompts. The run's model is
-    asked as it was, unless another is given, and under as many wordings as on test, unless `n_wordings` is less. For
-    the rest see `classify` and `input_columns`.
+    They are asked under as many wordings as test was, unless `n_wordings` is less. For the rest see `Classifier`.
 
     Raises PsoptError if it is not a prompt of a run that has kept its answers, or the model fails.
     """
-    source = read_source(baseline)
     run, prompt = run_of_baseline(source)
     if source.rephrasings is None:
         raise InputError(f"{run} has lost its {REPHRASINGS}, the wordings that fresh texts are to be asked under")
@@ -100,10 +95,9 @@ def drift(
         raise InputError(f"under one wording S is 0 whatever the texts: {run} or --rephrasings has but one")
     if len(texts) < _FEWEST:
         raise InputError("of one fresh text no shift can be seen: give more, as many as the run has samples if you can")
-    columns, options = columns or input_columns(source), AnsweringOptions(wordings=n, cache_dir=cache_dir)
+    options = AnsweringOptions(wordings=n, cache_dir=cache_dir)
     classifier = Classifier(source, columns, options, model=model, lm=lm, sample_texts=texts, split=split)
-    with reading(on_progress, progress) as on_reading:
-        fresh = classifier.answered(texts, on_reading)
+    fresh = classifier.answered(texts, on_progress)
     return Drift(split, len(reference.samples), len(texts), n, tuple(shifts(reference.under(range(n)), fresh)))
 
 

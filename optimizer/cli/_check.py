@@ -150,10 +150,10 @@ def _check_fresh(
         result = drift(
             source,
             texts,
-            columns=columns,
+            columns,
             model=choice.model,
-            n_wordings=measuring.rephrasings if is_given("rephrasings") else None,
             lm=choice.lm,
+            n_wordings=measuring.rephrasings if is_given("rephrasings") else None,
             cache_dir=measuring.cache_dir,
             on_progress=on_progress,
         )
@@ -234,9 +234,8 @@ def _add_step_summary(result: CheckResult | Drift, facts: dict[str, str]) -> Non
     try:
         with Path(path).open("a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(summary(result, facts))
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        tell(f"Warning: the summary ${_VARIABLE} can't be written: {reason}")
+    except OSError as error:
+        tell(f"Warning: the summary ${_VARIABLE} can't be written: {error.strerror}")
 
 
 def summary(result: CheckResult | Drift, facts: dict[str, str]) -> str:
