@@ -66,7 +66,8 @@ def thresholds(
     neither right nor answered anywhere.
     """
     held: list[Threshold] = []
-    for option, bound in asked.bounds.items():
+    bounds: dict[str, Any] = asked.bounds  # of which one may be a number for each class
+    for option, bound in bounds.items():
         if bound is None:
             continue
         if option == MIN_CLASS_F1:
@@ -91,8 +92,16 @@ def pinned_threshold(predictions: Predictions) -> Threshold:
     """Check that the answers to pinned samples are right under every wording."""
     n_samples, failing = len(predictions.samples), _failing(predictions, 1.0)
     share = (n_samples - len(failing)) / n_samples
-    measured_on = {"n_samples": n_samples, "n_rephrasings": predictions.n_rephrasings, "varied": predictions.varied}
-    return Threshold(PINNED, 1.0, share, estimate=share, **measured_on, failing=failing)
+    return Threshold(
+        PINNED,
+        1.0,
+        share,
+        estimate=share,
+        n_samples=n_samples,
+        n_rephrasings=predictions.n_rephrasings,
+        varied=predictions.varied,
+        failing=failing,
+    )
 
 
 def _share_right(predictions: Predictions) -> NDArray[np.float64]:

@@ -1,6 +1,6 @@
 """`psopt models`: the models by name, and those whose file psopt fetches."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from psopt.cli._options import Json
@@ -20,7 +20,7 @@ def list_(*, as_json: Json = False) -> int:
     from psopt.models import NAMES
     from psopt.models.gguf import KNOWN
 
-    entries = []
+    entries: list[dict[str, Any]] = []
     for name, description in ({name: model.description for name, model in KNOWN.items()} | NAMES).items():
         model = KNOWN.get(name)  # other models have no file
         path = str(model.path()) if model and model.is_fetched() else None
