@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 Others = Annotated[
-    list[Path] | None, typer.Argument(metavar="[OTHER ..]", help="Up to four other runs, to compare with the first.")
+    list[Path] | None, typer.Argument(metavar="OTHER ..", help="Up to four other runs, to compare with the first.")
 ]
 Figures = Annotated[
     Path | None,
