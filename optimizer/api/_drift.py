@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from psopt.api._classify import Classifier
 from psopt.api._thresholds import DRIFT, Threshold
@@ -79,7 +79,8 @@ def drift(
     run, prompt = run_of_baseline(source)
     if source.rephrasings is None:
         raise InputError(f"{run} has lost its {REPHRASINGS}, the wordings that fresh texts are to be asked under")
-    directory, split = RunDirectory.open(run), cast("Split", "test")
+    directory = RunDirectory.open(run)
+    split: Split = "test"
     try:
         reference = read_predictions(directory, prompt.id, split)
     except InputError:  # it was not scored on test

@@ -85,10 +85,8 @@ def diagnose(
         write_file("--suspects-file", suspects_file, as_json_text(content) + "\n")
     ranked = samples_to_label(report.predictions, to_label) if to_label else []
     if output.as_json:
-        data = {**choice.to_dict(), **report.to_dict()}
-        if to_label:
-            data["to_label"] = list(map(asdict, ranked))
-        print_json(data)
+        to_label_first = {"to_label": list(map(asdict, ranked))} if to_label else {}
+        print_json({**choice.to_dict(), **report.to_dict(), **to_label_first})
     elif not output.quiet:
         next_step = _next_step(report, subject)
         last_line = f"Page: {html}. {next_step}" if html else next_step
