@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Annotated, Any
 
 import typer
+from psopt.cli._config_file import config_schema
 from psopt.cli._options import Json
 from psopt.cli._verb import verb
 from psopt.cli._writing import as_json_text, print_json
@@ -14,7 +15,9 @@ from psopt.errors import UnknownNameError
 
 Name = Annotated[
     str | None,
-    typer.Argument(metavar="NAME", help="A command or file; without one, all are listed."),
+    typer.Argument(
+        metavar="NAME", help="A command or file, config for what --config takes; without one, all are listed."
+    ),
 ]
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _BAR = re.compile(r"\|(?![^(]*\))")  # separates types, except within brackets
@@ -24,7 +27,9 @@ Keys = dict[str, list[Any]]
 @verb("psopt schema diagnose > diagnose.schema.json")
 def schema(*, name: Name = None, as_json: Json = False) -> int:
     """Print the JSON Schema of what a command prints with --json, or of a run's run.json and front.json."""
-    if name is not None:
+    if name == "config":
+        typer.echo(as_json_text(config_schema()))
+    elif name is not None:
         typer.echo(as_json_text(schema_of(name)))
     elif as_json:
         print_json({"names": outputs()})
@@ -58,7 +63,7 @@ def keys_of(name: str) -> Keys:
 def schema_of(name: str) -> dict[str, Any]:
     """Return the JSON Schema of an output or file, by its name in `outputs`; raises UnknownNameError."""
     if name not in outputs():
-        raise UnknownNameError("output", name, outputs())
+        raise UnknownNameError("output", name, [*outputs(), "config"])
     table = tables()["outputs"][name]
     whole = _object(name)
     if table.get("is_array"):

@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 _RUN_HERE = frozenset({"minilm", "smollm2", "gguf", "hf", "sim"})  # no server answers for them
 _LABELS = ("animal", "plant")
 _TASK = "Is it an animal or a plant? Answer with exactly one of these labels and nothing else: animal, plant\n\n{}:"
+_MARK = "marble-heron-48"
+# About 5,000 tokens: more than the 2,048 and 4,096 to which servers cut prompts by default.
+_LONG = "The weather was mild that day, and nothing else was written down about it. " * 340
+_RECALL = f"The password is {_MARK}.\n\n{_LONG}\n\nWhat is the password? Answer with the password alone."
+_LONGEST = 60  # characters of a reason
 _RETRIES = 1  # psopt doctor should report a failure soon, and not wait
 
 
@@ -74,6 +79,7 @@ def examine(model: str, *, cache_dir: Path | None = None, options: LMConfig | No
             _structured(structured),
             _seed(first, plain.ask("A cat")),
             _logprobs(likely),
+            _long_prompts(plain),
             run(_batches(plain.engine.client, options.timeout)),
             _speed([*plain.seconds, *likely.seconds]),
         )
@@ -98,11 +104,11 @@ class _Patient:
         self.seconds: list[float] = []
         self._request: Mapping[str, Any] = {}
 
-    def ask(self, text: str, labels: tuple[str, ...] = ()) -> _Call:
+    def ask(self, text: str, labels: tuple[str, ...] = (), task: str = _TASK) -> _Call:
         """Ask once for the class of a text, with the features that the server accepts; these are remembered."""
         messages = [
             {"role": "system", "content": "You are a text classifier."},
-            {"role": "user", "content": _TASK.format(text)},
+            {"role": "user", "content": task.format(text)},
         ]
         (answer,) = self.engine.answers([Query(messages, labels, sample=time.time_ns())])
         return _Call(self._request, answer)
@@ -158,6 +164,21 @@ def _logprobs(likely: _Patient) -> Finding:
     form = "structured" if "response_format" in call.request else "free"
     used = f"--logprobs, {form} answers, {_field(call.request, 'top_logprobs')}"
     return Finding("log-probabilities", "yes", used)
+
+
+def _long_prompts(plain: _Patient) -> Finding:
+    """Whether the front of a long prompt is read: it contains a word that the end asks for."""
+    refused = "one of 5,000 tokens is refused"
+    try:
+        answer = plain.ask(_RECALL, task="{}").answer
+    except ModelError as error:
+        return Finding("long prompts", "no", f"{refused}: {error}"[:_LONGEST])
+    if answer.unanswered:
+        return Finding("long prompts", "no", f"{refused}: {answer.reason}"[:_LONGEST])
+    counted = f"; {answer.tokens_in:,} tokens counted" if answer.tokens_in else ""
+    if _MARK in (answer.text or "").casefold():
+        return Finding("long prompts", "yes", f"the front is read{counted}")
+    return Finding("long prompts", "no", f"the front is not read{counted}")
 
 
 async def _batches(client: ChatClient, timeout: float) -> Finding:
