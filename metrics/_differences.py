@@ -10,7 +10,7 @@ import numpy as np
 from ._influences import difference_statistic, joint_statistic, mean_statistic, of_groups, read_answers
 from ._inputs import SCORES, SHAPE, as_array, n_weighted, read_groups, read_scores, read_tail, read_weights
 from ._intervals import FEWEST_WORDINGS, SAMPLES_COUNT
-from ._scatter import floor_high, floor_low, floor_p_value, quantile, scatter
+from ._scatter import floor_p_value, floors, quantile, scatter
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -166,8 +166,8 @@ def _difference(spread: Scatter, place: int, counts: float, tail: float) -> Pair
     thin = None
     if spread.is_thin[place]:
         thin = float(counts * spread.n_samples[place])
-        low = min(low, floor_low(difference, thin, tail, -1.0))
-        high = max(high, floor_high(difference, thin, tail, 1.0))
+        lowest, highest = floors(difference, thin, tail, -1.0)
+        low, high = min(low, lowest), max(high, highest)
     one_sided = PairedDifference(difference, float(low), float(high), 1.0, error, df, thin)
     if abs(difference) <= ROUNDING:
         return one_sided

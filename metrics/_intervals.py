@@ -19,7 +19,7 @@ from ._inputs import (
     read_tail,
     read_weights,
 )
-from ._scatter import floor_high, floor_low, logit_ends, scatter
+from ._scatter import floors, logit_ends, scatter
 from ._similarity import read_similarity, similarity_of
 
 if TYPE_CHECKING:
@@ -286,6 +286,6 @@ def _interval(spread: Scatter, place: int, counts: float, tail: float) -> Interv
         return Interval(estimate, 0.0, 1.0)
     low, high = logit_ends(estimate, float(np.sqrt(variance)), float(spread.plain_df[place]), tail)
     if spread.is_thin[place]:
-        n = float(counts * spread.n_samples[place])
-        low, high = min(low, floor_low(estimate, n, tail, 0.0)), max(high, floor_high(estimate, n, tail, 1.0))
+        lowest, highest = floors(estimate, float(counts * spread.n_samples[place]), tail)
+        low, high = min(low, lowest), max(high, highest)
     return Interval(estimate, low, high)

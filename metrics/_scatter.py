@@ -148,24 +148,20 @@ def logit_ends(estimate: float, error: float, df: float, tail: float) -> tuple[f
     return min(float(expit(middle - reach)), estimate), max(float(expit(middle + reach)), estimate)
 
 
-def floor_low(estimate: float, n: float, tail: float, least: float) -> float:
-    """The estimate if -ln(tail) further samples were all at the scale's lower end.
+def floors(estimate: float, n: float, tail: float, least: float = 0.0) -> tuple[float, float]:
+    """The estimate if -ln(tail) further samples were all at the lower end of the scale, and if at its upper end, 1.
 
-    >>> round(floor_low(1.0, 50, 0.025, 0.0), 3)
+    >>> round(floors(1.0, 50, 0.025)[0], 3)
     0.931
     """
-    return least + (estimate - least) * n / (n - float(np.log(tail)))
-
-
-def floor_high(estimate: float, n: float, tail: float, most: float) -> float:
-    """The same at the upper end."""
-    return most - (most - estimate) * n / (n - float(np.log(tail)))
+    n_all = n - float(np.log(tail))
+    return least + (estimate - least) * n / n_all, 1.0 - (1.0 - estimate) * n / n_all
 
 
 def floor_p_value(estimate: float, bound: float, n: float, least: float) -> float:
-    """The tail at which `floor_low` equals a bound: 1 for a bound above the estimate.
+    """The tail at which the lower end of `floors` equals a bound: 1 for a bound above the estimate.
 
-    >>> round(floor_p_value(1.0, floor_low(1.0, 50, 0.025, 0.0), 50, 0.0), 6)
+    >>> round(floor_p_value(1.0, floors(1.0, 50, 0.025)[0], 50, 0.0), 6)
     0.025
     """
     if bound >= estimate:
