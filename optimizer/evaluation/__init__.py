@@ -44,7 +44,7 @@ from psopt.evaluation._objectives import (
     objectives_of,
     verdict,
 )
-from psopt.evaluation._open_scores import ClassDifference, compare_classes
+from psopt.evaluation._open_scores import compare_classes
 from psopt.evaluation._predictions import NA, Predictions
 from psopt.evaluation._reruns import N_PROBED, Reruns, compare_reruns, flipped, no_reruns
 from psopt.evaluation._scores import (
