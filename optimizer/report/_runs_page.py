@@ -122,12 +122,13 @@ def _changed_settings(pairs: Sequence[TwoRuns]) -> dict[str, list[Any]]:
 def _pair(first: str, second: str, runs: TwoRuns) -> dict[str, Any]:
     """A run next to the first: its test, the samples that moved, and what differs between the prompts."""
     ours, theirs = runs.first.contents, runs.second.contents
-    before, after = (f"{text_to_read(contents.prompt)}\n" for contents in (ours, theirs))
+    old, new = (f"{text_to_read(contents.prompt)}\n" for contents in (ours, theirs))
+    old_name, new_name = f"{first}, {ours.chosen['id']}", f"{second}, {theirs.chosen['id']}"
     pair: dict[str, Any] = {
         "names": [first, second],
         "sentences": runs.sentences,
         "moved": [],
-        "diff": unified_diff(before, after, f"{first}, {ours.chosen['id']}", f"{second}, {theirs.chosen['id']}"),
+        "diff": unified_diff(old, new, old_name, new_name),
         "length": price_line(runs.first.call, runs.second.call).replace("->", "→"),
     }
     if runs.common:
