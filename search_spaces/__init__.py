@@ -18,7 +18,7 @@ from psopt.search_spaces._parameters import (
     suggest_edits,
     with_titles,
 )
-from psopt.search_spaces._prompt import Prompt
+from psopt.search_spaces._prompt import STRATEGIES, Prompt, seed_prompt
 from psopt.search_spaces._prompt_parts import (
     BULLETS,
     CASINGS,
@@ -47,7 +47,6 @@ from psopt.search_spaces._render import (
     with_statements,
     without_additions,
 )
-from psopt.search_spaces._strategies import STRATEGIES, seed_prompt
 from psopt.settings import FAMILIES, KINDS, VIEWS, Family, SearchRestriction, View
 from psopt.templates import Messages
 

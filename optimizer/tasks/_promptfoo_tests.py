@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from psopt.tasks._promptfoo_answers import UnreadError, answer_of, assertion_of_
 from psopt.text import Node, json_node, read_text, shortened_list, yaml_node
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
 SUFFIXES = (".yaml", ".yml", ".json")
 EXPECTED = "__expected"
@@ -73,15 +74,25 @@ def read_tests(path: Path) -> PromptfooTests:
         reader.add(tests, _members(f"{path}, defaultTest", default.plain()))
     if not reader.rows:
         raise DataError(f"{path}: holds no tests (scenarios are not read); add tests: with vars and assert: to each")
-    return PromptfooTests(path, _completed(reader.rows), tuple(reader.unread))
+    return PromptfooTests(path, _completed(reader.rows, reader.loose), tuple(reader.unread))
 
 
-def _completed(rows: Sequence[Record]) -> list[Record]:
-    """Rows with all columns, that of answers last."""
+def _completed(rows: Sequence[Record], loose: Collection[int]) -> list[Record]:
+    """Rows with all columns, that of answers last; an answer whose case does not matter gets the commonest spelling."""
     names = dict.fromkeys(itertools.chain.from_iterable(row.values for row in rows))
     names.pop(EXPECTED, None)
     empty: dict[str, Any] = {**names, EXPECTED: None}
-    return [Record(row.where, {**empty, **row.values}) for row in rows]
+    answers = [row.values[EXPECTED] for row in rows]
+    exact = Counter(str(answer) for index, answer in enumerate(answers) if answer is not None and index not in loose)
+    spelling: dict[str, str] = {}
+    for answer, _ in [*exact.most_common(), *Counter(map(str, answers)).most_common()]:
+        spelling.setdefault(answer.casefold(), answer)
+    completed = []
+    for index, (row, answer) in enumerate(zip(rows, answers, strict=True)):
+        if index in loose and isinstance(answer, str):
+            answer = spelling[answer.casefold()]
+        completed.append(Record(row.where, {**empty, **row.values, EXPECTED: answer}))
+    return completed
 
 
 @dataclass
@@ -93,6 +104,7 @@ class _Reader:
     templates: Mapping[str, Node]  # assertions that others name
     rows: list[Record] = field(default_factory=list)
     unread: list[tuple[str, str]] = field(default_factory=list)
+    loose: set[int] = field(default_factory=set)  # rows whose answer is right in upper or lower case
 
     def beside(self, name: str, where: str) -> Path:
         """The file that a name stands for, relative to the configuration."""
@@ -169,13 +181,20 @@ class _Reader:
             return self._content(name, where)
 
         answers = []
+        is_exact = False
         for assertion in sorted(map(self._resolved, assertions), key=is_loose):
             try:
-                answers.append(answer_of(assertion, variables, read_file))
+                answer = answer_of(assertion, variables, read_file)
             except UnreadError as unread:
                 self.unread.append((str(unread), where))
+                continue
+            if answer is not None:
+                answers.append(answer)
+                is_exact |= not is_loose(assertion)
+        if answers and not is_exact:
+            self.loose.add(len(self.rows))
         try:
-            return only_answer([answer for answer in answers if answer is not None])
+            return only_answer(answers)
         except UnreadError as unread:
             self.unread.append((str(unread), where))
             return None

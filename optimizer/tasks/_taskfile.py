@@ -10,6 +10,7 @@ from psopt.errors import DataError, InputError, nearest
 from psopt.tasks._answer_spec import AnswerSpec, check_answers
 from psopt.tasks._columns import ColumnChoice, as_names
 from psopt.tasks._hub import HubName, is_hub_name
+from psopt.tasks._labels import check_classes
 from psopt.text import read_toml
 
 if TYPE_CHECKING:
@@ -120,7 +121,10 @@ def read_task_file(path: Path) -> TaskFile:
         if key not in KEYS:
             hint = nearest(key, KEYS) or f"; known: {', '.join(KEYS)}"
             raise DataError(f"{path}: unknown key {key!r}{hint}")
-    return TaskFile(str(path), **{key: _value(path, key, value) for key, value in content.items()})
+    described = TaskFile(str(path), **{key: _value(path, key, value) for key, value in content.items()})
+    if described.labels:
+        check_classes(str(path), described.labels, described.definitions, described.subclasses)
+    return described
 
 
 def _value(path: Path, key: str, value: Any) -> Any:

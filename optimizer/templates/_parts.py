@@ -12,10 +12,10 @@ from psopt.templates._lines import BULLET, CAPTION, OUTPUT, VERBS, lines_of
 from psopt.text import n_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Sequence, Set
 
     from psopt.templates._draft import Draft, DraftMessage
-    from psopt.templates._lines import Kind, Line
+    from psopt.templates._lines import Line
 
 Strength = Literal["instruction", "after examples", "beside a field", "in a list", "prose", "role", "lead"]
 """How well a stretch serves as the instruction: prose that says what to do, outside of examples or between them and the
@@ -169,7 +169,8 @@ def _stretches(message: DraftMessage, labels: Sequence[str]) -> list[Stretch]:
     """What of a message could be rephrased; of its instructions the first paragraphs, with nothing between them."""
     text = message.text
     lines = lines_of(message, labels)
-    outside = _outside_examples(lines)
+    beginnings = _beginnings(lines)
+    outside = _outside_examples(lines, beginnings)
     stretches: list[Stretch] = []
     leading = 0  # instructions so far
     is_open = True  # whether a further paragraph would still follow them
@@ -186,7 +187,7 @@ def _stretches(message: DraftMessage, labels: Sequence[str]) -> list[Stretch]:
         bullet = BULLET.match(text, line.start, line.end)
         if line.kind == "field":
             stretches += _beside_field(message, line)
-        elif line.kind == "prose" and _kind_after(lines, row) == "field":
+        elif line.kind == "prose" and _is_last(lines, row, beginnings):
             stretches += _renamed(_stretch(text, line.start, line.end), "after examples", of="instruction")
         elif line.kind == "bullet" and bullet and line in outside:
             stretches += _renamed(_stretch(text, bullet.end(), line.end), "in a list", of="instruction")
@@ -195,9 +196,12 @@ def _stretches(message: DraftMessage, labels: Sequence[str]) -> list[Stretch]:
     return stretches
 
 
-def _kind_after(lines: Sequence[Line], row: int) -> Kind:
-    """The kind of the next line that is neither blank nor opens a section."""
-    return next((line.kind for line in lines[row + 1 :] if line.kind not in ("blank", *_OPENING)), "blank")
+def _is_last(lines: Sequence[Line], row: int, beginnings: Set[int]) -> bool:
+    """Whether a line is a paragraph that ends a section: what comes next opens something, or is the sample."""
+    below = next((below for below in range(row + 1, len(lines)) if lines[below].kind != "blank"), None)
+    if below is None or row == 0 or lines[row - 1].kind != "blank":
+        return False
+    return below in beginnings or lines[below].kind in ("field", *_OPENING)
 
 
 def _renamed(stretch: Stretch | None, strength: Strength, *, of: Strength | None = None) -> list[Stretch]:
@@ -229,26 +233,38 @@ def _says_something(sentence: str, fields: Sequence[str]) -> bool:
     return caption is None and len(re.findall(r"\w+", sentence)) >= _FEWEST_BESIDE_FIELD
 
 
-def _outside_examples(lines: Sequence[Line]) -> list[Line]:
-    """The lines outside of examples.
-
-    Examples stand under a heading that announces them, or begin with the line that stands above the sample
-    (``Mail:``), and extend to the next heading, tag or field.
-    """
+def _beginnings(lines: Sequence[Line]) -> set[int]:
+    """The rows with which examples begin: those that announce them, or begin as the sample does (``Mail:``)."""
     captions = {}
+    on_its_line = set()
     above = 0
     for row, line in enumerate(lines):
-        if line.kind == "field" and lines[above].kind in _OPENING:
-            captions[above] = lines[above].text
+        if line.kind == "field":
+            on_its_line.add(line.text.partition("{")[0].strip())
+            if lines[above].kind in _OPENING:
+                captions[above] = lines[above].text
         if line.kind != "blank":
             above = row
+    starts = tuple(start for start in on_its_line if start.endswith((":", ">")))
+    return {
+        row
+        for row, line in enumerate(lines)
+        if row not in captions
+        and line.kind != "field"
+        and (line.text in captions.values() or line.text.startswith(starts) or _announces_examples(line))
+    }
+
+
+def _announces_examples(line: Line) -> bool:
+    return line.kind in _OPENING and _EXAMPLES.match(line.text) is not None
+
+
+def _outside_examples(lines: Sequence[Line], beginnings: Set[int]) -> list[Line]:
+    """The lines outside of examples, which extend to the next heading, tag or field."""
     outside = []
     is_inside = False
     for row, line in enumerate(lines):
-        opens = line.kind in _OPENING
-        announces = opens and _EXAMPLES.match(line.text) is not None
-        begins = row not in captions and (announces or line.text in captions.values())
-        is_inside = begins or (is_inside and not opens and line.kind != "field")
+        is_inside = row in beginnings or (is_inside and line.kind not in ("field", *_OPENING))
         if not is_inside:
             outside.append(line)
     return outside
