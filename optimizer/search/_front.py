@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
+from psopt.evaluation import objective_gains
 from psopt.models.chat import tokens_of_text
 from psopt.search_spaces import ORDERS, render_fixed
 from psopt.settings import GATE_MARGIN
@@ -13,9 +14,26 @@ from psopt.settings import GATE_MARGIN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
     from psopt.evaluation import Scores
-    from psopt.search.racing import EstimatedScores
     from psopt.search_spaces import Edit, Prompt
+
+
+class EstimatedScores(NamedTuple):
+    """F1, S and, where it is defined, C of a candidate whose grid is partly known.
+
+    `is_hollow` says whether the known answers are nearly always the same, or guesses (`Scores.is_hollow`).
+    """
+
+    f1: float
+    sensitivity: float
+    consistency: float | None = None
+    is_hollow: bool = False
+
+    @property
+    def gains(self) -> NDArray[np.float64]:
+        """The objectives, all to be maximised."""
+        return objective_gains(self)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,6 @@ from psopt.search.racing._candidate_races import (
     RIGHT,
     WRONG,
     CandidateRaces,
-    EstimatedScores,
     RaceCounts,
     StoppedCandidate,
     check_wordings,

@@ -7,14 +7,14 @@ import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.errors import InputError
-from psopt.evaluation import objective_gains, score, why_worthless
+from psopt.evaluation import score, why_worthless
 from psopt.models import capabilities_of
 from psopt.models.chat import asks_in_chat
-from psopt.search._front import Tried
+from psopt.search._front import EstimatedScores, Tried
 from psopt.search.distributed import AUDIT, RACED
 from psopt.search.racing._race import (
     FEWEST_WORDINGS,
@@ -41,23 +41,6 @@ if TYPE_CHECKING:
 _RACED = re.compile(r"(\d+) x (\d+), (.+)")
 HELD = "held"
 """Why a candidate waits: no rival is clearly better, and its whole grid is asked for when the search ends, if ever."""
-
-
-class EstimatedScores(NamedTuple):
-    """F1, S and, where it is defined, C of a candidate whose grid is partly known.
-
-    `is_hollow` says whether the known answers are nearly always the same, or guesses (`Scores.is_hollow`).
-    """
-
-    f1: float
-    sensitivity: float
-    consistency: float | None = None
-    is_hollow: bool = False
-
-    @property
-    def gains(self) -> NDArray[np.float64]:
-        """The objectives, all to be maximised."""
-        return objective_gains(self)
 
 
 @dataclass(frozen=True, eq=False)
