@@ -81,7 +81,7 @@ def check(
         return _check_fresh(fresh, baseline, data.inputs, model, measuring, junit, output, dry_run=dry_run)
     if not data.dataset:
         raise UsageError("Missing option '--dataset'")
-    from psopt import api
+    import psopt.api as api
     from psopt.cli._plan_lines import show_estimate
 
     check_writable("--junit", junit)

@@ -56,7 +56,7 @@ def compare(
     Everything is tested against the first prompt under the first model, paired, at the 5 % level. The model is that of
     the prompts' run, unless you name another.
     """
-    from psopt import api
+    import psopt.api as api
     from psopt.cli._plan_lines import show_estimate
     from psopt.evaluation import note_size
     from psopt.models.chat import server_of

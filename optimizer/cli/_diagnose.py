@@ -60,7 +60,7 @@ def diagnose(
     Labels are optional: without them only the sensitivity is measured. A run's prompt is measured with the run's model,
     server and options, unless you name others.
     """
-    from psopt import api
+    import psopt.api as api
     from psopt.cli._plan_lines import show_estimate
     from psopt.diagnosis import samples_to_label
 

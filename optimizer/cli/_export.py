@@ -84,7 +84,7 @@ def export(
     for the text, and your own prompt keeps its fields. In a promptfoo configuration it becomes a further prompt;
     comments and everything else stay.
     """
-    from psopt import api
+    import psopt.api as api
 
     if form == "dspy" and (diff or verify):
         option = "--diff" if diff else "--verify"
@@ -202,7 +202,6 @@ def _notes(exported: Exported, *, diff: bool) -> list[str]:
 
 
 def _print_diff(diff: str) -> None:
-
     console = plain_console()
     if not console.is_terminal:
         typer.echo(diff, nl=False)

@@ -67,7 +67,7 @@ def rephrase(
     In your own prompt only the instructions are rephrased: those between <rephrase> and </rephrase>, otherwise those
     that psopt finds. --show prints which.
     """
-    from psopt import api
+    import psopt.api as api
     from psopt.cli._plan_lines import show_estimate
     from psopt.runs import load_data
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psopt import api
+import psopt.api as api
 from psopt.cli._interrupting import INTERRUPTED
 from psopt.cli._plan_lines import estimate_lines, show_estimate
 from psopt.cli._result import show_result

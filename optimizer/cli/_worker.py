@@ -34,7 +34,7 @@ def worker(
     Task, prompt, rephrasings and edits come from the study; the data must also be on this machine, and are compared.
     The worker proposes and evaluates until the study's trials are done. If it is killed, another takes over its trial.
     """
-    from psopt import api
+    import psopt.api as api
     from psopt.cli._screen import Screen
 
     with Screen(quiet=output.silent, is_worker=True) as screen:

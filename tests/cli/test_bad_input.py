@@ -109,7 +109,7 @@ def test_data_that_can_t_be_used(folder: Path, command: str, name: Any) -> None:
         (["rephrase", "--dataset", "good.csv", "--rephraser", "minilm"], "unknown rephraser 'minilm'"),
         (["doctor", "--model", "minilm"], "doctor looks at openai/NAME"),
         (["doctor", "--model", "gguf/model.gguf"], "that runs here, and needs no doctor"),
-        (["schema", "confg"], "unknown output 'confg'; did you mean 'config'?"),
+        (["schema", "optimise"], "unknown output 'optimise'; did you mean 'optimize'?"),
         ([*CHECK, "--each", "2"], "'--each': a number of up to 1 is expected, not '2'"),
         (["resume", "full"], "no run directory"),
         (["report", "nowhere"], "no run directory"),
