@@ -88,10 +88,7 @@ def test_what_makes_answers_useless_is_found_out_at_once_and_said_with_the_cure(
     ("kind", "name", "said"),
     [
         ("content_filter", "content filter", "content management policy"),
-        ("context_length", "context length", "maximum context length"),
         ("vllm_context", "context length", "512 tokens"),
-        ("llama_context", "context length", "available context size"),
-        ("invalid_json", "invalid JSON", "Failed to generate JSON"),
         ("filtered", "content filter", "filtered"),
         ("refusal", "refused", "I can't help with that."),
     ],

@@ -102,6 +102,8 @@ def test_what_psopt_writes_is_utf_8_with_plain_line_ends(folder: Path) -> None:
 def run_process(encoding: str, folder: Path, *words: str) -> tuple[str, str]:
     """Standard output and standard error of a process with such streams, which must end well."""
     env = {**environment(folder), "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    if encoding == "ascii":  # as a locale without any other character has it
+        env |= {"LANG": "C", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
     process = [sys.executable, "-P", "-m", "psopt"]
     done = subprocess.run([*process, *words], cwd=folder, env=env, capture_output=True, timeout=600)
     assert done.returncode == 0, done.stderr

@@ -6,7 +6,6 @@ Those have rare classes, slips of the pen, rows without a text, and long ids.
 from __future__ import annotations
 
 import functools
-import itertools
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +44,7 @@ def test_the_list_holds_them_all_and_what_can_t_be_fetched_can_be_put_there_by_h
         assert re.search(rf" at https?://\S+ and put {files} into \$PSOPT_DATA_DIR/{name}", line)
 
 
-@pytest.mark.parametrize(("name", "strategy"), [*zip(BUILTINS, itertools.cycle(STRATEGIES), strict=False)])
+@pytest.mark.parametrize(("name", "strategy"), [*zip(BUILTINS, STRATEGIES, strict=False)])
 def test_a_prompt_is_optimized_on_the_bundled_sample(call: Any, tmp_path: Path, name: Any, strategy: Any) -> None:
     call("optimize", "--dataset", name, "--model", SIM, "--strategy", strategy, *SMALL, code=0)
     run = read(tmp_path)

@@ -37,7 +37,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, FakeS
         shutil.copy(OWN / name, folder)
     (folder / "prices.toml").write_text('"openai/m" = { in = 1, out = 2 }')
     told = {"task": str(folder / "mail.csv"), "inputs": "subject,body", "label_column": "team"}
-    with FakeServer(answer="sim/accuracy=0.6,wobble=0.4", **told) as server:
+    with FakeServer(answer="knows", **told) as server:
         given = ["--dataset", "mail.csv", *COLUMNS, "--prompt", "sections.md", "--proposer", "rules", *SIZES]
         model = ["--model", "openai/m", "--api-base", server.url]
         run_psopt(folder, "optimize", *given, *model, "--out", "run", code=0)

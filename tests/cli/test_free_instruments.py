@@ -11,7 +11,6 @@ import pytest
 from tests import open_tasks
 from tests.cli.telling import check_refused
 from tests.cli.test_open_answers import prepared
-from tests.models.test_assessors import save_nli
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +54,7 @@ def entropy(counts: list[int]) -> float:
     return float(-(shares * np.log(shares)).sum() / np.log(sum(counts)))
 
 
-@pytest.mark.parametrize("answers", [f"{JUDGE}+judge:openai/rule", "free:my_answers:same+my_answers:worth", JUDGE])
+@pytest.mark.parametrize("answers", [f"{JUDGE}+judge:openai/rule", "free:my_answers:same+my_answers:worth"])
 def test_what_is_the_same_is_asked_and_kept(run: Finished, answers: str) -> None:
     run.answers, server = answers, run.server
     run.ask("optimize", *SIZES, "--out", "run", code=0)
@@ -80,24 +79,6 @@ def test_what_is_the_same_is_asked_and_kept(run: Finished, answers: str) -> None
     run.psopt("report", "run", code=0)
     assert "What samples were answered" in (run.folder / "run" / "report.html").read_text()
     assert server.n_asked == n_asked  # neither of them needs a judge
-
-
-def test_a_model_that_always_says_the_same_is_diagnosed_too(run: Finished) -> None:
-    run.answers = JUDGE
-    run.server.right = lambda _: "We send the invoice by mail."
-    run.server.wrong = lambda _: ["We send the invoice by mail."]
-    run.ask("optimize", *SIZES, "--out", "run", code=0)
-    assert run.json("run.json")["baseline"]["test"]["sensitivity"] == 0
-    assert run.json("weak_spots.json")["before"]["groups"]  # most are answered wrong, and they share words
-    assert run.server.n_compared == 0
-
-
-def test_a_model_of_entailment_compares_where_no_network_is(run: Finished) -> None:
-    save_nli(run.folder / "nli")
-    run.answers = "free:nli:nli"
-    sizes = ["--rephrasings", "2", "--samples", "6", "--min-f1", "0.01"]
-    done = run.ask("check", *sizes, code=0)
-    assert "the same if each follows from the other by nli" in " ".join((done.stdout + done.stderr).split())
 
 
 def test_the_calls_of_judges_are_in_the_estimate(run: Finished) -> None:

@@ -75,10 +75,9 @@ def test_texts_in_python_and_a_baseline_that_is_kept(tmp_path: Path) -> None:
     assert other["source"] == "another source"
 
 
-@pytest.mark.parametrize("content", [list(PEOPLE), {"original": "x", "search": ["x", *PEOPLE], "heldout": []}])
-def test_json_is_read_too(tmp_path: Path, content: Any) -> None:
+def test_json_is_read_too(tmp_path: Path) -> None:
     path = tmp_path / "people.json"
-    path.write_text(json.dumps(content), "utf-8")
+    path.write_text(json.dumps({"original": "x", "search": ["x", *PEOPLE], "heldout": []}), "utf-8")
     optimize(tmp_path / "run", heldout_from=path, trials=1)
     assert read(tmp_path)["other_wordings"]["wordings"] == list(PEOPLE)
 

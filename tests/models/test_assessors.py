@@ -198,6 +198,8 @@ def test_answers_are_the_same_if_each_follows_from_the_other(nli: Path, tmp_path
     again = EntailmentMatcher(str(nli), cache)
     assert again.same(pairs) == [True, False, False, False]
     assert "_loaded" not in vars(again)  # all of it was kept: no weights are loaded
+    assessor = ModelProvider().assessor(AnswerSpec.read("test", f"free:nli:{nli}"))
+    assert assessor.assess(grid(["red", "red", "blue"]), samples("red")).same.tolist() == [[0, 0, 1]]
     # Long and odd ones are compared too: this model has 64 places, and its tokenizer does not say so.
     long = " ".join(random.Random(0).choices(WORDS, k=50_000))
     said = matcher.same([("", long, "red"), ("", "\ud800 日本", "🎈"), ("", "", "red")])

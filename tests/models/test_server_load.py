@@ -211,13 +211,6 @@ FAULTS = "429,500,503,half,badjson,empty,null,nochoices,reset"
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_real_server_that_takes_one_at_a_time_is_asked_once_for_each(server: FakeServer) -> None:
-    server.change(serial=True, delay_ms=60)  # the last of 32 waits for two seconds
-    model_at(server, concurrency=32, timeout=1.0).predict(PROMPTS, TEXTS[:20])
-    assert server.counts()["requests"] == len(PROMPTS) * 20
-
-
-@pytest.mark.usefixtures("quick")
 def test_a_limit_on_calls_and_on_those_in_flight_holds_with_faults(server: FakeServer) -> None:
     server.change(faults=FAULTS, fault_rate=0.3)
     budget = Budget(max_calls=60)
@@ -228,15 +221,6 @@ def test_a_limit_on_calls_and_on_those_in_flight_holds_with_faults(server: FakeS
     server.reset()
     model_at(server, concurrency=8).predict(PROMPTS, TEXTS)
     assert server.counts()["most_in_flight"] <= 8
-
-
-@pytest.mark.usefixtures("quick")
-def test_a_retry_after_is_waited_for_and_then_all_is_answered(server: FakeServer) -> None:
-    server.change(rate_limit=2, delay_ms=5, retry_after=0.3)
-    model_at(server, concurrency=16).predict(PROMPTS, TEXTS[:20])
-    seen = server.counts()
-    assert seen["answered"] == len(PROMPTS) * 20
-    assert seen["statuses"]["429"] < 60
 
 
 @pytest.mark.usefixtures("quick")

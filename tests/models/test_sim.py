@@ -13,13 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from psopt.diagnosis import diagnose_predictions
 from psopt.errors import InputError
-from psopt.evaluation import evaluate
 from psopt.metrics import consistency, micro_f1, prediction_counts, sensitivity
 from psopt.models.sim import SimulatedModel
-from psopt.proposals import propose_edits
-from psopt.search_spaces import Definition, Example, Prompt, apply_edits, seed_prompt
+from psopt.search_spaces import Definition, Example, Prompt
 from psopt.tasks import DatasetInfo, Row, Sample, Task
 from psopt.templates import Field, Message, Part, Template
 
@@ -40,7 +37,7 @@ TRUE_LABELS = [LABELS[label] for label in TRUTH]
 C = len(LABELS) + 1
 PROMPT = Prompt("Sort the question.", LABELS, "question")
 REDDISH = np.array(["reddish" in text for text in TEXTS])
-OPTIONS = ["", "wobble=1", "accuracy=0.4,wobble=0.6,na=0.5,grouped=0,seed=3", "accuracy=0.9,wobble=0.1,grouped=1"]
+MIXED, SURE = "accuracy=0.4,wobble=0.6,na=0.5,grouped=0,seed=3", "accuracy=0.9,wobble=0.1,grouped=1"
 
 
 def make_task(texts: Sequence[str] = TEXTS, labels: Sequence[str] = TRUE_LABELS) -> Task:
@@ -73,7 +70,7 @@ RED_IS_PERSON = 'A question that contains "reddish" belongs to Person.'
 NOTED = noted(RED_IS_PERSON)
 
 
-@pytest.mark.parametrize(("options", "prompt"), [*zip(OPTIONS, (PROMPT, NOTED, NOTED, PROMPT), strict=True)])
+@pytest.mark.parametrize(("options", "prompt"), [("wobble=1", NOTED), (MIXED, NOTED), (SURE, PROMPT)])
 def test_measured_scores_have_the_stated_means_at_a_finite_number_of_rephrasings(options: Any, prompt: Any) -> None:
     """Forty independent measurements of Q = 25: their mean is within five standard errors."""
     model = model_of(options)
@@ -81,24 +78,6 @@ def test_measured_scores_have_the_stated_means_at_a_finite_number_of_rephrasings
     measured = np.array([scores(block) for block in np.split(predictions, 40, axis=1)])
     expected = as_array(expected_of(model, prompt, TEXTS, TRUE_LABELS, 25))
     assert (np.abs(measured.mean(axis=0) - expected) < 5 * measured.std(axis=0, ddof=1) / math.sqrt(40)).all()
-
-
-@pytest.mark.parametrize("options", OPTIONS)
-def test_measured_scores_tend_to_the_limits(options: Any) -> None:
-    """Bounds that chance passes once in 10^9 (McDiarmid: what one answer can change), and the bias of finite Q.
-
-    One of N Q answers moves F1 by 1 / (N Q), one sample's S by at most 2 ln Q / (Q ln C), and one sample's distance to
-    each other member of its class by at most 1 / Q, hence C_y (four equal classes) by 2 / (N Q). S is too low by at
-    most ln(1 + (C - 1) / Q) / ln C (Paninski 2003, proposition 1), and C_y by what the standard deviations of two
-    shares, each at most 1 / (2 sqrt Q), make of a distance: C / 2 sqrt(1 / (2 Q)).
-    """
-    q = 4000
-    measured = scores(model_of(options).predict(rephrased(q), TEXTS))
-    limits = as_array(expected_of(model_of(options), PROMPT, TEXTS, TRUE_LABELS))
-    changes = np.array([1, 2 * math.log(q) / math.log(C), 2]) / (N * q)
-    bias = np.array([0, math.log(1 + (C - 1) / q) / math.log(C), C / 2 * math.sqrt(1 / (2 * q))])
-    chance = changes * math.sqrt(N * q / 2 * math.log(2e9))
-    assert (np.abs(measured - limits) < chance + bias).all()
 
 
 def test_expected_scores_are_those_of_all_possible_answers() -> None:
@@ -112,12 +91,6 @@ def test_expected_scores_are_those_of_all_possible_answers() -> None:
         chance = np.prod(profiles[np.arange(3)[:, None], answers])
         mean += chance * np.array([micro_f1(answers, truth), sensitivity(counts), consistency(counts, truth)])
     np.testing.assert_allclose(as_array(expected_scores(profiles, truth, 2)), mean, rtol=1e-12)
-
-
-def test_limits_are_those_of_the_definitions() -> None:
-    """By hand: S = (ln 2 + 0) / 2 / ln 3; C_y pools 4 pairs, of which two are 1/2 apart; F1 = (1/2 + 1) / 2."""
-    expected = expected_scores(np.array([[0.5, 0.5, 0], [1, 0, 0]]), np.array([0, 0]))
-    np.testing.assert_allclose(as_array(expected), [0.75, math.log(2) / 2 / math.log(3), 0.75])
 
 
 def test_options_mean_what_they_say() -> None:
@@ -219,20 +192,6 @@ def test_notes_that_name_no_one_label_or_no_topic_do_nothing_nor_do_any_where_no
     np.testing.assert_array_equal(model.profiles(noted(note), TEXTS), model.profiles(PROMPT, TEXTS))
 
 
-def test_the_rules_proposals_mend_it(task: Task) -> None:
-    """A search has something to find: the edits drawn from train raise F1 on val."""
-    model = SimulatedModel("accuracy=0.6,grouped=1", task)
-    prompt = seed_prompt(task)
-    on_train = evaluate(model, prompt, [f"wording {i}" for i in range(10)], task.train)
-    edits = propose_edits(task, prompt, on_train, diagnose_predictions(on_train))
-    texts, labels = zip(*[(sample.text, sample.label) for sample in task.val], strict=True)
-    bare, fixed = (
-        expected_of(model, one, texts, labels).f1
-        for one in (prompt, apply_edits(prompt, [e for e in edits if e.kind == "note"]))
-    )
-    assert fixed > bare + 0.1
-
-
 def test_probabilities_are_those_the_answers_are_drawn_from() -> None:
     model = model_of()
     prompts = [*rephrased(2), NOTED]
@@ -243,11 +202,6 @@ def test_probabilities_are_those_the_answers_are_drawn_from() -> None:
     np.testing.assert_array_equal(table[:, 2], model.profiles(NOTED, TEXTS))
     predictions = model.predict(prompts, TEXTS)
     assert (np.take_along_axis(table, predictions[:, :, None], axis=2) > 0).all()
-
-
-def test_prompts_differ_by_what_they_say_and_not_by_luck() -> None:
-    bare, with_note = (model_of().predict(rephrased(30, prompt), TEXTS) for prompt in (PROMPT, NOTED))
-    np.testing.assert_array_equal(bare[~REDDISH], with_note[~REDDISH])
 
 
 def test_a_prompt_of_the_users_own_is_answered_by_its_instructions_and_edits() -> None:

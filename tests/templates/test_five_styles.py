@@ -115,11 +115,11 @@ def test_the_mails_are_as_untidy_as_mail_is() -> None:
 @pytest.fixture(scope="module")
 def server() -> Iterator[FakeServer]:
     """A small model: it sways with the wording, and gets better by what is added to a prompt."""
-    with FakeServer(answer="sim/accuracy=0.5,wobble=0.6,grouped=0,na=0", task=MAIL, **COLUMNS) as server:
+    with FakeServer(answer="knows", task=MAIL, inputs="subject,body", label_column="team") as server:
         yield server
 
 
-@pytest.fixture(scope="module", params=["sections.md", "turns.yaml", "reasoned.json"])
+@pytest.fixture(scope="module", params=["turns.yaml", "reasoned.json"])
 def run(request: pytest.FixtureRequest, server: FakeServer, tmp_path_factory: pytest.TempPathFactory) -> psopt.Run:
     """A run that started from the file of one style; each is answered in another form."""
     folder = tmp_path_factory.mktemp("own")
@@ -157,16 +157,6 @@ def test_the_prompt_comes_back_as_the_original_and_additions_and_is_read_as_what
     assert again.answer == prompt.answer
     for sample in task.test:
         assert render(again, sample.text) == render(prompt, sample.text)
-
-
-def test_minilm_reads_instructions_and_notes_of_a_prompt(task: psopt.Task, cache_dir: Path) -> None:
-    pytest.importorskip("torch", reason="the extra `local` is not installed")
-    small: dict[str, Any] = {"model": "minilm", "rephrasings": 10, "samples": 20, "cache_dir": cache_dir}
-    predictions = psopt.measure(task, FOLDER / "plain.txt", **small)
-    array = predictions.array
-    truth = [task.labels.index(str(sample.label)) for sample in predictions.samples]
-    assert (array != array[:, :1]).any()
-    assert (array[:, 0] == truth).mean() > 0.5  # by chance .25
 
 
 def test_a_local_model_scores_labels_where_the_answer_has_them(task: psopt.Task, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pooch
 import pytest
 import requests
-from psopt.errors import ModelError, UnknownNameError
+from psopt.errors import ModelError
 from psopt.models.gguf import KNOWN, KnownModel, fetched_model
 
 from tests.commands import run_command
@@ -233,11 +233,6 @@ def test_two_may_fetch_at_once(models: Path, monkeypatch: pytest.MonkeyPatch) ->
     with ThreadPoolExecutor(2) as pool:
         assert set(pool.map(fetched_model, ["toy", "toy"])) == {models / "toy.gguf"}
     assert [path.read_bytes() for path in models.iterdir()] == [CONTENT]
-
-
-def test_a_name_that_is_not_known_is_refused() -> None:
-    with pytest.raises(UnknownNameError, match="did you mean 'smollm2'"):
-        fetched_model("smollm")
 
 
 def test_the_file_that_is_here_is_the_published_one(smollm2: Path) -> None:

@@ -103,23 +103,6 @@ def test_what_was_scored_is_read_from_the_cache_and_nothing_is_loaded(smollm2: P
     assert (first[..., -1] == 0).all()
 
 
-def test_scores_are_those_of_transformers_within_quantisation(model: GGUFModel, smollm2: Path) -> None:
-    pytest.importorskip("gguf")
-    pytest.importorskip("accelerate")
-    torch = pytest.importorskip("torch")
-    transformers = pytest.importorskip("transformers")
-    given = {"gguf_file": smollm2.name, "dtype": torch.float32}
-    network = transformers.AutoModelForCausalLM.from_pretrained(smollm2.parent, **given).eval()
-    tokens = model.scorer._weights.tokens
-    numbers = []
-    for text in TEXTS:
-        with torch.no_grad():
-            logits = network(torch.tensor([tokens(_BEFORE.format(text=text), with_opening=False)])).logits[0, -1]
-        numbers.append(float(torch.log_softmax(logits, dim=-1)[tokens(" Number")[0]]))
-    # Activations are rounded to eight bits on the way: a few tenths of a nat.
-    assert model.label_scores([PROMPT], TEXTS)[:, 0, 0] == pytest.approx(np.array(numbers), abs=0.5)
-
-
 def test_what_is_no_model_is_refused_in_one_line(smollm2: Path, tmp_path: Path) -> None:
     pytest.importorskip("xllamacpp")
     text, truncated, unknown = (tmp_path / f"{name}.gguf" for name in ("text", "truncated", "unknown"))
