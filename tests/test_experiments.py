@@ -6,7 +6,6 @@ import importlib
 import json
 import runpy
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -221,31 +220,6 @@ def test_what_racing_saves_is_counted(run: Any, page: Any) -> None:
     assert f"| racing | {raced['share']:.1%} ({raced['share']:.1%}) |" in written
 
 
-def test_optimizers_are_compared_within_the_same_number_of_calls(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-    from tests.dspy_programs.keyword_lm import knowing_lm
-
-    bench = importlib.import_module("_equal_calls_bench")
-    truth: dict[str, str] = {}  # in minilm's place stands a model that answers at once, and mostly rightly
-    monkeypatch.setattr(bench, "minilm_lm", lambda *_, **__: knowing_lm(truth))
-    splits = bench.load_splits("messages", EXPERIMENTS, (40, 24, 12), 0)
-    truth.update(row for rows in splits for row in rows)
-    monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", lambda jobs, **_: ThreadPoolExecutor(jobs))
-    monkeypatch.setattr("logging.disable", lambda *_: None)  # as long as the process
-    options = ("--small", "--seeds", "0", "--sets", "messages", "--calls", "280", "--jobs", "1")
-    found = run("dspy_equal_calls", *options, folder="--out")
-    (rows,) = found["runs"].values()
-    assert len(rows) == 9
-    for name, row in rows.items():
-        if name != "unoptimised":
-            # These two count steps and not calls: one of SIMBA's is 544, GEPA's last took it to 330.
-            most = 600 if name.startswith(("SIMBA", "GEPA")) else 400
-            assert 0 < row["calls"] <= most, name
-            assert row["against"]["f1"][1] <= row["against"]["f1"][0] <= row["against"]["f1"][2]
-    assert rows["SensitivityOptimizer / 280"]["calls"] <= 280
-    assert "Decide what a message to a shop is about." in rows["GEPA / 280"]["instructions"]
-
-
 def test_what_rules_write_for_gepa_and_simba_comes_from_what_they_are_shown() -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     writer = importlib.import_module("_rule_writer")
@@ -296,10 +270,3 @@ def test_the_prior_is_taken_out_by_what_is_asked_for() -> None:
     assert rules.answers(scored, "batch", shares).tolist() == [0, 2]  # .7 / .6; .2 / .1
     assert rules.answers(scored, "content-free", shares).tolist() == [1, 1]  # .2 / .1; .3 / .1
     assert rules.answers(scored, "classes", shares).tolist() == [0, 0]
-
-
-def test_answers_are_kept_as_letters() -> None:
-    rules = importlib.import_module("_lm_rules")
-    columns = [rules.as_letters(column) for column in ([0, 2], [1, 1])]
-    assert columns == ["ac", "bb"]
-    assert rules.from_letters(columns).tolist() == [[0, 1], [2, 1]]

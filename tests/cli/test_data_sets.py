@@ -76,11 +76,3 @@ def test_rare_classes_are_measured_where_all_samples_are(folder: Path) -> None:
     lines = done.stdout.splitlines()
     assert max(map(len, lines)) <= 80
     assert any("e2520e33-e44" in line for line in lines)
-
-
-def test_a_run_whose_val_and_test_lack_a_class_ends_with_a_report(folder: Path) -> None:
-    psopt(folder, "optimize", "--skip-empty", *OWN, "--trials", "3", "--out", "run", code=0)
-    run = read(folder)
-    assert run["settings"]["skip_empty"] is True
-    assert "'press' (2)" in run["dataset"]["note"]
-    assert '<p class="note' in (folder / "run" / "report.html").read_text()  # the verdict

@@ -96,14 +96,6 @@ def test_the_calls_of_judges_are_in_the_estimate(run: Finished) -> None:
     assert run.server.n_asked == 0
 
 
-def test_a_judge_of_sameness_that_says_nothing_ends_the_run_in_one_line(run: Finished) -> None:
-    run.answers = JUDGE
-    run.server.compares = lambda _: "who knows"
-    done = run.ask("check", "--min-f1", "0.1", "--rephrasings", "3")
-    assert done.returncode in (2, 3), done.stderr
-    assert "neither yes nor no, but says such as 'who knows': take another" in " ".join(done.stderr.split())
-
-
 def test_what_there_is_not_is_refused(run: Finished) -> None:
     for answers, why in {
         "free:my_answers:none": "my_answers has no 'none'",

@@ -64,13 +64,6 @@ def test_a_limit_on_calls_stops_a_run_that_goes_on_with_a_higher_one(data: Any) 
     assert all(one["test"] for one in run["front"])
 
 
-def test_faults_take_from_what_is_searched_and_not_from_the_end(data: Any) -> None:
-    with FakeServer(faults="500,empty", fault_rate=0.2) as faulty:
-        optimize(data, faulty, "--max-calls", "700", "--trials", "12", code=3)
-        assert faulty.counts()["requests"] <= 700
-    assert check_end(data)["calls"]["failed"] > 50
-
-
 @pytest.mark.parametrize(
     ("option", "too_little"), [("--max-cost", "0.0002"), ("--max-calls", "100"), ("--max-tokens-total", "900")]
 )
@@ -141,16 +134,6 @@ def test_the_first_line_says_the_effort_and_what_is_set_is_kept(tmp_path: Path, 
     settings = read(tmp_path)["settings"]
     assert (settings["effort"], settings["limited_by"], settings["lm"]["max_calls"]) == ("light", "effort", 5000)
     assert (settings["samples"], settings["test_samples"], settings["heldout"]) == (20, 20, 2)
-
-
-def test_free_models_are_asked_for_everything_unless_an_effort_is_named(tmp_path: Path) -> None:
-    plain(tmp_path, *FEW)
-    run = read(tmp_path)
-    assert "plan" not in run
-    assert run["settings"]["effort"] == "full"
-    assert len(run["rephrasings"]["heldout"]) == len(run["rephrasings"]["search"]) == 2  # S hangs on their number
-    plain(tmp_path, *FEW, "--effort", "light", "--out", "named")
-    assert read(tmp_path, run="named")["plan"]["effort"] == "light"
 
 
 def test_an_effort_must_pay_the_end_and_where_it_is_used_up_a_limit_lets_the_run_go_on(

@@ -147,13 +147,6 @@ def test_what_these_answers_do_not_have_is_refused(run: Finished) -> None:
     assert has_c or "C is not defined for these answers" in done.stderr
 
 
-def test_a_server_that_tells_no_log_probabilities_is_found_out_by_twenty_answers(tmp_path: Path) -> None:
-    with open_tasks.server_of_bills() as server:
-        done = prepared("number", tmp_path, server).ask("check", "--min-f1", "0.1", "--logprobs", code=2)
-        assert "sent no log-probabilities with its answers: leave --logprobs out" in done.stderr
-        assert server.n_asked <= 20
-
-
 def test_a_run_with_log_probabilities_races_and_tells_how_sure_the_model_was(tmp_path: Path) -> None:
     with open_tasks.server_of_bills() as server:
         server.token_probabilities = lambda said: [0.9, 0.7] if said.endswith(("0", "5")) else [0.5, 0.1]
@@ -191,30 +184,6 @@ def test_whatever_is_answered_a_run_ends(tmp_path: Path, answers: str, server_of
         run.ask("optimize", *SIZES, "--trials", "2", "--heldout", "2", "--out", "run", code=0)
         assert "alert(1)" not in (tmp_path / "run" / "report.html").read_text().replace("&lt;script&gt;alert(1)", "")
         run.ask("diagnose", "--rephrasings", "4", code=0)
-
-
-def test_workers_share_open_answers(tmp_path: Path) -> None:
-    """A worker of another process takes over what was answered, and the study holds what the answers say."""
-    with open_tasks.server_of_bills() as server:
-        run = prepared("number", tmp_path, server)
-        shared = ["--storage", f"sqlite:///{tmp_path}/study.db", "--study-name", "bills"]
-        run.ask("optimize", *SIZES, *shared, "--out", "run", code=0)
-        n_asked = server.n_asked
-        run.psopt("resume", "run", "--api-base", server.base, "--cache-dir", "other", code=0)
-        # val is known by the study alone: without the cache only train and test are asked for anew
-        on_val = 12 * 4
-        assert server.n_asked - n_asked <= n_asked - on_val
-
-
-def test_a_model_drafts_notes_on_what_fails(tmp_path: Path) -> None:
-    """For numbers test_open_notes has it."""
-    with open_tasks.server_of_complaints() as server:
-        run = prepared("labels", tmp_path, server)
-        run.ask("optimize", *SIZES, "--proposer", "openai/rule", "--out", "run", code=0)
-    proposals = run.json("proposals.json")
-    drafted = [edit for edit in proposals["edits"] if edit["provenance"]["author"] == "openai/rule"]
-    assert [(edit["kind"], edit["label"]) for edit in drafted] == [("note", "")]
-    assert proposals["refused"]  # the same sentence is not taken twice
 
 
 def fair(message: str) -> str:

@@ -14,7 +14,6 @@ from tests.cli.limited_runs import write_questions
 from tests.commands import run_command
 from tests.fake_server import FakeServer
 from tests.processes import Process
-from tests.waiting import let_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,17 +97,6 @@ def test_a_long_wait_that_a_server_asks_for_is_said_with_until_when_and_ended_by
     assert "0 of 120 answered; Ctrl-C saves" in line
     assert rest.count("waiting") <= 1
     assert "nterrupted" in rest
-
-
-def test_quiet_says_nothing_of_waiting(folder: Path) -> None:
-    with FakeServer(**BUSY) as server:
-        process = start(folder, server.url, "diagnose", "--quiet")
-        server.wait_for(requests=1, seconds=240)
-        let_run(process, 0.5)
-        process.send_signal(signal.SIGTERM)
-        out, said = process.communicate(timeout=240)
-    assert not out
-    assert "waiting" not in said
 
 
 def test_what_a_signal_ended_is_gone_on_with(folder: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from psopt.diagnosis import PhraseIndex, diagnose_predictions, distinctive_words, find_slices
+from psopt.diagnosis import diagnose_predictions, find_slices
 from psopt.evaluation import Predictions
 from psopt.tasks import Row, Sample
 
@@ -41,16 +41,6 @@ def test_a_slice_names_the_field_that_tells_in_readable_words(predictions: Any, 
     phrases = " ".join(phrase for one in found for phrase in one.phrases)
     assert "reason" not in phrases
     assert "id:" not in phrases
-
-
-def test_a_phrase_is_counted_in_its_field_and_in_the_whole() -> None:
-    index = PhraseIndex.of([row("Bill", "Hi")] * 3 + [row("Hi", "Bill")] * 3)
-    shown = dict(zip(index.phrases, np.asarray(index.shown.sum(axis=0)).ravel(), strict=True))
-    assert (shown["bill"], shown["subject: bill"], shown["subject: ^bill"], shown["body: hi"]) == (6, 3, 3, 3)
-    assert "^bill" not in shown
-    assert "subject" not in shown
-    texts = [row("bill", "") for _ in range(3)] + [row("", "offer") for _ in range(3)]
-    assert distinctive_words(texts, [0, 1, 2]) == ("bill",)  # names of fields are no words of a sample
 
 
 def test_one_column_and_plain_texts_are_diagnosed_alike(predictions: Any) -> None:

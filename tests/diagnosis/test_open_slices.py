@@ -66,14 +66,6 @@ def test_what_weak_samples_share_is_named_with_its_evidence_and_its_share_of_all
     assert {failing.view for failing in diagnosis.of_views(["accuracy"]).slices} == {"accuracy"}
 
 
-def test_samples_that_are_always_wrong_are_seen_by_accuracy_alone() -> None:
-    asked = texts(100)
-    always = answered(asked, ["kites" in text for text in asked], wrong=WORDINGS)
-    (failing,) = find_open_slices(always, ["sensitivity", "accuracy"])
-    assert failing.view == "accuracy"
-    assert "kites" in failing.topic
-
-
 def test_without_labels_what_shakes_is_named() -> None:
     found = priced()
     bare = tuple(dataclasses.replace(sample, label=None) for sample in found.samples)
@@ -81,13 +73,6 @@ def test_without_labels_what_shakes_is_named() -> None:
     (failing,) = diagnosis.slices
     assert "price" in failing.topic
     assert diagnosis.evidence[0].worst_rephrasings  # where the usual answer is not given
-
-
-def test_two_topics_are_two_slices() -> None:
-    asked = texts(120)
-    weak = ["kites" in text or "lamps" in text for text in asked]
-    topics = [failing.topic for failing in find_open_slices(answered(asked, weak), ["sensitivity"])]
-    assert sorted(topics) == ['"kites"', '"lamps"']
 
 
 def test_texts_that_mean_alike_are_a_slice_where_no_phrase_is_shared() -> None:
@@ -107,12 +92,6 @@ def test_texts_that_mean_alike_are_a_slice_where_no_phrase_is_shared() -> None:
     assert failing.how == "meaning"
     assert len(failing.samples) == 10
     assert find_open_slices(found, ["sensitivity"], embed=lambda asked: np.eye(len(asked), dtype=np.float32)) == ()
-
-
-def test_the_order_of_samples_changes_nothing() -> None:
-    order = np.random.default_rng(0).permutation(100)
-    (one,), (other,) = (find_open_slices(p, ["sensitivity"]) for p in (priced(), priced().of_samples(order)))
-    assert (one.phrases, set(one.samples), one.contrast) == (other.phrases, set(other.samples), other.contrast)
 
 
 LETTERS = [*texts(70), *["please tell me the price of a drum"] * 30]  # one sent thirty times is one piece of evidence

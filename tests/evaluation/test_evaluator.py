@@ -78,13 +78,6 @@ def test_whatever_the_parts_each_answer_is_asked_once(
     assert in_parts.budget.usage.made == 120
 
 
-def test_a_metric_s_scores_come_with_the_whole_grid(task: Task) -> None:
-    prompt = seed_prompt(task)
-    in_parts = evaluator_of(Judged(), task)
-    in_parts.answers(prompt, "val", HALF)
-    assert_same(in_parts.predictions(prompt, "val"), evaluator_of(Judged(), task).predictions(prompt, "val"))
-
-
 def test_answers_are_a_copy_of_one_split_s_and_cells_of_another_grid_are_refused(
     task: Task, keyword_model: Any
 ) -> None:

@@ -6,13 +6,12 @@ import json
 import sqlite3
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from psopt.errors import InputError
 from psopt.models import AnswerCache, answer_key
 from psopt.models.chat import AnswerRate, LMConfig, keep_rate, kept_rate, load_writer
-from psopt.models.chat._answer_rate import AskingTime
 
 from tests.sweeps import each
 
@@ -103,20 +102,3 @@ def test_what_can_not_be_written_is_done_without(tmp_path: Path) -> None:
     keep_rate(None, "openai/a", None, RATE)
     assert kept_rate(None, "openai/a", None) is None
     assert not any(tmp_path.iterdir())
-
-
-def test_time_that_overlaps_counts_once(monkeypatch: Any) -> None:
-    now = iter([0.0, 1.0, 5.0, 20.0, 25.0])
-    monkeypatch.setattr("psopt.models.chat._answer_rate.time.monotonic", lambda: next(now))
-    time = AskingTime()
-    with time.asking(), time.asking():  # 0 to 5
-        pass
-    with time.asking():  # 20 to 25
-        pass
-    assert time.seconds == 10.0
-    time.calls = 49
-    assert time.rate(8) is None
-    time.calls = 100
-    rate = time.rate(8)
-    assert rate
-    assert (rate.per_minute, rate.concurrency) == (600.0, 8)

@@ -112,20 +112,6 @@ def test_the_probabilities_of_tokens_are_read_as_servers_send_them(told: Any, co
     assert confidence_of({"content": places}) == (None if confidence is None else pytest.approx(confidence))
 
 
-@each(
-    "tokens, confidence",
-    [
-        (["<think>", "maybe", " 8", "</think>", "7"], 0.9),
-        (["<th", "ink>maybe 7</think>\n", "\n", "7"], 0.9),
-        (["[THINK]", "hm", "[/THINK]", "7", "7"], 0.9),
-        (["7", " or", " 7"], 1.1 / 3),  # nothing here is thought
-    ],
-)
-def test_thoughts_before_the_answer_do_not_count(tokens: list[str], confidence: float) -> None:
-    places = [{"token": token, "logprob": math.log(0.9 if token == "7" else 0.1)} for token in tokens]
-    assert confidence_of({"content": places}) == pytest.approx(confidence)
-
-
 @each("nothing", [None, {}, {"content": None}, {"tokens": ["7"]}])
 def test_a_completion_may_say_nothing_of_its_tokens(nothing: Any) -> None:
     assert confidence_of(nothing) is None

@@ -115,14 +115,6 @@ def test_without_wobble_answers_never_change_whatever_the_prompt_says() -> None:
         assert expected_of(model_of("wobble=0"), one, TEXTS, TRUE_LABELS).sensitivity == 0
 
 
-def test_groups_share_their_weak_spots_and_the_seed_makes_another_model() -> None:
-    """At grouped=1 texts of one label and opening word have one profile; at 0 hardly any two have."""
-    assert len(np.unique(model_of("grouped=1").profiles(PROMPT, TEXTS)[TRUTH == 0], axis=0)) == 1
-    assert len(np.unique(model_of("grouped=0").profiles(PROMPT, TEXTS), axis=0)) == N
-    first, second = (model_of(f"seed={seed}").predict(rephrased(5), TEXTS) for seed in (0, 1))
-    assert (first != second).mean() > 0.1
-
-
 NOTED_TWICE = noted(RED_IS_PERSON, 'If "reddish" is in it, Person it is.')
 EDITS = [
     (NOTED, 1.5),
@@ -145,23 +137,6 @@ def test_an_edit_moves_its_share_of_the_texts_it_bears_on_and_no_others(prompt: 
     assert left == pytest.approx((1 - before[REDDISH, 1].mean()) * math.exp(-pull), abs=0.14)
 
 
-THING_TOO = replace(NOTED, definitions=(Definition("Thing", "reddish"),))
-
-
-@each(
-    "options, prompt, pull, shares",
-    [
-        ("wobble=1,obey=2", NOTED, 3, (0, 1, 0, 0, 0)),
-        ("wobble=1", THING_TOO, 2, (0, 0.75, 0, 0.25, 0)),  # a note (1.5) for Person, a definition (0.5) of Thing
-    ],
-)
-def test_pulls_are_exact_where_every_answer_is_drawn_anew_and_edits_share_by_their_rates(
-    options: str, prompt: Any, pull: float, shares: tuple[float, ...]
-) -> None:
-    before, after = (model_of(options).profiles(one, TEXTS)[REDDISH] for one in (PROMPT, prompt))
-    np.testing.assert_allclose(after, before * math.exp(-pull) + (1 - math.exp(-pull)) * np.array(shares))
-
-
 def test_a_note_helps_where_it_is_right_and_harms_where_it_is_wrong() -> None:
     model, bare = model_of(), expected_of(model_of(), PROMPT, TEXTS, TRUE_LABELS)
     right, wrong = (
@@ -173,23 +148,6 @@ def test_a_note_helps_where_it_is_right_and_harms_where_it_is_wrong() -> None:
     assert harmed.f1 < bare.f1 - 0.3 < bare.f1 + 0.1 < helped.f1
     assert helped.sensitivity < bare.sensitivity
     assert helped.consistency > bare.consistency
-
-
-@each(
-    "options, note",
-    [
-        ("", 'A question that begins with "case1" belongs to Person.'),  # it stands elsewhere
-        ("", "Questions that are reddish."),
-        ("", "Person or Thing: reddish."),
-        ("", "Person is the label."),
-        ("obey=0", RED_IS_PERSON),
-    ],
-)
-def test_notes_that_name_no_one_label_or_no_topic_do_nothing_nor_do_any_where_none_is_obeyed(
-    options: str, note: str
-) -> None:
-    model = model_of(options)
-    np.testing.assert_array_equal(model.profiles(noted(note), TEXTS), model.profiles(PROMPT, TEXTS))
 
 
 def test_probabilities_are_those_the_answers_are_drawn_from() -> None:
@@ -213,19 +171,6 @@ def test_a_prompt_of_the_users_own_is_answered_by_its_instructions_and_edits() -
     model = SimulatedModel("", make_task(rows))
     assert (model.predict([own], rows) == model_of().predict([plain], TEXTS)).all()
     assert (model.predict([own], rows) != model.predict([replace(own, description="Sort it.\n\nNow.")], rows)).any()
-
-
-def test_order_and_batches_do_not_matter() -> None:
-    prompts, told = [*rephrased(8), *rephrased(4, NOTED)], []
-    whole = model_of().predict(prompts, TEXTS, lambda done, total: told.append((done, total)))
-    assert told[-1] == (12 * N, 12 * N)
-    rows, columns = np.random.default_rng(0).permutation(N), np.random.default_rng(1).permutation(12)
-    shuffled = model_of().predict([prompts[i] for i in columns], [TEXTS[i] for i in rows])
-    np.testing.assert_array_equal(shuffled, whole[rows][:, columns])
-    one_by_one = [[model_of().predict([prompt], [text])[0, 0] for prompt in prompts] for text in TEXTS[:5]]
-    np.testing.assert_array_equal(one_by_one, whole[:5])
-    assert model_of().predict([], TEXTS).shape == (N, 0)
-    assert model_of().predict([PROMPT], []).shape == (0, 1)
 
 
 ANSWER = """

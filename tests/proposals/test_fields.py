@@ -103,10 +103,3 @@ def test_an_example_carries_its_columns_into_a_template_alone(task: Any, pool: A
     fields = sample.text.fields
     answer = f'{{"reason": "{fields["reason"]}", "team": "{sample.label}"}}'
     assert message["content"] == f"{fields['body']}\nTeam: {answer}\n\nnew {{body}}\nTeam:"
-
-
-def test_the_examples_of_a_strategy_carry_them_too(task: Any) -> None:
-    assert all(not example.fields for example in seed_prompt(task, "1-shot").examples)
-    prompt = seed_prompt(task, "1-shot", description="Sort.", template=TEMPLATE)
-    assert [example.label for example in prompt.examples] == list(LABELS)
-    assert all(example.values["body"] in render(prompt, task.val[0].text)[0]["content"] for example in prompt.examples)

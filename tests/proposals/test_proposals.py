@@ -1,16 +1,17 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import Predictions, evaluate
-from psopt.proposals import examples_from_train, note_text, propose_edits
+from psopt.proposals import note_text, propose_edits
 from psopt.search_spaces import Edit, apply_edits, seed_prompt
-from psopt.tasks import Sample, Task
 
 from tests.conftest import KeywordModel
+
+if TYPE_CHECKING:
+    from psopt.tasks import Task
 
 REPHRASINGS = ["odd", "even", "odd again", "even too"]
 
@@ -81,35 +82,6 @@ def test_examples_come_in_layers_of_one_for_each_label(task: Task, edits: list[E
     layers = {edit.bundle: [one.label for one in examples if one.bundle == edit.bundle] for edit in examples}
     assert [sorted(labels) for labels in layers.values()].count(sorted(task.labels)) >= 3
     assert {edit.provenance.topic for edit in examples} == {"typical", "weak spot"}  # no answer is right by a majority
-
-
-def test_borderline_examples_are_right_by_a_small_majority(task: Task, on_train: Predictions) -> None:
-    answers = on_train.array.copy()
-    answers[0] = [on_train.truth[0]] * 3 + [1 - on_train.truth[0]]
-    (only,) = examples_from_train(replace(on_train, array=answers), ["borderline"])
-    assert only.text == task.train[0].text
-
-
-def test_examples_of_a_label_are_unlike_each_other(on_train: Predictions) -> None:
-    texts = ["when did the war end", "when did the war start", "how many bees fly"] + ["who ran"] * 3
-    samples = tuple(Sample(str(i), text, "Person" if "who" in text else "Number") for i, text in enumerate(texts))
-    answers = on_train.array[:6] * 0 + np.array([0, 0, 0, 1, 1, 1])[:, None]
-    chosen = examples_from_train(replace(on_train, samples=samples, array=answers), ["typical", "typical"])
-    numbers = [edit.text for edit in chosen if edit.label == "Number"]
-    assert "how many bees fly" in numbers
-    assert numbers[0].startswith("when did")
-
-
-def test_a_class_that_falls_apart_is_seen_as_two_blocks_and_one_that_is_answered_alike_as_none() -> None:
-    """Questions of Number that say `date` are taken for Person under every rephrasing; the others are right."""
-    texts = [f"{'what date was' if i % 2 else 'how many were'} number {i}" for i in range(12)]
-    samples = tuple(Sample(str(i), text, "Number") for i, text in enumerate(texts))
-    apart = Predictions(np.array([[i % 2] * 4 for i in range(12)]), samples, ("Number", "Person"))
-    clusters = diagnose_predictions(apart).clusters
-    blocks = [(block.label, block.answered, len(block.samples)) for block in clusters]
-    assert blocks == [("Number", "Person", 6), ("Number", "Number", 6)]
-    assert (clusters[0].within, clusters[0].across) == (1, 0)
-    assert diagnose_predictions(replace(apart, array=np.zeros((12, 4), int))).clusters == ()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import psopt
 import pytest
 from psopt.errors import InputError
-from psopt.runs import RunDirectory, read_entry, read_predictions
+from psopt.runs import read_entry
 from psopt.search import Observer
 
 if TYPE_CHECKING:
@@ -132,10 +132,8 @@ def test_a_run_that_was_broken_off_has_its_front(task: Task, keyword_model: Keyw
     [
         ("run.json", None, "is no run directory"),
         ("run.json", 200, "run.json is damaged"),
-        ("run.json", "{}", 'it lacks "settings"'),
         ("front.json", None, "front.json can't be read"),
         ("front.json", "{}", 'it lacks "prompts"'),
-        ("front.json", "[]", "it is no JSON object"),
         ("study.db", None, "has lost its study.db"),
     ],
 )
@@ -152,11 +150,3 @@ def test_what_is_wrong_is_said_in_a_line(run: psopt.Run, file: str, left: Any, s
         with pytest.raises(InputError, match=said):
             read_entry(copy, "recommended")
     assert (copy / file).exists() == (left is not None)
-
-
-@pytest.mark.parametrize("left", [b"", b"PK\x03\x04", b"no zip"])
-def test_predictions_that_can_t_be_read_are_said_in_a_line(run: psopt.Run, left: bytes, tmp_path: Path) -> None:
-    copy = shutil.copytree(run.path, tmp_path / "copy")
-    (copy / "predictions" / f"{run.baseline.id}.npz").write_bytes(left)
-    with pytest.raises(InputError, match=r"npz can't be read, .* write it anew with"):
-        read_predictions(RunDirectory.open(copy), run.baseline.id, "val")

@@ -85,21 +85,6 @@ def test_train_is_asked_about_under_two_wordings_and_the_same_prompt_once(grown:
     assert diagnoses.sizes[-1].samples == len(fares.samples)
 
 
-def test_a_search_that_is_resumed_knows_its_diagnoses(grown: Any, folder: Path, task: Task) -> None:
-    resumed = diagnosing(folder, task)
-    assert resumed.diagnoses.sizes == grown.diagnoses.sizes
-    again = resumed.diagnoses.predictions(resumed.state.baseline.prompt)
-    assert (again.array == grown.diagnoses.predictions(grown.state.baseline.prompt).array).all()
-    assert resumed.problem.evaluator.model.n_train == 0
-
-
-def test_gains_are_shares_of_all_of_train(grown: Any) -> None:
-    on_train = grown.diagnoses.predictions(grown.state.baseline.prompt)
-    definition = next(edit for edit in grown.state.pool if edit.provenance.author == "task" and edit.label == "Number")
-    of_label = on_train.truth == on_train.labels.index("Number")
-    assert definition.gain == pytest.approx(on_train.share_wrong[of_label].sum() / N_TRAIN)
-
-
 def test_without_races_all_of_train_is_asked_about(tmp_path: Path, task: Task) -> None:
     search = diagnosing(tmp_path, task, rounds=1, trials=2, race="off")
     search.run()

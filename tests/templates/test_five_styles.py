@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import runpy
 from dataclasses import replace
@@ -95,21 +94,6 @@ def test_a_prompt_with_edits_is_the_original_with_additions_and_says_what_it_sai
     assert set(NOTES) <= set(after.notes) == set(before.notes)
     assert meanings_of(after) == meanings_of(before)
     assert "who may log in, roles" in meanings_of(after)["accounts"]
-
-
-def test_definitions_of_a_table_of_tags_are_seen_and_a_prompt_in_psopts_own_form_is_as_it_was() -> None:
-    meanings = meanings_of(with_statements(read(FOLDER / "tagged.json")))
-    assert meanings["billing"] == {"money that has been paid or is owed"}
-    prompt = Prompt("Sort it. Bills go to billing.", LABELS)
-    assert with_statements(prompt) is prompt
-
-
-def test_the_mails_are_as_untidy_as_mail_is() -> None:
-    with MAIL.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == len({row["id"] for row in rows}) == 60
-    for mark in (",", '"', "\n", "{name}", "{{ticket}}", "{id", "ß", "€", "&"):
-        assert any(mark in row["body"] for row in rows), mark
 
 
 @pytest.fixture(scope="module")

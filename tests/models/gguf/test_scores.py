@@ -68,19 +68,6 @@ def test_labels_read_side_by_side_score_as_those_read_alone_whatever_was_read_be
     assert (again[:, 0] == scores).all()
 
 
-def test_a_prompt_that_needs_more_room_is_read_again_from_its_beginning(
-    model: GGUFModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("psopt.models.gguf._reader._FIRST_CONTEXT", 256)  # 1,024 tokens take twenty seconds
-    some = "the moon, a river, some bread, two kings, the year and the city of light "
-    words = model.scorer._weights.tokens(some * 15)
-    assert 256 < len(words) < 512
-    reader = Reader(model.scorer._weights)
-    reader.log_probabilities(words[:80], ONE_TOKEN)
-    again = Reader(model.scorer._weights).log_probabilities(words, ONE_TOKEN)
-    assert (reader.log_probabilities(words, ONE_TOKEN) == again).all()
-
-
 def test_several_processors_share_the_beginning_that_one_of_them_has_read(
     model: GGUFModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
