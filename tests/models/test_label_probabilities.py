@@ -47,10 +47,6 @@ READ: dict[str, tuple[list[Any], list[float]]] = {
         [*lead('{"label'), at('": "Num', {'": "Num': 0.3, '": "Ent': 0.1, '":': 0.6}), EITHER, END],
         [0.375, 0.375, 0.25, 0.0],
     ),
-    "the lead in other white space": (
-        [*lead('{"label":'), at(' "Num', {' "Num': 0.2, '"Ent': 0.2, "  ": 0.6}), place("ber", ber=1.0), END],
-        [0.5, 0.0, 0.5, 0.0],
-    ),
     "alternatives that say nothing are not shared out": (
         [*LEAD, at("Ent", {"Ent": 0.2, " ": 0.4, "": 0.3, "num": 0.1}), ("ity", []), END],
         [1 / 6, 1 / 6, 2 / 3, 0.0],

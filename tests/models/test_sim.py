@@ -17,8 +17,7 @@ from psopt.errors import InputError
 from psopt.metrics import consistency, micro_f1, prediction_counts, sensitivity
 from psopt.models.sim import SimulatedModel
 from psopt.search_spaces import Definition, Example, Prompt
-from psopt.tasks import DatasetInfo, Row, Sample, Task
-from psopt.templates import Field, Message, Part, Template
+from psopt.tasks import DatasetInfo, Sample, Task
 
 from tests.sweeps import each
 
@@ -160,17 +159,6 @@ def test_probabilities_are_those_the_answers_are_drawn_from() -> None:
     np.testing.assert_array_equal(table[:, 2], model.profiles(NOTED, TEXTS))
     predictions = model.predict(prompts, TEXTS)
     assert (np.take_along_axis(table, predictions[:, :, None], axis=2) > 0).all()
-
-
-def test_a_prompt_of_the_users_own_is_answered_by_its_instructions_and_edits() -> None:
-    messages = (Message("system", ("You are kind.\n\n", Part(0))), Message("user", (Part(1), Field("text", "{text}"))))
-    parts = f"{PROMPT.description}\n\nName it."
-    plain = replace(PROMPT, description=parts, notes=("Questions with “reddish” ask for a Place.",))
-    own = replace(plain, template=Template(messages, answer="json:kind"))
-    rows = [Row.of({"id": "1", "text": text}, ("text",)) for text in TEXTS]
-    model = SimulatedModel("", make_task(rows))
-    assert (model.predict([own], rows) == model_of().predict([plain], TEXTS)).all()
-    assert (model.predict([own], rows) != model.predict([replace(own, description="Sort it.\n\nNow.")], rows)).any()
 
 
 ANSWER = """

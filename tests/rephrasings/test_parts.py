@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from psopt.errors import InputError
 from psopt.rephrasings import (
@@ -152,7 +152,6 @@ PARTS = st.lists(
 )
 
 
-@settings(max_examples=40)
 @given(PARTS)
 def test_what_is_protected_and_what_is_kept_come_through(parts: list[str]) -> None:
     description = PART_BREAK.join(parts)

@@ -10,7 +10,7 @@ import sys
 from typing import Any, Literal
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from psopt.errors import InputError
 from psopt.rephrasings import rephrase_by_rules
@@ -180,7 +180,6 @@ SENTENCES = st.lists(FRAGMENTS, min_size=1, max_size=12).map(" ".join)
 ANY_TEXT = st.one_of(st.text(min_size=1), SENTENCES).filter(str.split)
 
 
-@settings(max_examples=60, deadline=None)
 @given(ANY_TEXT, st.text(max_size=10), st.lists(st.text(max_size=5), max_size=3), st.integers(0, 3))
 def test_any_description_can_be_rephrased(description: str, noun: str, protect: list[str], seed: int) -> None:
     try:
@@ -194,7 +193,6 @@ def test_any_description_can_be_rephrased(description: str, noun: str, protect: 
     assert len({letters(text) for text in (*found.search, *found.heldout)}) == 25
 
 
-@settings(max_examples=60, deadline=None)
 @given(SENTENCES, st.integers(0, 3))
 def test_braces_quotes_and_addresses_come_out_as_they_went_in(description: str, seed: int) -> None:
     found = rephrase_by_rules(description, n_search=15, seed=seed)

@@ -64,7 +64,7 @@ def planner(
     return Planner(chosen, basis, asked_sizes(asked or SizeOptions()), available or MANY, limits)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(task_sizes, limits, sizes_asked, st.booleans())
 def test_what_is_expected_is_within_the_limits_the_end_included_or_it_is_said(
     available: Any, limits: Limits, asked: SizeOptions, races: Any
@@ -82,7 +82,7 @@ def test_what_is_expected_is_within_the_limits_the_end_included_or_it_is_said(
         assert len(plans.warnings(sizes)) == 1
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(task_sizes, sizes_asked)
 def test_nothing_falls_along_the_path_and_what_the_user_sets_is_kept(available: Any, asked: SizeOptions) -> None:
     steps = path(asked_sizes(asked), available)
@@ -96,7 +96,7 @@ def test_nothing_falls_along_the_path_and_what_the_user_sets_is_kept(available: 
         assert sizes == replace(sizes, **asked_sizes(asked)).at_most(available)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(task_sizes, st.integers(100, 100_000), st.floats(1, 20))
 def test_a_larger_limit_never_gives_a_smaller_run(available: Any, calls: int, factor: float) -> None:
     few = planner(Limits(calls), available).chosen

@@ -64,15 +64,6 @@ def test_more_samples_are_needed_where_the_test_has_missed_and_they_would_do() -
     assert samples_needed(before, after, worse, 0.01) is None
 
 
-def test_where_no_sample_shakes_it_takes_enough_of_them_to_believe_it() -> None:
-    before, after = predictions(100, 0.7, 1), predictions(100, 0.95, 1)
-    steady = [replace(of, array=of.array[:, :1].repeat(10, axis=1)) for of in (before, after)]
-    verdict = gate(steady[0], {"new": steady[1]})
-    assert verdict.verdict == "keep"
-    assert verdict.tests[0].sensitivity.is_thin
-    assert samples_needed(steady[0], steady[1], verdict.tests[0], 0.01) == 300  # -ln(.05) / .01
-
-
 BEFORE, GOOD, BAD = predictions(400, 0.6, 1), {"new": predictions(400, 0.9, 1)}, {"new": predictions(400, 0.3, 1)}
 
 

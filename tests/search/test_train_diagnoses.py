@@ -85,14 +85,6 @@ def test_train_is_asked_about_under_two_wordings_and_the_same_prompt_once(grown:
     assert diagnoses.sizes[-1].samples == len(fares.samples)
 
 
-def test_without_races_all_of_train_is_asked_about(tmp_path: Path, task: Task) -> None:
-    search = diagnosing(tmp_path, task, rounds=1, trials=2, race="off")
-    search.run()
-    assert search.problem.evaluator.model.n_train == N_TRAIN * len(WORDINGS)
-    assert search.diagnoses.sizes == ()
-    assert search.diagnoses.predictions(search.state.baseline.prompt).is_whole
-
-
 def test_a_run_says_how_much_was_diagnosed(tmp_path: Path, task: Task) -> None:
     sizes: Any = {"trials": 2, "rounds": 1, "rephrasings": 4, "sampler": "random"}
     run = psopt.optimize(task, model=CountingModel(task), out=tmp_path / "run", **sizes)

@@ -33,7 +33,6 @@ COLUMNS: dict[str, Any] = {"id": [f"s{i}" for i in range(20)], "text": TEXTS, "l
         ({"labels": ("Number",)}, "only 'Number'"),
         ({"labels": ("Number", "Place")}, "'Person' is none of the labels"),
         ({"definitions": {"Persons": "x"}}, "did you mean 'Person'?"),
-        ({"subclasses": {"Persons": {"x": "y"}}}, "subclasses: label 'Persons'"),
         ({"test": (Sample("train-0", "x", "Number"),)}, "id 'train-0' stands twice"),
     ],
 )
@@ -65,8 +64,6 @@ def test_words_given_reach_the_task() -> None:
     [
         ([], "task: no records"),
         ([*PAIRS, ("a",)], "record 11: expected a mapping or a (text, label) pair"),
-        ([*PAIRS, "ab"], "record 11: expected"),
-        ([*PAIRS, 7], "record 11: expected"),
         ([*PAIRS, ("a", None)], "record 11: the label"),
         ([("a", "x"), ("b", "x")], "all samples to learn from have the label 'x'"),
     ],

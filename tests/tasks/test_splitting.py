@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from psopt.errors import DataError, InputError
 from psopt.tasks import Sample, Task, load_task, subset
@@ -39,7 +39,6 @@ def test_one_pool_is_split_60_20_20_in_every_class() -> None:
     assert task.info.test_is_drawn
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.dictionaries(st.sampled_from("abcdefgh"), st.integers(3, 40), min_size=2), st.integers(0, 2**32))
 def test_every_class_is_in_every_split_and_nothing_is_lost(sizes: Any, seed: Any) -> None:
     task = Task.from_records(records_of(**sizes), seed=seed)
