@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from psopt.metrics import micro_f1, prediction_counts, sensitivity
-from psopt.models.scoring import label_tree
 
 from tests.fake_server import FakeServer
-from tests.sweeps import each
 
 EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
 RESULTS = EXPERIMENTS / "results"
@@ -220,17 +218,6 @@ def test_what_racing_saves_is_counted(run: Any, page: Any) -> None:
     assert f"| racing | {raced['share']:.1%} ({raced['share']:.1%}) |" in written
 
 
-def test_what_rules_write_for_gepa_and_simba_comes_from_what_they_are_shown() -> None:
-    pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-    writer = importlib.import_module("_rule_writer")
-    wrong = {"Inputs": {"message": "my parcel is late"}, "Feedback": "Wrong: it is Delivery, not Payment."}
-    right = {"Inputs": {"message": "a card"}, "Feedback": "Right."}
-    assert writer._reflected("Sort it.", [right, wrong]) == "Sort it. Texts about parcel, late are Delivery."
-    assert writer._reflected("Sort it.", [right]) == "Sort it."
-    shown = {"oracle_metadata": '{"label": "Delivery"}', "program_inputs": '{"message": "my parcel is late"}'}
-    assert writer._advice_of_runs(shown) == "Texts about parcel, late are Delivery."
-
-
 def test_auroc_is_the_chance_that_an_error_looks_less_sure() -> None:
     tells = importlib.import_module("confidence")._tells
     confidence, wrong = np.array([0.9, 0.8, 0.8, 0.1]), np.array([False, False, True, True])
@@ -240,33 +227,3 @@ def test_auroc_is_the_chance_that_an_error_looks_less_sure() -> None:
     # 2.8 of 4 are kept: the first, and of the two equals 1.8, half of which are wrong
     assert left == pytest.approx(100 * 0.9 / 2.8, abs=0.05)
     assert tells(confidence, np.zeros(4, dtype=bool)) is None
-
-
-TREE = label_tree([[1, 2], [1, 3], [4, 5]])  # two labels begin alike; the last token of the third is a matter of course
-STEPS = np.log([[0.6, 0.3, 0.6, 0.1, 0.2, 0.9]])  # 1; 2 behind it; 1; 3 behind it; 4; 5 behind it
-
-
-@each(
-    "kind, expected",
-    [
-        ("whole", [0.18, 0.06, 0.18]),
-        ("mean", [0.18**0.5, 0.06**0.5, 0.18**0.5]),
-        ("decoded", [0.75 * 0.75, 0.75 * 0.25, 0.25]),
-    ],
-)
-def test_a_label_is_scored_in_three_ways(kind: str, expected: list[float]) -> None:
-    rules = importlib.import_module("_lm_rules")
-    np.testing.assert_allclose(np.exp(rules.label_scores(TREE, STEPS, kind))[0], expected)
-
-
-def test_the_prior_is_taken_out_by_what_is_asked_for() -> None:
-    rules = importlib.import_module("_lm_rules")
-    texts = np.log([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2]])
-    unlabelled = np.log([[0.6, 0.3, 0.1], [0.6, 0.3, 0.1]])
-    content_free = np.log([[0.8, 0.1, 0.1]])
-    scored = rules.Scored(texts, unlabelled, content_free)
-    shares = np.array([0.9, 0.05, 0.05])
-    assert rules.answers(scored, "none", shares).tolist() == [0, 0]
-    assert rules.answers(scored, "batch", shares).tolist() == [0, 2]  # .7 / .6; .2 / .1
-    assert rules.answers(scored, "content-free", shares).tolist() == [1, 1]  # .2 / .1; .3 / .1
-    assert rules.answers(scored, "classes", shares).tolist() == [0, 0]

@@ -77,6 +77,13 @@ def test_on_the_screen_ten_failing_samples_are_named(folder: Path) -> None:
     assert done.stderr.count("test") == 10
 
 
+def test_samples_that_a_bound_allows_to_fail_are_skipped_and_no_failures(folder: Path) -> None:
+    check(folder, "--each", "1", "--min-each", "0", "--junit", "skipped.xml", code=0)
+    root = ET.parse(folder / "skipped.xml").getroot()
+    assert root.get("failures") == "0"
+    assert int(root.get("tests", 0)) == 1 + int(root.get("skipped", 0)) > 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

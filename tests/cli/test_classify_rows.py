@@ -96,6 +96,15 @@ def test_lines_are_the_one_field_that_a_prompt_names_or_rows(folder: Path) -> No
         assert [json.loads(line)["text"] for line in done.stdout.splitlines()] == texts
 
 
+def test_the_own_form_reads_a_table_by_input_and_labels_are_told_to_a_prompt_that_knows_none(folder: Path) -> None:
+    done = classified(folder, "rows.csv", "--prompt", "own.json", "--input", "subject", "--input", "body")
+    assert len(done.stdout.splitlines()) == 2
+    labels = [word for label in LABELS for word in ("--label", label)]
+    done = classified(folder, "rows.csv", "--prompt", "mine.txt", *labels)
+    assert set(done.stdout.split()) <= set(LABELS)
+    assert "fields: subject, body" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "texts", "message"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import jsonschema
 import pytest
 
 from tests.hub import Clerk, HubStandIn, hub_stand_in
@@ -56,6 +57,15 @@ def psopt(hub: HubStandIn, folder: Path) -> Iterator[Any]:
 
     yield run
     clerk.close()
+
+
+def test_data_fetch_tells_where_the_library_keeps_them(psopt: Any, folder: Path) -> None:
+    out, _ = psopt("data", "fetch", NAME, "--json")
+    fetched = json.loads(out)
+    schema, _ = psopt("schema", "data-fetch")
+    jsonschema.Draft202012Validator(json.loads(schema)).validate(fetched)
+    assert fetched["name"] == NAME
+    assert fetched["path"].startswith(str(folder / "hf"))
 
 
 @pytest.mark.parametrize(

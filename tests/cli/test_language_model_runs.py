@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -160,3 +160,18 @@ def test_a_model_writes_rephrasings_and_drafts_edits_for_another_model(data: Pat
     assert proposals["refused"]
     assert all(one["reason"] for one in proposals["refused"])
     assert any(one["provenance"]["author"] == "openai/test" for one in proposals["edits"])
+
+
+def test_edits_are_left_out_of_the_chosen_prompt_where_that_is_asked_for(data: Path, server: FakeServer) -> None:
+    optimize(data, server, code=0)
+    assert read(data, "contributions.json")["left_out"] == []
+    before = server.counts()["requests"]
+    left_out: list[Any] = []
+    for _ in range(2):
+        psopt(data, "resume", "run", "--leave-one-out", "2", "--api-base", server.url, code=0)
+        left_out.append(read(data, "contributions.json")["left_out"])
+    knee = next(one for one in read(data, "front.json")["prompts"] if one["knee"])
+    assert bool(left_out[0]) == bool(knee["edits"])
+    assert sum(not one["what"].startswith("all ") for one in left_out[0]) <= 2
+    assert server.counts()["requests"] - before <= 5 * 30 * 3
+    assert left_out[1] == left_out[0]

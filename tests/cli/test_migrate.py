@@ -9,7 +9,9 @@ import shutil
 import signal
 from typing import TYPE_CHECKING
 
+import psopt
 import pytest
+from psopt.errors import InputError
 
 from tests.cli.limited_runs import read, write_questions
 from tests.cli.telling import check_refused, check_says
@@ -103,3 +105,13 @@ def test_an_interrupted_migration_names_the_command_that_gives_its_verdict_and_l
 )
 def test_bad_input_is_one_line(made: Path, words: list[str], said: str) -> None:
     check_refused(psopt_in(made, "migrate", *words), said)
+
+
+def test_python_takes_a_model_that_is_made_already(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PSOPT_CACHE_DIR", str(folder / "cache"))
+    moved = psopt.migrate("run", model=lambda _: "aaa", search=False)
+    assert moved.moved[0].verdict == "worse"
+    assert moved.moved[0].scores.constant == "aaa"
+    with pytest.raises(InputError, match="no option 'trails'"):
+        psopt.migrate("run", model=WORSE, trails=3)

@@ -63,6 +63,16 @@ def test_the_screen_run_json_and_the_report_say_both_and_a_resumed_run_needs_the
     assert run["other_wordings"]["wordings"] == list(PEOPLE)
 
 
+def test_texts_in_python_and_a_baseline_that_is_kept(tmp_path: Path) -> None:
+    # of equal prompts none is better for sure
+    wordings = [*PEOPLE, load_task("trec").description]
+    run = optimize(tmp_path / "run", model="sim/accuracy=1,wobble=0", heldout_from=wordings)
+    other = read(tmp_path)["other_wordings"]
+    assert run.recommended.id == run.baseline.id
+    assert other["n_wordings"] == 3  # the prompt's own is none of another source
+    assert other["source"] == "another source"
+
+
 def test_json_is_read_too(tmp_path: Path) -> None:
     path = tmp_path / "people.json"
     path.write_text(json.dumps({"original": "x", "search": ["x", *PEOPLE], "heldout": []}), "utf-8")

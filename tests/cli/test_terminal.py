@@ -102,6 +102,13 @@ def test_a_terminal_gets_colours(folder: Path) -> None:
     assert ANSI.search(shown.decode())
 
 
+def test_alone_it_shows_a_short_guide(folder: Path) -> None:
+    lines = psopt(folder).stdout.splitlines()
+    assert any("psopt optimize --dataset trec" in line for line in lines)
+    assert len(lines) < 24
+    assert max(map(len, lines)) <= 80
+
+
 @each("name", COMMANDS)
 def test_help_has_an_example_and_json(name: str) -> None:
     command = command_line().load(name)

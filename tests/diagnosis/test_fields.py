@@ -43,15 +43,6 @@ def test_a_slice_names_the_field_that_tells_in_readable_words(predictions: Any, 
     assert "id:" not in phrases
 
 
-def test_one_column_and_plain_texts_are_diagnosed_alike(predictions: Any) -> None:
-    plain = tuple(Sample(s.id, str(s.text), s.label) for s in predictions.samples)
-    single = tuple(Sample(s.id, Row(str(s.text), {"body": str(s.text)}, ("body",)), s.label) for s in plain)
-    of_plain, of_single = (
-        diagnose_predictions(Predictions(predictions.array, samples, LABELS)).to_dict() for samples in (plain, single)
-    )
-    assert of_plain == of_single
-
-
 def test_clusters_are_named_by_fields(predictions: Any) -> None:
     array = predictions.array.copy()
     array[:3] = 1

@@ -78,17 +78,6 @@ RATE = AnswerRate(1200.0, 32, "2026-11-22")
 SERVER = "http://127.0.0.1:1/v1"
 
 
-def test_a_rate_is_of_a_model_at_a_server(tmp_path: Path) -> None:
-    keep_rate(tmp_path, "openai/a", SERVER, RATE)
-    keep_rate(tmp_path, "openai/b", None, AnswerRate(60.0, 4, "2026-11-21"))
-    assert kept_rate(tmp_path, "openai/a", SERVER) == RATE
-    assert kept_rate(tmp_path, "openai/b", None) == AnswerRate(60.0, 4, "2026-11-21")
-    assert kept_rate(tmp_path, "openai/a", "http://127.0.0.1:2/v1") is None
-    keep_rate(tmp_path, "openai/a", SERVER, AnswerRate(600.0, 32, "2026-11-23"))
-    assert kept_rate(tmp_path, "openai/a", SERVER) == AnswerRate(600.0, 32, "2026-11-23")
-    assert [path.name for path in tmp_path.iterdir()] == [FILE]
-
-
 @each("content", ["", "{", "[1]", '{"openai/a": 3}', '{"openai/a": {"per_minute": -1}}', "\x00"])
 def test_a_file_that_is_damaged_is_as_none(content: str, tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(content)

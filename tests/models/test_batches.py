@@ -115,6 +115,14 @@ def test_batches_keep_to_their_size_and_number_and_say_how_many_are_open(
     assert seen[-1] == (N, N)
 
 
+def test_a_file_keeps_to_the_most_bytes(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("psopt.models.chat.batches._runner.MOST_BYTES", 8_000)
+    place.server.change(batch_most_bytes=8_000)
+    place.predict()
+    assert len(place.opened()) > 1
+    assert place.server.counts()["answered_twice"] == 0
+
+
 @pytest.mark.parametrize("endings", ["rejected", "partial,expired,cancelled"])
 def test_what_a_batch_leaves_is_asked_again_and_nothing_twice(place: Place, expected: Any, endings: str) -> None:
     place.server.change(batch_endings=endings)

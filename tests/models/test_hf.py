@@ -181,14 +181,6 @@ def test_scores_equal_reading_prompt_and_label_one_by_one(folder: Path, labels: 
         assert np.log(expected).std(axis=0).max() > 0.1  # the weights do distinguish
 
 
-def test_scores_do_not_depend_on_how_many_tokens_are_read_at_once(folder: Path) -> None:
-    """One token at a time, texts longer than a batch, several batches, all in one."""
-    prompts, texts = make_prompts(LABEL_SETS["not ASCII"])[::2], TEXTS[-3:]
-    expected = one_by_one(prompts, texts)
-    for batch_tokens in (1, 7, 60, 4096):
-        assert_equal(HFModel(str(folder), batch_tokens=batch_tokens).predict_proba(prompts, texts), expected)
-
-
 def test_parts_of_a_grid_are_answered_as_the_whole_is(folder: Path, new_model: HFModel) -> None:
     prompts = make_prompts(("Number", "Person"))
     cells = np.add.outer(np.arange(len(TEXTS)), np.arange(len(prompts))) % 3 != 0

@@ -92,6 +92,23 @@ def test_an_odd_response_is_a_failing_call_that_is_sent_again(what: str, odd_ser
     assert str(caught.value).isprintable()
 
 
+def test_half_a_surrogate_pair_or_nested_brackets_in_an_answer_end_nothing(odd_server: Any, tmp_path: Path) -> None:
+    half = response(rb'{"choices": [{"message": {"content": "Number \ud800"}}]}')
+    assert answers_to(odd_server, half, tmp_path) == [[2], [2]]
+    assert odd_server.n_requests == 2
+    assert answers_to(odd_server, half, tmp_path) == [[2], [2]]  # as it was kept
+    assert odd_server.n_requests == 0
+    assert answers_to(odd_server, response(completion("[" * 100_000))) == [[3], [3]]
+
+
+@each("status, headers", [("401 No", ""), ("302 Found", f"Location: http://elsewhere/{ESCAPES}\r\n")])
+def test_escape_sequences_of_a_refusal_are_cut_out(status: str, headers: str, odd_server: Any) -> None:
+    with pytest.raises(ModelError) as caught:
+        answers_to(odd_server, response(REFUSAL, f"HTTP/1.1 {status}", headers=headers))
+    assert str(caught.value).isprintable()
+    assert "31m" not in str(caught.value)
+
+
 def test_a_key_in_what_is_no_completion_is_cut_out(odd_server: Any) -> None:
     for filler in ("", " " * 300):
         said = json.dumps({"message": f"{filler}Invalid key Bearer {KEY}, {HEADER}"}).encode()

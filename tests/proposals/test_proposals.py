@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import Predictions, evaluate
-from psopt.proposals import note_text, propose_edits
+from psopt.proposals import examples_from_train, note_text, propose_edits
 from psopt.search_spaces import Edit, apply_edits, seed_prompt
 
 from tests.conftest import KeywordModel
@@ -82,6 +83,13 @@ def test_examples_come_in_layers_of_one_for_each_label(task: Task, edits: list[E
     layers = {edit.bundle: [one.label for one in examples if one.bundle == edit.bundle] for edit in examples}
     assert [sorted(labels) for labels in layers.values()].count(sorted(task.labels)) >= 3
     assert {edit.provenance.topic for edit in examples} == {"typical", "weak spot"}  # no answer is right by a majority
+
+
+def test_borderline_examples_are_right_by_a_small_majority(task: Task, on_train: Predictions) -> None:
+    answers = on_train.array.copy()
+    answers[0] = [on_train.truth[0]] * 3 + [1 - on_train.truth[0]]
+    (only,) = examples_from_train(replace(on_train, array=answers), ["borderline"])
+    assert only.text == task.train[0].text
 
 
 @pytest.mark.parametrize(
