@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import runpy
 import sys
@@ -184,16 +183,6 @@ def test_an_aim_is_reached_by_what_was_measured_and_only_so_far_by_less_than_was
     assert word("lm_promise", runs=promised(200, n_worse=11)) == "**not reached**"
 
 
-def test_a_ranking_settles_where_it_stays_settled() -> None:
-    from how_many_rephrasings import settles, tau
-
-    assert settles([2, 3, 4, 5], [0.95, 0.5, 0.92, 0.99]) == 4
-    assert settles([2, 3, 4], [0.95, 0.95, None]) == 2
-    assert settles([2, 3], [0.95, float("nan")]) is None
-    assert tau([1, 2, 3], [1, 3, 2], [(0, 1), (0, 2), (1, 2)]) == pytest.approx(1 / 3)
-    assert tau([1, 2, 3], [1, 3, 2], [(0, 1)]) == 1
-
-
 def test_hypervolume_is_a_share_of_the_cube() -> None:
     from ablation import hypervolume
 
@@ -216,14 +205,3 @@ def test_what_racing_saves_is_counted(run: Any, page: Any) -> None:
     written = page()
     assert "## Racing" in written
     assert f"| racing | {raced['share']:.1%} ({raced['share']:.1%}) |" in written
-
-
-def test_auroc_is_the_chance_that_an_error_looks_less_sure() -> None:
-    tells = importlib.import_module("confidence")._tells
-    confidence, wrong = np.array([0.9, 0.8, 0.8, 0.1]), np.array([False, False, True, True])
-    auroc, _, left = tells(confidence, wrong)
-    # of the four pairs three are in order and one is a tie
-    assert auroc == 3.5 / 4
-    # 2.8 of 4 are kept: the first, and of the two equals 1.8, half of which are wrong
-    assert left == pytest.approx(100 * 0.9 / 2.8, abs=0.05)
-    assert tells(confidence, np.zeros(4, dtype=bool)) is None
