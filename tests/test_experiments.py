@@ -37,10 +37,10 @@ def experiments(monkeypatch: pytest.MonkeyPatch) -> None:
 def run(cache_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Run a script in this process, as `python experiments/SCRIPT` would, and read its JSON."""
 
-    def run_script(script: str, *words: Any, folder: str = "--results") -> Any:
+    def run_script(script: str, *words: Any) -> Any:
         monkeypatch.setenv("PSOPT_CACHE_DIR", str(cache_dir))
         monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr(sys, "argv", [f"{script}.py", *words, folder, "results"])
+        monkeypatch.setattr(sys, "argv", [f"{script}.py", *words, "--results", "results"])
         runpy.run_path(str(EXPERIMENTS / f"{script}.py"), run_name="__main__")
         return json.loads((tmp_path / "results" / f"{script}.json").read_text("utf-8"))
 
