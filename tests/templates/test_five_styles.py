@@ -103,12 +103,12 @@ def server() -> Iterator[FakeServer]:
         yield server
 
 
-@pytest.fixture(scope="module", params=["turns.yaml", "reasoned.json"])
-def run(request: pytest.FixtureRequest, server: FakeServer, tmp_path_factory: pytest.TempPathFactory) -> psopt.Run:
-    """A run that started from the file of one style; each is answered in another form."""
+@pytest.fixture(scope="module")
+def run(server: FakeServer, tmp_path_factory: pytest.TempPathFactory) -> psopt.Run:
+    """A run that started from the file of one style; tests of `psopt export` have one of another."""
     folder = tmp_path_factory.mktemp("own")
     options = {"cache_dir": folder / "cache", **SMALL}
-    started: psopt.Run = EXAMPLE["fix"](request.param, folder, server.url, "openai/small", **options)
+    started: psopt.Run = EXAMPLE["fix"]("reasoned.json", folder, server.url, "openai/small", **options)
     return started
 
 
