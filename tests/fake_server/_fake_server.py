@@ -33,7 +33,9 @@ class FakeServer:
     """
 
     def __init__(self, **options: Any) -> None:
-        self._options = {name: str(value) if isinstance(value, Path) else value for name, value in options.items()}
+        self._options: dict[str, Any] = {
+            name: str(value) if isinstance(value, Path) else value for name, value in options.items()
+        }
         FakeServerOptions(**self._options)  # in this process, so that a wrong one is told here
         self.url = ""
         self.port = 0
