@@ -59,8 +59,8 @@ class BatchServer:
         async for part in await request.multipart():
             parts[part.name or ""] = bytes(await part.read())
         content = parts.get("file", b"")
-        if parts.get("purpose") != b"batch":
-            return _error(400, "The file has no purpose 'batch'.", "invalid_file")
+        if parts.get("purpose") != b"batch" or len(content) > self._server.options.batch_most_bytes:
+            return _error(400, "The file has no purpose 'batch', or is too large.", "invalid_file")
         name = self._keep(request, content)
         shown = {"id": name, "object": "file", "bytes": len(content), "purpose": "batch", "status": "processed"}
         return web.json_response(shown)

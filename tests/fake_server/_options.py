@@ -59,6 +59,7 @@ class FakeServerOptions:
     batches: str = _option("yes", "yes, or no: there is no batch API")
     batch_ms: float = _option(30.0, "from a batch's opening to its end; can be changed while it waits")
     batch_endings: str = _option("", f"of the next batches, with commas between, then completed: {', '.join(ENDINGS)}")
+    batch_most_bytes: int = _option(200_000_000, "in a batch's file")
     poll_faults: int = _option(0, "so many of the next questions after a batch are answered with 503")
     cached_from: int = _option(0, "tokens from which on beginnings that were read before count as cached; 0: never")
     key: str = _option("", "asks for this key, and repeats any other in its error")
