@@ -2,8 +2,8 @@
 
     python benchmarks/estimates.py [--only 3,7]
 
-Data sets are TREC, the bundled ones, and customers' mails written here; the server answers by a hash of the prompt or
-with minilm, and its tokens have four characters. A run is inside if its calls, tokens and US dollars all are.
+Data sets are TREC, the bundled ones, and customers' mails written here; the server answers by a hash of the prompt, or
+knows most labels, and its tokens have four characters. A run is inside if its calls, tokens and US dollars all are.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _sized(trials: int, samples: int, rephrasings: int, *options: str) -> tuple[
 PROPOSER = ("--proposer", "openai/cheap")
 SETTINGS = (
     Setting("trec", "hash", "openai/cheap", _sized(10, 36, 2)),
-    Setting("trec", "minilm", "openai/dear", _sized(12, 36, 2)),
+    Setting("trec", "knows", "openai/dear", _sized(12, 36, 2)),
     Setting("cb", "hash", "openai/cheap", _sized(10, 36, 2)),
     Setting("rte", "hash", "openai/dear", _sized(6, 40, 2, "--plain")),
     Setting("dbpedia", "hash", "openai/cheap", _sized(10, 42, 2)),
@@ -113,10 +113,11 @@ def short_test(dataset: str, folder: Path) -> str:
 
 def measure(setting: Setting, folder: Path) -> dict[str, Any]:
     """Estimate and run: the ranges that a dry run gives, and what the run took."""
-    with tempfile.TemporaryDirectory() as cache, FakeServer(answer=setting.answer) as server:
+    data = short_test(setting.dataset, folder)
+    with tempfile.TemporaryDirectory() as cache, FakeServer(answer=setting.answer, task=data) as server:
         environment = {**os.environ, "PSOPT_CACHE_DIR": cache, "PSOPT_PRICES": str(folder / "prices.toml")}
         environment |= {"OPENAI_API_KEY": "none", "PSOPT_OFFLINE": "1"}
-        common = ["--dataset", short_test(setting.dataset, folder), "--model", setting.model, "--json"]
+        common = ["--dataset", data, "--model", setting.model, "--json"]
         common += ["--api-base", server.url, "--out", f"{cache}/run", *setting.options]
 
         def psopt(*options: str) -> dict[str, Any]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # No test is timed: much else may run beside them. Where changes are judged the same examples are drawn each time: none
 # is refused for what was there before it. People's own runs look for what nobody has tried.
-settings.register_profile("psopt", deadline=None, derandomize="CI" in os.environ)
+settings.register_profile("psopt", deadline=None, derandomize="CI" in os.environ, max_examples=40)
 settings.load_profile("psopt")
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -213,17 +213,6 @@ def server_of_bills() -> RuleServer:
     return RuleServer(bills(), lambda answer: f"{amount_of(answer):.2f}", wrong, {"no working": 0.8})
 
 
-def server_of_notices() -> RuleServer:
-    """Says more than the place."""
-
-    def right(answer: Any) -> str:
-        return str(answer if isinstance(answer, str) else answer[0])
-
-    return RuleServer(
-        notices(), right, lambda answer: [f"It takes place in {right(answer)}.", "the fair"], {"never a sentence": 0.7}
-    )
-
-
 def server_of_orders() -> RuleServer:
     """Names a member otherwise, or forgets one."""
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import runpy
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from psopt.metrics import micro_f1, prediction_counts, sensitivity
-from psopt.models.scoring import label_tree
 
 from tests.fake_server import FakeServer
-from tests.sweeps import each
 
 EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
 RESULTS = EXPERIMENTS / "results"
@@ -41,10 +37,10 @@ def experiments(monkeypatch: pytest.MonkeyPatch) -> None:
 def run(cache_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Run a script in this process, as `python experiments/SCRIPT` would, and read its JSON."""
 
-    def run_script(script: str, *words: Any, folder: str = "--results") -> Any:
+    def run_script(script: str, *words: Any) -> Any:
         monkeypatch.setenv("PSOPT_CACHE_DIR", str(cache_dir))
         monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr(sys, "argv", [f"{script}.py", *words, folder, "results"])
+        monkeypatch.setattr(sys, "argv", [f"{script}.py", *words, "--results", "results"])
         runpy.run_path(str(EXPERIMENTS / f"{script}.py"), run_name="__main__")
         return json.loads((tmp_path / "results" / f"{script}.json").read_text("utf-8"))
 
@@ -187,16 +183,6 @@ def test_an_aim_is_reached_by_what_was_measured_and_only_so_far_by_less_than_was
     assert word("lm_promise", runs=promised(200, n_worse=11)) == "**not reached**"
 
 
-def test_a_ranking_settles_where_it_stays_settled() -> None:
-    from how_many_rephrasings import settles, tau
-
-    assert settles([2, 3, 4, 5], [0.95, 0.5, 0.92, 0.99]) == 4
-    assert settles([2, 3, 4], [0.95, 0.95, None]) == 2
-    assert settles([2, 3], [0.95, float("nan")]) is None
-    assert tau([1, 2, 3], [1, 3, 2], [(0, 1), (0, 2), (1, 2)]) == pytest.approx(1 / 3)
-    assert tau([1, 2, 3], [1, 3, 2], [(0, 1)]) == 1
-
-
 def test_hypervolume_is_a_share_of_the_cube() -> None:
     from ablation import hypervolume
 
@@ -219,87 +205,3 @@ def test_what_racing_saves_is_counted(run: Any, page: Any) -> None:
     written = page()
     assert "## Racing" in written
     assert f"| racing | {raced['share']:.1%} ({raced['share']:.1%}) |" in written
-
-
-def test_optimizers_are_compared_within_the_same_number_of_calls(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-    from tests.dspy_programs.keyword_lm import knowing_lm
-
-    bench = importlib.import_module("_equal_calls_bench")
-    truth: dict[str, str] = {}  # in minilm's place stands a model that answers at once, and mostly rightly
-    monkeypatch.setattr(bench, "minilm_lm", lambda *_, **__: knowing_lm(truth))
-    splits = bench.load_splits("messages", EXPERIMENTS, (40, 24, 12), 0)
-    truth.update(row for rows in splits for row in rows)
-    monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", lambda jobs, **_: ThreadPoolExecutor(jobs))
-    monkeypatch.setattr("logging.disable", lambda *_: None)  # as long as the process
-    options = ("--small", "--seeds", "0", "--sets", "messages", "--calls", "280", "--jobs", "1")
-    found = run("dspy_equal_calls", *options, folder="--out")
-    (rows,) = found["runs"].values()
-    assert len(rows) == 9
-    for name, row in rows.items():
-        if name != "unoptimised":
-            # These two count steps and not calls: one of SIMBA's is 544, GEPA's last took it to 330.
-            most = 600 if name.startswith(("SIMBA", "GEPA")) else 400
-            assert 0 < row["calls"] <= most, name
-            assert row["against"]["f1"][1] <= row["against"]["f1"][0] <= row["against"]["f1"][2]
-    assert rows["SensitivityOptimizer / 280"]["calls"] <= 280
-    assert "Decide what a message to a shop is about." in rows["GEPA / 280"]["instructions"]
-
-
-def test_what_rules_write_for_gepa_and_simba_comes_from_what_they_are_shown() -> None:
-    pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-    writer = importlib.import_module("_rule_writer")
-    wrong = {"Inputs": {"message": "my parcel is late"}, "Feedback": "Wrong: it is Delivery, not Payment."}
-    right = {"Inputs": {"message": "a card"}, "Feedback": "Right."}
-    assert writer._reflected("Sort it.", [right, wrong]) == "Sort it. Texts about parcel, late are Delivery."
-    assert writer._reflected("Sort it.", [right]) == "Sort it."
-    shown = {"oracle_metadata": '{"label": "Delivery"}', "program_inputs": '{"message": "my parcel is late"}'}
-    assert writer._advice_of_runs(shown) == "Texts about parcel, late are Delivery."
-
-
-def test_auroc_is_the_chance_that_an_error_looks_less_sure() -> None:
-    tells = importlib.import_module("confidence")._tells
-    confidence, wrong = np.array([0.9, 0.8, 0.8, 0.1]), np.array([False, False, True, True])
-    auroc, _, left = tells(confidence, wrong)
-    # of the four pairs three are in order and one is a tie
-    assert auroc == 3.5 / 4
-    # 2.8 of 4 are kept: the first, and of the two equals 1.8, half of which are wrong
-    assert left == pytest.approx(100 * 0.9 / 2.8, abs=0.05)
-    assert tells(confidence, np.zeros(4, dtype=bool)) is None
-
-
-TREE = label_tree([[1, 2], [1, 3], [4, 5]])  # two labels begin alike; the last token of the third is a matter of course
-STEPS = np.log([[0.6, 0.3, 0.6, 0.1, 0.2, 0.9]])  # 1; 2 behind it; 1; 3 behind it; 4; 5 behind it
-
-
-@each(
-    "kind, expected",
-    [
-        ("whole", [0.18, 0.06, 0.18]),
-        ("mean", [0.18**0.5, 0.06**0.5, 0.18**0.5]),
-        ("decoded", [0.75 * 0.75, 0.75 * 0.25, 0.25]),
-    ],
-)
-def test_a_label_is_scored_in_three_ways(kind: str, expected: list[float]) -> None:
-    rules = importlib.import_module("_lm_rules")
-    np.testing.assert_allclose(np.exp(rules.label_scores(TREE, STEPS, kind))[0], expected)
-
-
-def test_the_prior_is_taken_out_by_what_is_asked_for() -> None:
-    rules = importlib.import_module("_lm_rules")
-    texts = np.log([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2]])
-    unlabelled = np.log([[0.6, 0.3, 0.1], [0.6, 0.3, 0.1]])
-    content_free = np.log([[0.8, 0.1, 0.1]])
-    scored = rules.Scored(texts, unlabelled, content_free)
-    shares = np.array([0.9, 0.05, 0.05])
-    assert rules.answers(scored, "none", shares).tolist() == [0, 0]
-    assert rules.answers(scored, "batch", shares).tolist() == [0, 2]  # .7 / .6; .2 / .1
-    assert rules.answers(scored, "content-free", shares).tolist() == [1, 1]  # .2 / .1; .3 / .1
-    assert rules.answers(scored, "classes", shares).tolist() == [0, 0]
-
-
-def test_answers_are_kept_as_letters() -> None:
-    rules = importlib.import_module("_lm_rules")
-    columns = [rules.as_letters(column) for column in ([0, 2], [1, 1])]
-    assert columns == ["ac", "bb"]
-    assert rules.from_letters(columns).tolist() == [[0, 1], [2, 1]]

@@ -153,28 +153,6 @@ def test_models_and_a_judge_by_name_are_asked_and_tabled(run: Any, tmp_path: Pat
     assert heading in (tmp_path / "page.md").read_text("utf-8")
 
 
-ARENA = "put {0}/arena_hard/question.jsonl there, from https://github.com/lmarena/arena-hard-auto"
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--set", "math"], "MATH: put {0}/math/test or {0}/math/test.jsonl there, from https://"),
-        (["--judge", "openai/y", "--set", "arena_hard"], f"Arena-Hard: {ARENA}"),
-        ([], "AlpacaEval and Arena-Hard: a judge rates free answers; add --judge MODEL"),
-    ],
-)
-def test_what_is_missing_is_named_in_one_line(
-    words: list[str], said: str, run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as left:
-        run("prosa_free.py", "--model", "openai/x", *words, "--data", tmp_path)
-    assert left.value.code == 2
-    said_so = capsys.readouterr().err
-    assert said_so.startswith(said.format(tmp_path))
-    assert said_so.count("\n") == 1
-
-
 def sets() -> dict[str, Any]:
     from _prosa_sets import SETS  # type: ignore[import-not-found]
 
@@ -200,32 +178,6 @@ def test_choices_are_lettered_in_both_official_forms(tmp_path: Path) -> None:
     for row in (one, other):
         path.write_text(f"{json.dumps({'id': 'q', **row, 'answerKey': '1'})}\n\n", "utf-8")
         assert read_choices(path) == [Question("q", "What melts?\nA. ice\nB. steam\nC. sand", "A")]
-
-
-ONE_TEXT = [{"label": "A", "text": "x"}, {"label": "B"}]
-SOUND = {"question": "Why?", "choices": {"label": ["A", "B"], "text": ["x", "y"]}, "answerKey": "A"}
-
-
-@each(
-    "line, said",
-    [
-        ("{broken", "is no valid JSON"),
-        ("[1]", "is no JSON object"),
-        ({**SOUND, "question": {"choices": []}}, "has 0 labels and 0 texts of choices"),
-        ({**SOUND, "choices": None}, "has no choices with label and text"),
-        ({**SOUND, "choices": {"label": ["A", "B"], "text": ["x"]}}, "has 2 labels and 1 texts"),
-        ({**SOUND, "answerKey": "C"}, "answerKey 'C' is none of the choices A, B"),
-        ({**SOUND, "answerKey": None}, "answerKey None is none of the choices A, B"),
-        ({**SOUND, "question": {"choices": ONE_TEXT}}, "the text of a choice must be a text, and is missing"),
-        ({**SOUND, "question": " "}, "the question must be a text, and is ' '"),
-    ],
-)
-def test_a_faulty_question_is_named_by_file_and_line(line: Any, said: str, tmp_path: Path) -> None:
-    from _prosa_sets import read_choices
-
-    path = tmp_path / "test.jsonl"
-    path.write_text(f"{json.dumps(SOUND)}\n{line if isinstance(line, str) else json.dumps(line)}\n", "utf-8")
-    refused(lambda: read_choices(path), f"{path}, line 2: ", said)
 
 
 def test_math_is_read_from_folders_and_from_lines(tmp_path: Path) -> None:
@@ -321,61 +273,20 @@ def test_each_request_is_asked_in_the_authors_versions(in_versions: Path) -> Non
     assert {question.right for question in row} == {"Use find."}
 
 
-@pytest.mark.parametrize(
-    ("number", "content", "where", "said"),
-    [
-        (2, version(VERSIONS[1])[:2], "{0}: ", "has no version of question 3"),
-        (2, [{"question": "How?"}], "{0}, row 1: ", "holds no 'index'"),
-        (1, version(("Other 1", "Other 2", "Other 3")), "{0}: ", "says 0 of 3 questions"),
-        (1, None, "AlpacaEval: put {0} there, from https://github.com/open-compass/ProSA", ""),
-    ],
-)
-def test_a_faulty_version_is_named(number: int, content: Any, where: str, said: str, in_versions: Path) -> None:
-    file = in_versions / "alpaca_eval" / f"alpaca_eval_v{number}.json"
-    file.unlink()
-    if content:
-        file.write_text(json.dumps(content))
-    refused(lambda: sets()["alpaca_eval"].questions_in_versions(in_versions), where.format(file), said)
-
-
-@each(
-    "answer, said",
-    [
-        ({**OLD, "choices": []}, "'choices' holds no 'content' where it is looked for"),
-        ({"uid": "q1", "messages": [{"content": None}]}, "the answer must be a text, and is missing"),
-        ({"uid": "q1"}, "'messages' holds no 'content' where it is looked for"),
-        ({"choices": []}, "the question_id must be a text, and is missing"),
-    ],
-)
-def test_a_faulty_baseline_is_named_by_file_and_line(answer: Any, said: str, tmp_path: Path) -> None:
-    from _prosa_sets import read_arena
-
-    answers = tmp_path / "answers.jsonl"
-    answers.write_text(json.dumps(answer))
-    refused(lambda: read_arena(tmp_path / "none", answers), f"{answers}, line 1: ", said)
-
-
 @each(
     "first, second, are_same",
     [
         (r"\frac{3}{4}", r"\dfrac34", True),
         (r"\frac{3}{4}", "0.75", True),
-        (r"-\frac{1}{2}", "-0.5", True),
         (r"\frac{-1}{2}", "-1/2", True),
         (r"\left(1, 2\right]", "(1,2]", True),
         (r"$x^2+1$", "x^2 + 1", True),
-        (r"12 \text{ cm}", "12cm", True),
-        (r"90^\circ", "90", True),
         (r"10,\!000", "10000", True),
-        (r"\sqrt2", r"\sqrt{2}", True),
         (r"25\%", "25", True),
         ("(1,2]", "[1,2]", False),
         ("x^2", "x-2", False),
-        ("x+1", "x-1", False),
         ("3,4", "34", False),
-        ("A", "a", False),
         (r"\frac{1}{3}", "0.33", False),
-        (r"x\rightarrow 1", "x1", False),
         ("1" * 20, "1" * 19 + "2", False),
         (r"\frac{1}{0}", "0", False),
     ],
@@ -401,14 +312,6 @@ def test_a_result_is_read_from_what_a_model_writes(answer: str, result: str | No
     from _prosa_math import answer_of
 
     assert answer_of(answer) == result
-
-
-@each("name, n", [("prosa_choices", 12), ("prosa_math", 12), ("prosa_free", 3)])
-def test_wordings_are_as_many_as_the_paper_had(name: str, n: int) -> None:
-    from psopt.rephrasings import read_file
-
-    rephrasings = read_file(EXPERIMENTS / "wordings" / f"{name}.json")
-    assert (len(rephrasings.search), rephrasings.heldout, rephrasings.source) == (n, (), "file")
 
 
 def test_the_page_in_the_results_is_what_the_json_says() -> None:

@@ -12,11 +12,9 @@ import os
 import re
 import shlex
 import shutil
-import socket
-import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -25,13 +23,16 @@ from tests.commands import run_command
 from tests.docs.pages import DOCS, ROOT, all_commands
 from tests.fake_server import FakeServer
 
+if TYPE_CHECKING:
+    import subprocess
+
 COMMANDS = all_commands()
 SMALL = "--trials 3 --samples 24 --rephrasings 3 --rounds 1 --test-samples 24 --heldout 3"
 SIMULATED = "sim/accuracy=0.6,wobble=0.4"
 REPEATED = "psopt optimize --dataset trec"  # the guide gives it in small too
 ELSEWHERE = {
     "--program": "tests/dspy_programs/test_programs_on_the_command_line.py",
-    "dashboard": "below",
+    "dashboard": "tests/cli/test_json_schemas.py",
     "psopt serve": "tests/serving/test_serve.py",
     "psopt migrate": "tests/cli/test_migrate.py",
     "hf:": "tests/cli/test_hub_data.py",
@@ -160,18 +161,3 @@ def test_they_run(folder: Any) -> None:
                 assert "psopt check" in line or len(shown) <= 200, shown
     assert (folder / "better.json").is_file()
     assert (folder / "rephrasings.json").is_file()
-
-
-def test_the_dashboard_starts(folder: Any) -> None:
-    (line,) = [line for line in COMMANDS if line.startswith("psopt dashboard")]
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with FakeServer() as server:
-        words = [sys.executable, "-P", "-m", "psopt", *shlex.split(line)[1:], "--port", str(port)]
-        process = subprocess.Popen(
-            words, cwd=folder, env=environment(folder, server), stdout=subprocess.PIPE, text=True
-        )
-        assert f"http://127.0.0.1:{port}/" in process.stdout.readline()
-        process.kill()
-        process.communicate()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import zlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -240,26 +239,3 @@ def test_a_limit_pays_for_wordings_of_others_and_for_probes_with_their_label_pri
     assert run["recommended"]["verdict"] == "better"
     assert {"after", "before"} <= set(run["other_wordings"]["differences"]["f1"])
     assert run["probe"]["recommended"]["f1"] >= 0
-
-
-class Trading(LocalModel):
-    """The more is added to the prompt, the more answers are right, and the more of them hang on its wording."""
-
-    def predict(self, prompts: Sequence[Any], texts: Sequence[str], on_progress: Any = None) -> Any:
-        super().predict(prompts, texts)
-        answers = [[self._answer(prompt, text) for prompt in prompts] for text in texts]
-        return np.array(answers, dtype=np.int64)
-
-    def _answer(self, prompt: Any, text: str) -> int:
-        n_added = len(prompt.notes) + len(prompt.definitions) + len(prompt.examples)
-        is_wrong = zlib.crc32(text.encode()) % 100 < max(0, 45 - 6 * n_added)
-        is_flipped = zlib.crc32((text + prompt.description).encode()) % 100 < 2 + 2 * n_added
-        return int(TRUTH.get(text) == "bbb") ^ is_wrong ^ is_flipped
-
-
-def test_a_large_front_is_tested_after_what_the_user_has_asked_for(tmp_path: Path) -> None:
-    psopt.optimize(TASK, model=Trading(), max_calls=3000, race="off", **asked_beside(tmp_path))
-    run = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert len([member for member in run["front"] if not member["test"]]) == 1
-    assert run["other_wordings"]
-    assert run["probe"]

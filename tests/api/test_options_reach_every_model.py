@@ -57,10 +57,3 @@ def test_a_run_takes_families_and_a_file_of_rephrasings_and_is_resumed(folder: P
     more = {**asked, "trials": 3, "resume": True}
     again = psopt.optimize(task, **more, rephrasing=RephrasingOptions(file=file), out="by-file")
     assert again.baseline.id == run.baseline.id
-
-
-def test_what_a_run_will_take_is_known_before(folder: Path) -> None:
-    task = psopt.load_task("data.csv")
-    whole = psopt.estimate(task, model="openai/model", trials=5, rephrasings=3)
-    once = psopt.estimate(task, model="openai/model", trials=None, rephrasings=3)
-    assert whole.calls > once.calls == 12 * 3

@@ -113,17 +113,6 @@ def test_a_prompt_that_does_not_fit_the_data_is_refused_before_anything_is_writt
     assert not (folder / "runs").exists()
 
 
-def test_two_prompts_to_start_from_are_refused(task: Task, folder: Path) -> None:
-    verbs: tuple[Any, ...] = (psopt.optimize, psopt.measure, psopt.diagnose, psopt.check, psopt.estimate)
-    for verb in verbs:
-        bounds: Any = {"min_f1": 0.5} if verb is psopt.check else {}
-        with pytest.raises(InputError, match="leave one of them out"):
-            verb(task, prompt="mail.txt", strategy="detail", **bounds)
-        with pytest.raises(InputError, match="give the prompt too"):
-            verb(task, prompt_options=psopt.PromptOptions(answer="json:team"), **bounds)
-    assert not (folder / "runs").exists()
-
-
 def test_a_run_is_resumed_with_its_prompt_and_a_changed_file_is_noticed(task: Task, folder: Path) -> None:
     started = psopt.optimize(task, prompt="mail.txt", **RUN, out="run")
     more = {**RUN, "trials": 3}

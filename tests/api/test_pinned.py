@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import psopt
-import pytest
-from psopt.errors import InputError
 from psopt.search.gating import gate
 from psopt.tasks import Task
-from psopt.testing import assert_robust
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    import pytest
     from psopt.evaluation import Predictions
     from psopt.models import OnProgress
     from psopt.search_spaces import Prompt
@@ -57,15 +55,6 @@ def test_pinned_samples_are_in_no_score() -> None:
     beside = psopt.check(task(7), model=Knowing(), rephrasings=4, samples=10, min_f1=0)
     assert alone.scores.to_dict() == beside.scores.to_dict()
     assert [threshold.option for threshold in beside.thresholds] == ["min_f1", "pinned"]
-
-
-def test_samples_are_pinned_by_their_ids_too() -> None:
-    assert not psopt.check(task(), model=Knowing(), rephrasings=4, pinned=["s7"]).met
-    with pytest.raises(InputError, match="the pinned sample 's777' is none of the 60 samples; did you mean"):
-        psopt.check(task(), model=Knowing(), pinned=["s777"])
-    with pytest.raises(AssertionError, match="pinned samples right under all wordings"):
-        assert_robust(task(), None, Knowing(), pinned=["s8"])  # type: ignore[arg-type]
-    assert_robust(task(1), None, Knowing())  # type: ignore[arg-type]
 
 
 def test_the_gate_looks_at_what_the_data_pin_and_at_what_is_named(

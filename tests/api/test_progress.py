@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import psopt
 import pytest
-from psopt.notebooks import NotebookBar, TerminalBar, progress_bar
+from psopt.notebooks import TerminalBar, progress_bar
 from psopt.search import Observer
 
 if TYPE_CHECKING:
@@ -71,15 +71,6 @@ def test_a_notebook_shows_readings_and_their_end(task: Task, tmp_path: Path, cel
     assert "psopt: 20 texts read" in cell.states[-1]
 
 
-def test_an_error_ends_the_bar_too(task: Task, tmp_path: Path, cell: Cell) -> None:
-    def broken(messages: list[dict[str, str]]) -> str:
-        raise ValueError
-
-    with pytest.raises(psopt.errors.ModelError):
-        psopt.optimize(task, model=broken, out=tmp_path / "run", cache_dir=tmp_path, **SMALL)
-    assert "<progress" not in cell.states[-1]
-
-
 def test_nothing_is_shown_to_whoever_watches_already_or_wants_none(
     task: Task, keyword_model: KeywordModel, tmp_path: Path, cell: Cell
 ) -> None:
@@ -100,19 +91,3 @@ def test_in_a_pipe_nothing_is_shown_unless_it_is_wanted(
     bar.show("texts [read]", 3, 9)
     bar.close("all is [read]")
     assert "3/9 all is [read]" in capfd.readouterr().err
-
-
-def test_data_in_a_bar_are_texts(cell: Cell) -> None:
-    bar = NotebookBar()
-    bar.show("<script>", 1, 2)
-    bar.close("<script>")
-    assert all("<script>" not in state and "&lt;script&gt;" in state for state in cell.states)
-
-
-def test_a_bar_is_not_changed_more_often_than_one_sees(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("psopt.notebooks._progress_bar._LEAST_BETWEEN", 0.2)
-    times = iter([0.0, *(number / 100 for number in range(1000))])
-    bar = NotebookBar(clock=lambda: next(times))
-    for number in range(50):
-        bar.show("texts", number, 50)
-    assert len(cell.states) < 10

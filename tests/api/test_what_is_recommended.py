@@ -16,13 +16,11 @@ from psopt.report import diagnosis_page
 from psopt.runs import recommendation_lines
 from psopt.tasks import Task
 
-from tests.conftest import make_samples
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from psopt.search_spaces import Messages, Prompt
+    from psopt.search_spaces import Prompt
 
 LABELS = ("Number", "Person", "Place")
 QUESTIONS = {"Number": "how many saw thing {}", "Person": "who built thing {}", "Place": "where is thing {}"}
@@ -119,32 +117,3 @@ def test_the_estimate_is_that_of_the_test_and_of_val_at_half_its_weight(tmp_path
         total = estimate["f1"] - estimate["sensitivity"] + estimate["consistency"]
         assert test["passed"] == (estimate["f1"] >= 0 and total > 0)
     assert recommended["sentence"].startswith(("Likely better: ", "Keep yours. The best found is not likely better: "))
-
-
-def test_a_run_of_the_original_prompt_alone_is_not_told_to_raise_a_limit(task: Task, tmp_path: Path) -> None:
-    options: Any = {"trials": 1, "rephrasings": 2, "heldout": 2, "cache_dir": tmp_path / "cache"}
-    alone = psopt.optimize(task, model=OneLabelModel(), out=tmp_path / "run", **options)
-    assert alone.finish_reason == "trials"
-    assert manifest(alone)["recommended"]["sentence"] == "Keep yours: no other prompt was scored on val."
-
-
-def test_nobody_is_told_to_ask_more_where_every_candidate_was_clearly_worse(tmp_path: Path) -> None:
-    records = [(sample.text, sample.label) for sample in make_samples("all", 200, 0)]
-    label_of = dict(records)
-    task = Task.from_records(records, description="Sort the question.", noun="question", seed=0)
-
-    def answer(messages: Messages) -> Any:
-        """Right as it is asked, wrong whenever an edit adds anything."""
-        text = next(text for text in label_of if text in messages[-1]["content"])
-        lines = [line for message in messages[1:] for line in message["content"].splitlines() if line.strip()]
-        is_edited = len(lines) > 4
-        return next(label for label in task.labels if (label == label_of[text]) != is_edited)
-
-    sizes: Any = {"trials": 5, "rephrasings": 4, "heldout": 3, "rounds": 1}
-    run = psopt.optimize(task, model=answer, race="on", out=tmp_path / "run", **sizes)
-    assert run.recommendation.verdict.reason == "nothing on val was a better compromise"
-    assert [candidate.trial for candidate in run.front] == [0]
-    report = (tmp_path / "run" / "report.html").read_text("utf-8")
-    n_stopped = manifest(run)["race"]["stopped"]
-    assert n_stopped > 2
-    assert f"1 prompt was evaluated on the same samples and rephrasings, {n_stopped} more on a part of them" in report

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.limited_runs import SMALL, environment, make_data, optimize, psopt, read
+from tests.cli.limited_runs import SMALL, environment, make_data, optimize, psopt
 from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
@@ -93,31 +92,12 @@ def test_a_full_disk_is_one_line_and_with_room_the_run_goes_on(data: Path) -> No
         assert server.counts()["answered_twice"] == 0
 
 
-def test_a_process_with_few_open_files_that_slept_loses_nothing(data: Path) -> None:
-    """It sleeps as a laptop that was closed: longer than the time-out, while requests were on their way."""
-    with FakeServer(delay_ms=20) as server:
-        given = ["--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, "--out", "run"]
-        words = ["optimize", *given, *SMALL, *_SIZES, "--concurrency", "64", "--timeout", "1"]
-        started = start(data, "ulimit -n 40", *words)
-        server.wait_for(requests=40, seconds=60)
-        started.send_signal(signal.SIGSTOP)
-        time.sleep(1.5)
-        started.send_signal(signal.SIGCONT)
-        _, said = started.communicate(timeout=120)
-        assert server.counts()["most_in_flight"] <= 8
-    assert started.returncode == 0, said
-    assert "raise `ulimit -n`" in said
-    assert read(data)["finish_reason"] in {"trials", "exhausted", "converged"}
-
-
 @pytest.mark.parametrize(
     ("name", "content", "option"),
     [
-        ("deep.json", _DEEP, "--prompt"),
         ("deep.yaml", _DEEP, "--prompt"),
         ("aliases.yaml", f"{_ALIASES}messages: *i\n", "--prompt"),
         ("tag.yaml", '- role: user\n  content: !!python/object/apply:os.system ["touch pwned"]\n', "--prompt"),
-        ("name.yaml", "- role: user\n  content: !!python/name:os.system\n", "--prompt"),
         ("deep.toml", f"a = {_DEEP}", "--config"),
         ("task.toml", f"labels = {_DEEP}", "--task-file"),
         ("deep.jsonl", f'{{"text": {_DEEP}}}', "--dataset"),

@@ -29,29 +29,20 @@ COMMANDS = {
     "alone": [],
     "help": ["optimize", "--help"],
     "resume": ["resume", RUN],
-    "dry run": ["optimize", *DATA, "--dry-run"],
     "diagnose": ["diagnose", *DATA],
     "diagnose json": ["diagnose", *DATA, "--json"],
     "diagnose page": ["diagnose", *DATA, "--html", f"{ODD}.html"],
     "check": ["check", *DATA, "--min-f1", "0", "--junit", f"{ODD}.xml"],
     "classify": ["classify", "--prompt", RUN, f"{ODD}.txt"],
-    "rephrase": ["rephrase", "--dataset", f"{ODD}.csv"],
     "rephrase show": ["rephrase", "--prompt", f"{ODD}-prompt.txt", "--show"],
     "report": ["report", RUN],
-    "select": ["select", RUN],
     "export": ["export", RUN],
-    "export json": ["export", RUN, "--json"],
-    "data": ["data", "list"],
 }
 ERRORS = {
-    "no such run": ["resume", f"{RUN}-not"],
     "no such file": ["diagnose", "--dataset", f"{ODD}-not.csv", *SIM],
-    "no such column": ["diagnose", *DATA, "--text-column", ODD],
-    "no such model": ["diagnose", "--dataset", f"{ODD}.csv", "--model", ODD],
     "no such option": ["diagnose", f"--{ODD}"],
     "no such command": [ODD],
     "no such wish": ["select", RUN, ODD],
-    "no such schema": ["schema", ODD],
 }
 
 
@@ -102,6 +93,8 @@ def test_what_psopt_writes_is_utf_8_with_plain_line_ends(folder: Path) -> None:
 def run_process(encoding: str, folder: Path, *words: str) -> tuple[str, str]:
     """Standard output and standard error of a process with such streams, which must end well."""
     env = {**environment(folder), "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    if encoding == "ascii":  # as a locale without any other character has it
+        env |= {"LANG": "C", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
     process = [sys.executable, "-P", "-m", "psopt"]
     done = subprocess.run([*process, *words], cwd=folder, env=env, capture_output=True, timeout=600)
     assert done.returncode == 0, done.stderr
@@ -116,7 +109,7 @@ def test_a_process_with_such_streams_ends_well_too(folder: Path) -> None:
         assert "Traceback" not in err
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8"])
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
 def test_help_is_drawn_with_the_signs_that_there_are(folder: Path, encoding: str) -> None:
     text, said = run_process(encoding, folder, "optimize", "--help")
     assert said == ""

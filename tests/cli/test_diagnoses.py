@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import csv
 import functools
 import json
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,6 @@ MODEL = ["--dataset", "data.csv", "--model", "sim/accuracy=0.9,wobble=0,na=0", "
 SHAKY = [word.replace("accuracy=0.9,wobble=0,", "accuracy=0.6,wobble=0.3,") for word in MODEL]
 WORDS = {"billing": "the invoice number {i} shows too many dollars", "delivery": "the parcel number {i} never arrived"}
 KINDS = {"sport": "the match ended after a late goal", "money": "the shares fell on the stock exchange"}
-BEHIND = "penguins on the moon"
 LINE = "The prompt answers toys to 100 % of the texts, and 30 % are toys."
 FURTHER = "Its F1 is 30.0, and 70.0 for always answering tools: its S and C say nothing."
 
@@ -77,31 +75,6 @@ def test_a_run_writes_them_down_and_its_report_says_how_many(folder: Path) -> No
     assert kept_out
     assert cited
     assert not kept_out & cited
-
-
-def write_long_texts(folder: Path) -> None:
-    """Texts of 400 words: those of one class that are about the other end in what minilm does not read."""
-    with (folder / "data.csv").open("w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["text", "label"])
-        for number in range(10):
-            for label in KINDS:
-                is_odd = label == "sport" and number % 2 == 0
-                start = f"{KINDS['money']} on Tuesdays" if is_odd else KINDS[label]
-                end = BEHIND if is_odd else "so much for today"
-                rows.writerow([f"Report {number}: {start} {'and then some more was said ' * 70}{end}", label])
-
-
-def test_topics_come_only_from_what_was_read(tmp_path: Path) -> None:
-    pytest.importorskip("torch", reason="the extra `local` is not installed")
-    write_long_texts(tmp_path)
-    words = ["--dataset", "data.csv", "--model", "minilm", "--split", "all", "--rephrasings", "2", "--json"]
-    done = psopt(tmp_path, "diagnose", *words)
-    assert "20 of 20 texts are longer" in done.stderr
-    groups = json.loads(done.stdout)["groups"]
-    assert "tuesdays" in groups[0]["topic"]  # half of a class is taken for the other
-    told = json.dumps([{name: group[name] for name in ("topic", "phrases")} for group in groups])
-    assert not any(word in told for word in BEHIND.split() if len(word) > 3)
 
 
 def test_a_diagnosis_and_a_check_say_it_with_the_shares(tmp_path: Path) -> None:

@@ -7,11 +7,8 @@ import re
 from typing import Any
 
 import pytest
-from psopt.cli._screen import Expected
-from psopt.models.chat import Need, Usage
-from psopt.runs import CostEstimate, Phase
 
-from tests.cli.limited_runs import optimize, psopt, read
+from tests.cli.limited_runs import optimize, psopt
 from tests.fake_server import FakeServer
 
 
@@ -73,44 +70,3 @@ def test_measuring_is_counted_exactly_and_what_is_cached_is_free(data: Any, serv
     took = server.counts()["requests"] - before
     assert plan["calls_range"] == [took, took]
     assert planned(psopt(data, *given, "--dry-run", "--json"))["calls_range"] == [0, 0]
-
-
-def test_rephrasing_and_resuming_are_counted_too(data: Any, server: FakeServer) -> None:
-    writes = ["--rephraser", "openai/test", "--api-base", server.url]
-    plan = planned(psopt(data, "rephrase", "--dataset", "data.csv", *writes, "--dry-run", "--json"))
-    assert plan["phases"][0]["calls"] == 19
-    optimize(data, server, code=0)
-    before = server.counts()["requests"]
-    rest = planned(psopt(data, "resume", "run", "--trials", "6", "--dry-run", "--json"))
-    assert server.counts()["requests"] == before
-    assert 90 < next(one for one in rest["phases"] if one["what"] == "candidates on val")["calls"] <= 2 * 90
-    assert read(data)["settings"]["trials"] == 4
-
-
-def test_candidates_that_stopped_make_those_to_come_cheap_and_the_end_is_counted_down() -> None:
-    """8 candidates of 100 calls each, less what racing saves; 60 calls of diagnoses, 500 for the end."""
-    candidates = Phase("candidates on val", Need(480), Need(640), Need(800))
-    diagnoses = Phase("diagnoses on train", Need(), Need(60), Need(60))
-    test = Phase("original prompt on test", Need(500), Need(500), Need(500))
-    run = Expected(CostEstimate((candidates, diagnoses, test), None, candidates=8))
-    usage = Usage()
-    assert run.calls_left(usage) == pytest.approx((980 + 1360) / 2, abs=140)
-    for n_done in (1, 2, 3):  # in whole: they say nothing of those that race
-        usage.made += 100
-        run.count_candidate(usage, n_done, 9)
-    assert run.calls_left(usage) == pytest.approx(6 * 80 + 60 * 6 / 9 + 500)
-    for n_done in (4, 5, 6):
-        usage.made += 20
-        run.count_candidate(usage, n_done, 9)
-    assert run.calls_left(usage) == pytest.approx(3 * 50 + 60 * 3 / 9 + 500)  # as many at 80 as at 20
-    for n_done in (7, 8, 9):
-        usage.made += 30  # a diagnosis, which is no candidate's
-        run.begin_phase(usage)
-        usage.made += 80
-        run.count_candidate(usage, n_done, 9)
-    assert run.calls_left(usage) == 500
-    run.begin_phase(usage)
-    usage.made += 480
-    assert run.calls_left(usage) == 20
-    usage.made += 480
-    assert run.calls_left(usage) == 0

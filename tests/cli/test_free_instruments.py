@@ -11,7 +11,6 @@ import pytest
 from tests import open_tasks
 from tests.cli.telling import check_refused
 from tests.cli.test_open_answers import prepared
-from tests.models.test_assessors import save_nli
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +54,7 @@ def entropy(counts: list[int]) -> float:
     return float(-(shares * np.log(shares)).sum() / np.log(sum(counts)))
 
 
-@pytest.mark.parametrize("answers", [f"{JUDGE}+judge:openai/rule", "free:my_answers:same+my_answers:worth", JUDGE])
+@pytest.mark.parametrize("answers", [f"{JUDGE}+judge:openai/rule", "free:my_answers:same+my_answers:worth"])
 def test_what_is_the_same_is_asked_and_kept(run: Finished, answers: str) -> None:
     run.answers, server = answers, run.server
     run.ask("optimize", *SIZES, "--out", "run", code=0)
@@ -82,24 +81,6 @@ def test_what_is_the_same_is_asked_and_kept(run: Finished, answers: str) -> None
     assert server.n_asked == n_asked  # neither of them needs a judge
 
 
-def test_a_model_that_always_says_the_same_is_diagnosed_too(run: Finished) -> None:
-    run.answers = JUDGE
-    run.server.right = lambda _: "We send the invoice by mail."
-    run.server.wrong = lambda _: ["We send the invoice by mail."]
-    run.ask("optimize", *SIZES, "--out", "run", code=0)
-    assert run.json("run.json")["baseline"]["test"]["sensitivity"] == 0
-    assert run.json("weak_spots.json")["before"]["groups"]  # most are answered wrong, and they share words
-    assert run.server.n_compared == 0
-
-
-def test_a_model_of_entailment_compares_where_no_network_is(run: Finished) -> None:
-    save_nli(run.folder / "nli")
-    run.answers = "free:nli:nli"
-    sizes = ["--rephrasings", "2", "--samples", "6", "--min-f1", "0.01"]
-    done = run.ask("check", *sizes, code=0)
-    assert "the same if each follows from the other by nli" in " ".join((done.stdout + done.stderr).split())
-
-
 def test_the_calls_of_judges_are_in_the_estimate(run: Finished) -> None:
     def calls(answers: str) -> dict[str, int]:
         run.answers = answers
@@ -113,14 +94,6 @@ def test_the_calls_of_judges_are_in_the_estimate(run: Finished) -> None:
     assert rated == 2 * sum(judged.values())
     assert compared == round(2 * 1.5 * 3 / 4 * sum(judged.values()))
     assert run.server.n_asked == 0
-
-
-def test_a_judge_of_sameness_that_says_nothing_ends_the_run_in_one_line(run: Finished) -> None:
-    run.answers = JUDGE
-    run.server.compares = lambda _: "who knows"
-    done = run.ask("check", "--min-f1", "0.1", "--rephrasings", "3")
-    assert done.returncode in (2, 3), done.stderr
-    assert "neither yes nor no, but says such as 'who knows': take another" in " ".join(done.stderr.split())
 
 
 def test_what_there_is_not_is_refused(run: Finished) -> None:

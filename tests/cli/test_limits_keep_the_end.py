@@ -21,7 +21,6 @@ N_VAL = N_TRAIN = 30 * 3
 N_TEST = 30 * 4
 LEAST = N_VAL + N_TEST
 FEW = ["--trials", "3", "--rounds", "1", "--rephrasings", "2"]
-NO_RACE = ["--trials", "12", "--race", "off"]
 
 
 def check_tested(run: Any) -> None:
@@ -44,20 +43,14 @@ def n_cached(folder: Any) -> Any:
         return connection.execute("SELECT count(*) FROM answers WHERE value LIKE '{%'").fetchone()[0]
 
 
-def test_a_limit_on_cost_ends_with_the_front_scored_on_test_and_a_report(data: Any, server: FakeServer) -> None:
-    stopped = optimize(data, server, "--max-cost", "0.1", *NO_RACE, code=3)
-    assert check_end(data)["calls"]["cost_usd"] <= 0.1
-    assert "chosen on val, reported on test" in stopped.stdout
-    assert "is scored on test" in stopped.stderr.splitlines()[-1]
-    assert "psopt resume run" in stopped.stderr.splitlines()[-1]
-
-
 def test_a_limit_on_calls_stops_a_run_that_goes_on_with_a_higher_one(data: Any) -> None:
     with FakeServer() as server:
         stopped = optimize(data, server, "--max-calls", "600", "--race", "off", code=3)
         assert "--max-calls 600 is reached" in stopped.stderr
         assert "psopt resume run" in stopped.stderr
         assert "Nothing was compared" not in stopped.stdout
+        assert "chosen on val, reported on test" in stopped.stdout
+        assert "is scored on test" in stopped.stderr.splitlines()[-1]
         part = check_end(data)
         # on a machine that is busy a call may be given up and sent again
         assert part["calls"]["made"] + part["calls"]["failed"] == server.counts()["requests"] <= 600
@@ -69,13 +62,6 @@ def test_a_limit_on_calls_stops_a_run_that_goes_on_with_a_higher_one(data: Any) 
     assert run["finish_reason"] == "trials"
     assert run["calls"]["made"] == n_cached(data)
     assert all(one["test"] for one in run["front"])
-
-
-def test_faults_take_from_what_is_searched_and_not_from_the_end(data: Any) -> None:
-    with FakeServer(faults="500,empty", fault_rate=0.2) as faulty:
-        optimize(data, faulty, "--max-calls", "700", "--trials", "12", code=3)
-        assert faulty.counts()["requests"] <= 700
-    assert check_end(data)["calls"]["failed"] > 50
 
 
 @pytest.mark.parametrize(
@@ -107,12 +93,6 @@ def test_reasoning_tokens_are_counted_and_what_is_cached_is_free(data: Any) -> N
     assert calls["reasoning_tokens"] == 40 * calls["made"]
     assert calls["tokens"] > 40 * calls["made"]
     assert read(data, run="again")["calls"]["made"] == 0
-
-
-def test_all_models_of_a_run_share_the_limit(data: Any, server: FakeServer) -> None:
-    writes = ["--rephraser", "openai/test", "--judge", "openai/test", "--proposer", "openai/test"]
-    optimize(data, server, *writes, "--max-calls", "900", *NO_RACE, code=3)
-    assert n_cached(data) == check_end(data)["calls"]["made"] <= 900
 
 
 def test_a_cost_without_a_price_is_one_line(data: Any, server: FakeServer) -> None:
@@ -163,16 +143,6 @@ def test_the_first_line_says_the_effort_and_what_is_set_is_kept(tmp_path: Path, 
     settings = read(tmp_path)["settings"]
     assert (settings["effort"], settings["limited_by"], settings["lm"]["max_calls"]) == ("light", "effort", 5000)
     assert (settings["samples"], settings["test_samples"], settings["heldout"]) == (20, 20, 2)
-
-
-def test_free_models_are_asked_for_everything_unless_an_effort_is_named(tmp_path: Path) -> None:
-    plain(tmp_path, *FEW)
-    run = read(tmp_path)
-    assert "plan" not in run
-    assert run["settings"]["effort"] == "full"
-    assert len(run["rephrasings"]["heldout"]) == len(run["rephrasings"]["search"]) == 2  # S hangs on their number
-    plain(tmp_path, *FEW, "--effort", "light", "--out", "named")
-    assert read(tmp_path, run="named")["plan"]["effort"] == "light"
 
 
 def test_an_effort_must_pay_the_end_and_where_it_is_used_up_a_limit_lets_the_run_go_on(

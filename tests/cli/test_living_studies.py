@@ -11,13 +11,10 @@ import optuna
 import pytest
 from psopt import testing
 from psopt.models.chat.batches import BatchRunner
-from psopt.runs import n_evaluated
 
 from tests.cli.limited_runs import read, write_questions
-from tests.commands import environment, psopt
+from tests.commands import psopt
 from tests.fake_server import FakeServer
-from tests.processes import Process
-from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +23,7 @@ HOSTILE = "<script>alert(1)</script> | *bold* ``` [x](http://e.vil)"
 OPTIMIZE = ["optimize", "--dataset", "data.csv", "--out", "run", "--model", "sim/wobble=0.5,seed=3", "--trials", "6"]
 OPTIMIZE += ["--samples", "30", "--rephrasings", "3", "--rounds", "2"]
 OPTIMIZE += ["--max-prompt-tokens", "9999"]  # hostile texts are long, and all examples are to be tried
+
 BATCH = ["--dataset", "data.csv", "--model", "openai/test", "--rephrasings", "2", "--batch", "--batch-tick", "0.01"]
 
 
@@ -88,8 +86,7 @@ def test_a_run_about_something_else_is_not_gone_on_with(tmp_path: Path) -> None:
     assert read(folder)["finish_reason"] == "trials"
 
 
-@pytest.mark.parametrize("n_kept", [60, 120])
-def test_forced_onto_other_samples_a_run_scores_what_is_answered_to_them(tmp_path: Path, n_kept: int) -> None:
+def test_forced_onto_other_samples_a_run_scores_what_is_answered_to_them(tmp_path: Path) -> None:
     words = ("dog", "cat", "bird")
     lines = [f"Story {n} of a {words[n % 3]},{words[n % 3]}" for n in range(120)]
 
@@ -103,29 +100,10 @@ def test_forced_onto_other_samples_a_run_scores_what_is_answered_to_them(tmp_pat
         optimize = ["optimize", "--dataset", "data.csv", *model, *sizes]
         (tmp_path / "data.csv").write_text("\n".join(["text,label", *lines]))
         psopt(tmp_path, *optimize, "--out", "run", code=0)
-        (tmp_path / "data.csv").write_text("\n".join(["text,label", *lines[:n_kept]]).replace("Story", "Tale"))
+        (tmp_path / "data.csv").write_text("\n".join(["text,label", *lines[:60]]).replace("Story", "Tale"))
         psopt(tmp_path, "resume", "run", "--force", "--quiet", code=0)
         psopt(tmp_path, *optimize, "--out", "fresh", code=0)
     assert read(tmp_path)["baseline"]["val"] == json.loads((tmp_path / "fresh/run.json").read_text())["baseline"]["val"]
-
-
-def test_ctrl_c_leaves_a_run_that_can_be_gone_on_with(tmp_path: Path) -> None:
-    data = write_questions(tmp_path)
-    started = Process([*OPTIMIZE, "--trials", "400"], cwd=data, env=environment(data))
-    wait_until(lambda: n_evaluated(data / "run" / "study.db") >= 4, process=started)
-    started.send_signal(signal.SIGINT)
-    _, said = started.communicate(timeout=60)
-    assert started.returncode == 130
-    assert "psopt resume run" in said
-    assert "Traceback" not in said
-    n_before = len([trial for trial in study_of(data).trials if trial.values])
-    assert read(data)["finish_reason"] == "interrupted"
-    length = read(data)["baseline"]["call"]["tokens_a_call"]
-    assert f"Length: about {length} " in psopt(data, "export", "run", "--pick", "knee", code=0).stderr
-    psopt(data, "resume", "run", "--trials", str(n_before + 2), code=0)
-    states = [trial.state for trial in study_of(data).trials]
-    assert optuna.trial.TrialState.RUNNING not in states
-    assert states.count(optuna.trial.TrialState.COMPLETE) == n_before + 2
 
 
 def test_a_run_whose_batch_is_open_is_resumed_by_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,13 +131,3 @@ def test_a_run_whose_batch_is_open_is_resumed_by_its_id(tmp_path: Path, monkeypa
         assert server.counts()["answered_twice"] == 0
     assert list((folder / "cache" / "batches").iterdir()) == []
     assert read(folder)["settings"]["lm"]["batch"] is True
-
-
-def test_a_server_without_batches_is_one_line(tmp_path: Path) -> None:
-    folder = write_questions(tmp_path, 20)
-    with FakeServer(batches="no") as server:
-        words = ["diagnose", *BATCH, "--rephraser", "openai/writer", "--api-base", server.url]
-        said = psopt(folder, *words, OPENAI_API_KEY="sk-one", code=2).stderr
-        assert server.counts()["requests"] == 0
-    assert "leave --batch out" in said
-    assert "Traceback" not in said

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from psopt.tasks import Task
 
+
 NOTE = 'A question that begins with "when" belongs to Number.'
 MODEL = ["--dataset", "data.csv", "--model", "sim/wobble=0.6,accuracy=0.6,na=0"]
 COMPARE = ["compare", *MODEL, "--prompt", "bare.json", "--prompt"]

@@ -98,7 +98,6 @@ def test_an_interrupted_migration_names_the_command_that_gives_its_verdict_and_l
     "words, said",
     [
         (["run", "--model", OLD], "is of sim/wobble=0.2,accuracy=0.9,na=0 already"),
-        (["nowhere", "--model", WORSE], "no run directory"),
         (["run", "--model", "nomodel"], "unknown model 'nomodel'"),
         (["run", "--model", WORSE, "--no-search", "--trials", "3"], "--no-search only measures"),
         (["run", "--model", WORSE, "--resume"], "--resume needs --out"),
@@ -106,16 +105,6 @@ def test_an_interrupted_migration_names_the_command_that_gives_its_verdict_and_l
 )
 def test_bad_input_is_one_line(made: Path, words: list[str], said: str) -> None:
     check_refused(psopt_in(made, "migrate", *words), said)
-
-
-def test_changed_data_and_lost_answers_are_said(folder: Path) -> None:
-    file = folder / "run/run.json"
-    kept = file.read_text()
-    file.write_text(kept.replace(read(folder)["dataset"]["sha256"], 64 * "0"))
-    assert "have changed since" in psopt_in(folder, "migrate", "run", "--model", WORSE).stderr
-    file.write_text(kept)
-    shutil.rmtree(folder / "run/predictions")
-    assert "write it anew" in psopt_in(folder, "migrate", "run", "--model", WORSE).stderr
 
 
 def test_python_takes_a_model_that_is_made_already(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-# By kind: the server, how quality is called, and what stands beside it.
+# By kind: the server, how quality is called, and what stands beside it. Numbers are in test_open_topics.py.
 KINDS = {
-    "number:0.01": (open_tasks.server_of_bills, "accuracy", "mean absolute error"),
-    "text:token-f1": (open_tasks.server_of_notices, "token F1", "exact match"),
     "text:json": (open_tasks.server_of_orders, "exact match", "PSS"),
     "labels": (open_tasks.server_of_complaints, "micro-F1", "subset accuracy"),
     "free": (open_tasks.server_of_questions, "similarity", "S at 0.95"),
@@ -149,13 +147,6 @@ def test_what_these_answers_do_not_have_is_refused(run: Finished) -> None:
     assert has_c or "C is not defined for these answers" in done.stderr
 
 
-def test_a_server_that_tells_no_log_probabilities_is_found_out_by_twenty_answers(tmp_path: Path) -> None:
-    with open_tasks.server_of_bills() as server:
-        done = prepared("number", tmp_path, server).ask("check", "--min-f1", "0.1", "--logprobs", code=2)
-        assert "sent no log-probabilities with its answers: leave --logprobs out" in done.stderr
-        assert server.n_asked <= 20
-
-
 def test_a_run_with_log_probabilities_races_and_tells_how_sure_the_model_was(tmp_path: Path) -> None:
     with open_tasks.server_of_bills() as server:
         server.token_probabilities = lambda said: [0.9, 0.7] if said.endswith(("0", "5")) else [0.5, 0.1]
@@ -182,39 +173,17 @@ HOSTILE = ["", "x" * 20_000, "1 " * 5_000, "a\0b", "東京" * 500, "\u202e\u200b
 HOSTILE += ["<script>alert(1)</script>", "<think>no end", "[bold]rich[/bold]"]
 
 
-@pytest.mark.parametrize("answers", ["number:0.01", "text:token-f1", "text:json", "labels"])
-def test_whatever_is_answered_a_run_ends(tmp_path: Path, answers: str) -> None:
-    server = KINDS[answers][0]()
+@pytest.mark.parametrize(
+    ("answers", "server_of"), [("number:0.01", open_tasks.server_of_bills), ("labels", open_tasks.server_of_complaints)]
+)
+def test_whatever_is_answered_a_run_ends(tmp_path: Path, answers: str, server_of: Any) -> None:
+    server = server_of()
     server.wrong = lambda _: HOSTILE
     with server:
         run = prepared(answers, tmp_path, server)
         run.ask("optimize", *SIZES, "--trials", "2", "--heldout", "2", "--out", "run", code=0)
         assert "alert(1)" not in (tmp_path / "run" / "report.html").read_text().replace("&lt;script&gt;alert(1)", "")
         run.ask("diagnose", "--rephrasings", "4", code=0)
-
-
-def test_workers_share_open_answers(tmp_path: Path) -> None:
-    """A worker of another process takes over what was answered, and the study holds what the answers say."""
-    with open_tasks.server_of_bills() as server:
-        run = prepared("number", tmp_path, server)
-        shared = ["--storage", f"sqlite:///{tmp_path}/study.db", "--study-name", "bills"]
-        run.ask("optimize", *SIZES, *shared, "--out", "run", code=0)
-        n_asked = server.n_asked
-        run.psopt("resume", "run", "--api-base", server.base, "--cache-dir", "other", code=0)
-        # val is known by the study alone: without the cache only train and test are asked for anew
-        on_val = 12 * 4
-        assert server.n_asked - n_asked <= n_asked - on_val
-
-
-def test_a_model_drafts_notes_on_what_fails(tmp_path: Path) -> None:
-    """For numbers test_open_notes has it."""
-    with open_tasks.server_of_complaints() as server:
-        run = prepared("labels", tmp_path, server)
-        run.ask("optimize", *SIZES, "--proposer", "openai/rule", "--out", "run", code=0)
-    proposals = run.json("proposals.json")
-    drafted = [edit for edit in proposals["edits"] if edit["provenance"]["author"] == "openai/rule"]
-    assert [(edit["kind"], edit["label"]) for edit in drafted] == [("note", "")]
-    assert proposals["refused"]  # the same sentence is not taken twice
 
 
 def fair(message: str) -> str:
@@ -238,7 +207,6 @@ def saying(said: str) -> Callable[[str], str]:
 @pytest.mark.parametrize(
     ("judge", "agrees", "bias", "lowest", "highest"),
     [
-        (fair, 1, 0, 0.1, 1),
         (contradicts_itself, 0, -6 / 9, 5 / 9 - 0.2, 5 / 9 + 0.2),  # the same for all, N/A apart
         (praises_the_first, None, -3 / 9, 0, 1),
     ],

@@ -55,24 +55,3 @@ def test_the_screen_the_page_and_the_report_show_the_topic_with_its_evidence(run
     assert "&#34;cost&#34;" in page
     report = (run.folder / "run" / "report.html").read_text()
     assert "&#34;cost&#34;" in report.partition("Unstable samples</h2>")[2].partition("What fixed it</h2>")[0]
-
-
-@only_costs
-def test_edits_that_address_the_topic_are_offered(run: Finished) -> None:
-    edits = run.json("proposals.json")["edits"]
-    of_topic = [edit for edit in edits if "cost" in edit["provenance"]["topic"]]
-    (drafted,) = of_topic
-    assert (drafted["kind"], drafted["label"], drafted["provenance"]["author"]) == ("note", "", "openai/rule")
-    assert "of one piece" in drafted["text"]
-    assert len(drafted["provenance"]["samples"]) > 5
-    assert len({edit["id"] for edit in edits}) == len(edits)
-
-
-@pytest.mark.parametrize("run", [False], indirect=True)
-def test_what_is_wrong_at_random_has_no_topic(run: Finished) -> None:
-    found = json.loads(run.ask("diagnose", *DIAGNOSED, "--json", code=0).stdout)
-    assert found["sensitivity"] > 0.05  # it does shake
-    assert found["groups"] == run.json("weak_spots.json")["before"]["groups"] == []
-    assert "No group of samples with a common wording stands out" in (run.folder / "run" / "report.html").read_text()
-    topics = {edit["provenance"]["topic"] for edit in run.json("proposals.json")["edits"]}
-    assert not any('"' in topic for topic in topics)

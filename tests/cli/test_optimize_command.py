@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import shutil
 import subprocess
@@ -101,33 +100,8 @@ def test_the_same_command_gives_the_same_front_byte_for_byte(user: Any) -> None:
     assert front(user, "again") == front(user, "run")
 
 
-def test_another_seed_gives_another_front_and_without_out_runs_are_numbered(user: Any) -> None:
-    (user.folder / "runs" / "trec-minilm").mkdir(parents=True)
-    told = user("optimize", *SMALL, "--json", "--seed", "0")
-    assert told.stderr == ""
-    assert json.loads(told.stdout)["front"] == read(user.folder, run="runs/trec-minilm-2")["front"]
-    assert front(user, "runs/trec-minilm-2") != front(user, "run")
-
-
 def front(user: Any, run: str) -> bytes:
     return bytes((user.folder / run / "front.json").read_bytes())
-
-
-def test_export_gives_a_prompt_as_text_and_as_one_to_use_again(user: Any) -> None:
-    def exported(pick: str, form: str) -> Any:
-        return user("export", "run", "--pick", pick, "--format", form).stdout
-
-    run = read(user.folder)
-    knee = next(entry for entry in run["front"] if entry["knee"])
-    assert exported("knee", "text") == (user.folder / "run" / "prompts" / f"{knee['id']}.txt").read_text()
-    others = [entry["id"] for entry in run["front"] if entry["id"] != run["baseline"]["id"]]
-    assert exported("A", "json") == exported(others[0], "json")
-    (user.folder / "knee.json").write_text(exported("knee", "json"))
-    given = ["--dataset", "trec", "--prompt", "knee.json", "--samples", "40", "--rephrasings", "3", "--json"]
-    again = json.loads(user("diagnose", *given).stdout)
-    prompt = json.loads(exported("knee", "json"))
-    assert prompt.pop("measured")["model"] == again["model"] == "minilm"
-    assert again["prompt"] == prompt
 
 
 def test_resume_adds_trials_to_a_finished_run_and_says_more_where_that_is_asked_for(user: Any) -> None:
@@ -138,14 +112,3 @@ def test_resume_adds_trials_to_a_finished_run_and_says_more_where_that_is_asked_
     study = optuna.load_study(study_name="run", storage=f"sqlite:///{user.folder / 'more' / 'study.db'}")
     assert len([trial for trial in study.trials if trial.state == optuna.trial.TrialState.COMPLETE]) == 6
     assert read(user.folder, run="more")["settings"]["trials"] == 6
-
-
-def test_diagnose_without_labels_works_and_says_what_it_can_t_tell(user: Any) -> None:
-    (user.folder / "texts.csv").write_text("text\n" + "\n".join(f"when did thing {i} end" for i in range(20)))
-    (user.folder / "task.toml").write_text('labels = ["Number", "Person"]\nnoun = "question"\n')
-    options = ["--dataset", "texts.csv", "--task-file", "task.toml", "--rephrasings", "3"]
-    assert "Without labels" in user("diagnose", *options).stdout
-    report = json.loads(user("diagnose", *options, "--json").stdout)
-    assert report["labelled"] is False
-    assert 0 <= report["sensitivity"] <= 1
-    assert "f1" not in report

@@ -115,7 +115,7 @@ def run_with_all_options(folder: Path, kind: str, verb: str, words: list[str], *
     return {kind + word for word in words if word in ROLES}
 
 
-@pytest.mark.parametrize(("verb", "kind"), [*((verb, "") for verb in VERBS), ("optimize", "dspy/"), ("check", "dspy/")])
+@pytest.mark.parametrize(("verb", "kind"), [*((verb, "") for verb in VERBS), ("optimize", "dspy/")])
 def test_options_arrive_at_every_model_of_a_verb(verb: str, kind: str, folder: Path, engines: list[Any]) -> None:
     names = run_with_all_options(folder, kind, verb, VERBS[verb])
     check_all(engines, names, folder / "kept")

@@ -11,8 +11,7 @@ import pytest
 from psopt.errors import InputError
 from psopt.tasks import load_task
 
-from tests.cli.limited_runs import make_data, read
-from tests.cli.limited_runs import optimize as optimize_limited
+from tests.cli.limited_runs import read
 from tests.cli.telling import check_refused, check_says
 from tests.commands import psopt as psopt_in
 from tests.sweeps import each
@@ -21,7 +20,6 @@ from tests.tracking.small_runs import arguments, optimize
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.fake_server import FakeServer
 
 PEOPLE = (
     "Tell me what sort of answer each question wants.",
@@ -75,20 +73,11 @@ def test_texts_in_python_and_a_baseline_that_is_kept(tmp_path: Path) -> None:
     assert other["source"] == "another source"
 
 
-@pytest.mark.parametrize("content", [list(PEOPLE), {"original": "x", "search": ["x", *PEOPLE], "heldout": []}])
-def test_json_is_read_too(tmp_path: Path, content: Any) -> None:
+def test_json_is_read_too(tmp_path: Path) -> None:
     path = tmp_path / "people.json"
-    path.write_text(json.dumps(content), "utf-8")
+    path.write_text(json.dumps({"original": "x", "search": ["x", *PEOPLE], "heldout": []}), "utf-8")
     optimize(tmp_path / "run", heldout_from=path, trials=1)
     assert read(tmp_path)["other_wordings"]["wordings"] == list(PEOPLE)
-
-
-def test_a_limit_holds_its_calls_back(tmp_path: Path, wordings: Path, server: FakeServer) -> None:
-    given = ["--max-calls", "700", "--trials", "12", "--heldout-from", str(wordings)]
-    optimize_limited(make_data(tmp_path), server, *given, code=3)
-    run = read(tmp_path)
-    assert run["calls"]["made"] <= 700
-    assert run["other_wordings"]["n_wordings"] == 3
 
 
 def test_a_wording_of_a_template_must_have_its_parts(tmp_path: Path) -> None:
@@ -118,13 +107,9 @@ def test_the_screen_run_json_and_the_report_say_how_both_prompts_fare_on_ones_ow
     [
         ("--heldout-from", "people.txt", b"only one\n", "needs 2 wordings or more beside the prompt's own, and has 1"),
         ("--heldout-from", "people.json", b'{"a": 1}', "expected a list of texts, or a rephrasings.json"),
-        ("--heldout-from", "people.json", b'["one", 2]', "number 2 is none"),
-        ("--heldout-from", "people.json", b"[", "no valid JSON"),
-        ("--heldout-from", "people.txt", b"\xff\xfe\x00", "is UTF-16"),
         ("--heldout-from", "missing.txt", None, "can't be read"),
         ("--probe", "probe.csv", None, "there is no such file"),
         ("--probe", "probe.csv", b"text,label\nx,Foo\n", "'Foo' is none of the labels"),
-        ("--probe", "probe.csv", b"", "probe.csv"),
     ],
 )
 def test_what_can_t_be_used_is_one_line_before_anything_is_asked(

@@ -72,17 +72,12 @@ def test_a_run_keeps_prompt_and_inputs_and_is_resumed_without_the_file(folder: P
 @each(
     "options, said",
     [
-        ("--prompt none.txt", "none.txt can't be read"),
         ("--prompt mial.txt", "did you mean"),
-        ("--prompt mail_prompt:promt", "promt"),
         ("--prompt other.json", "is for the labels a, b; the data have billing, sales"),
         ("--prompt field.txt", "names {titel}, and the data have no such column"),
-        ("--prompt mail.txt --prompt-format latex", "latex"),
         ("--prompt mail.txt --answer yaml:team", "yaml:team"),
         ("--prompt own.json --answer json:team", "own.json is in psopt's own form"),
         ("--prompt mail.txt --response-format other.json", "--response-format other.json"),
-        ("--prompt mail.txt --response-format no.json", "no.json can't be read"),
-        ("--prompt mail.txt --input titel", "has no column 'titel'"),
         ("--input subject --input team", "column 'team' can't hold both"),
         ("--prompt mail.txt --strategy simple", "leave one of them out"),
         ("--answer json:team", "give --prompt too"),

@@ -6,9 +6,8 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import psopt as package
 import pytest
 
 from tests.cli.guarding import Guard
@@ -18,8 +17,6 @@ from tests.commands import run_command
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from psopt.tasks import Task
 
     from tests.fake_server import FakeServer
 
@@ -125,14 +122,6 @@ def test_a_prompt_that_does_not_say_its_model_stops_in_one_line(folder: Folder, 
         assert done.stderr == f"psopt: prompt {named} does not say which model it is for: give --model\n"
 
 
-def test_minilm_is_the_default_only_without_a_prompt(folder: Folder) -> None:
-    done = folder.psopt("diagnose", "--dataset", "data.csv", "--rephrasings", "2", OPENAI_API_KEY="")
-    assert "model minilm, the default" in done.stderr
-    done = folder.psopt("optimize", "--dataset", "data.csv", "--prompt", "prompt.txt", "--out", "none", code=2)
-    assert "psopt: prompt prompt.txt does not say which model it is for: give --model" in done.stderr
-    assert not (folder.path / "none").exists()
-
-
 def test_what_is_said_on_the_command_line_goes_before_the_runs(folder: Folder) -> None:
     server = folder.server
     server.reset()
@@ -149,16 +138,6 @@ def test_prompts_of_different_models_are_not_compared_unsaid(folder: Folder) -> 
     other = sorted((folder.path / "other" / "prompts").glob("*.json"))[0]
     done = folder.psopt("compare", "--dataset", "data.csv", "--prompt", folder.prompt, "--prompt", str(other), code=2)
     check_refused(done, "were measured differently", "with model openai/run")
-
-
-def test_a_prompt_that_was_measured_with_an_object_says_so(
-    folder: Folder, task: Task, keyword_model: Any, tmp_path: Path
-) -> None:
-    run = package.optimize(task, model=keyword_model, trials=2, rephrasings=2, out=tmp_path / "own")
-    prompt = run.path / "prompts" / f"{run.baseline.id}.json"
-    done = folder.psopt("classify", "--prompt", str(prompt), code=2)
-    assert "was measured with a model object in Python (keyword), which no name loads: give --model" in done.stderr
-    assert "psopt.optimize(task, model=.." in folder.psopt("resume", str(run.path), code=2).stderr
 
 
 def test_dspy_fetches_nothing_beside_the_answers(folder: Folder) -> None:

@@ -45,21 +45,12 @@ def test_two_runs_are_a_table_and_a_page_and_as_json_data_alone(folder: Path) ->
     assert data["changed_settings"]["model"] == models
 
 
-def test_three_runs_are_one_page(folder: Path) -> None:
-    done = psopt(folder, "report", "runs/weak", "runs/good", "runs/good", "--html", "three.html", "--json", code=0)
-    data = json.loads(done.stdout)
-    assert [shown["run"] for shown in data["runs"]] == ["runs/weak", "runs/good", "runs/good"]
-    assert [each["against_first"] for each in data["further"]] == [data["against_first"]]
-    assert (folder / "three.html").is_file()
-
-
 @each(
     "words, said",
     [
         (["runs/weak", "nowhere"], "no run directory"),
         (["runs/weak", "runs/good", "--html", "nowhere/page.html"], "there is no folder"),
         (["runs/weak", "--html", "page.html"], "--html is of several runs"),
-        (["runs/weak", "runs/good", "--pick", "nothing"], "nothing"),
         (["runs/weak"] + 5 * ["runs/good"], "6 runs are too many for one page: give 5 at most"),
     ],
 )

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,7 +12,7 @@ from psopt.runs import held
 
 from tests.cli.limited_runs import own_words
 from tests.cli.telling import check_refused
-from tests.commands import environment, psopt
+from tests.commands import psopt
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,53 +95,3 @@ def test_a_report_that_can_t_be_written_is_one_line(here: Path, monkeypatch: pyt
 
     monkeypatch.setattr("psopt.runs._directory.tempfile.NamedTemporaryFile", refuse)
     check_refused(psopt(here, "report", "run"), "run/report.html can't be written: Read-only file system")
-
-
-EACH_COMMAND = """
-import json, sys
-from psopt.cli import main
-
-for words in json.loads(sys.argv[1]):
-    code = 0
-    try:
-        main(words.split())
-    except SystemExit as ended:
-        code = ended.code
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-        stream.buffer.write(b"\\0%d\\0" % code)
-"""
-
-
-def test_no_verb_fails_at_characters_that_the_output_lacks(made: Path) -> None:
-    """In a locale without any; encodings are swept by test_code_pages, which has all commands."""
-    bare = {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    (made / "new.txt").write_text("when did it end …\n", "utf-8")
-    commands = [
-        "",
-        "resume run",
-        f"diagnose --dataset data.csv {' '.join(SIM)}",
-        f"check --dataset data.csv {' '.join(SIM)} --min-f1 0 --json",
-        "classify --prompt run new.txt",
-        "rephrase --dataset data.csv",
-        "export run --format json",
-        "report run",
-        "select run 日本",
-        "diagnose --dataset 日本.csv",
-    ]
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", EACH_COMMAND, json.dumps(commands)],
-        cwd=made,
-        env={**environment(made), **bare},
-        capture_output=True,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stderr
-    printed, said = (stream.split(b"\0") for stream in (done.stdout, done.stderr))
-    assert len(printed) == len(said) == 2 * len(commands) + 1
-    for words, out, err, code in zip(commands, printed[::2], said[::2], said[1::2], strict=False):
-        assert b"Traceback" not in err, words
-        assert b"bug of psopt" not in err, words
-        assert int(code) == (2 if "日本" in words else 0), (words, err)
-        if "json" in words:
-            assert set(json.loads(out.decode("utf-8")))

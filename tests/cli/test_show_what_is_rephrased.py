@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from psopt.search_spaces import Prompt
-from psopt.templates import Field, Message, Part, Slot, Template
 
 from tests.cli.telling import check_refused, check_says
 from tests.commands import psopt
@@ -65,17 +63,6 @@ def test_what_is_shown_is_what_is_rephrased(folder: Path) -> None:
     assert all("{subject}" in text and '"urgent"' in text for text in texts)
 
 
-def test_a_terminal_gets_colours(folder: Path) -> None:
-    terminal: dict[str, Any] = {"FORCE_COLOR": "1", "TERM": "xterm"}
-    out = psopt(folder, *SHOW, "prompt.txt", **terminal).stdout
-    assert "\x1b[1;32mDecide whether \x1b[0m\x1b[36m{subject}\x1b[0m" in out
-    assert '\x1b[2m"urgent"\x1b[0m' in out
-    assert "<rephrase>" not in out
-    assert all(len(re.sub(r"\x1b\[[\d;]*m", "", line)) <= 80 for line in out.splitlines())
-    out = psopt(folder, *SHOW, "prompt.txt", **terminal, NO_COLOR="1").stdout
-    assert without_places(out) == MARKED
-
-
 def test_json_holds_every_stretch(folder: Path) -> None:
     done = psopt(folder, *SHOW, "prompt.txt", "--json")
     assert done.stderr == ""
@@ -87,20 +74,6 @@ def test_json_holds_every_stretch(folder: Path) -> None:
     assert {stretch["kind"] for stretch in stretches} == {"rephrased", "kept", "field", "slot"}
     assert {"text": "{subject}", "kind": "field", "passage": 0} in stretches
     assert {"text": "{{ body }}", "kind": "field"} in stretches
-
-
-def test_prompts_of_other_kinds_are_shown_in_psopts_form_without_edits_or_as_not_rephrased(folder: Path) -> None:
-    (folder / "own.txt").write_text("Sort the mail.\n")
-    out = psopt(folder, *SHOW, "own.txt").stdout
-    assert "<rephrase>Sort the mail.</rephrase>\nAnswer with exactly one of these labels" in out
-    template = Template((Message("user", (Part(0), Slot("notes", opening="\n\n"), "\n", Field("body", "{body}"))),))
-    prompt = Prompt("Sort it.", ("aaa", "bbb"), notes=("Be exact.",), template=template)
-    (folder / "edited.json").write_text(json.dumps(prompt.to_dict()))
-    done = psopt(folder, *SHOW, "edited.json")
-    assert done.stdout == "<rephrase>Sort it.</rephrase>\n\n{{psopt.notes}}\n{body}\n"
-    assert "What was added to it (1 edits)" in done.stderr
-    (folder / "bare.txt").write_text("{body} Answer with JSON only.\n")
-    assert "Nothing of it is rephrased: mark instructions" in psopt(folder, *SHOW, "bare.txt", code=0).stderr
 
 
 @pytest.mark.parametrize(

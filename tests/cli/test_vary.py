@@ -86,13 +86,6 @@ def test_a_check_may_ask_for_s_beyond_reruns(psopt: Any, data: Path) -> None:
     psopt(*words, "--sure", code=1 if bound["interval"][1] > 0.9 else 0)
 
 
-def test_the_estimate_counts_what_is_sent(psopt: Any, drawing: FakeServer) -> None:
-    for words, calls in ((HOT, [32, 32]), (["--vary", "repeat"], [32, 16]), (["--vary", "padding"], [32])):
-        told = json.loads(psopt("diagnose", *words, "--dry-run", "--json").stdout)
-        assert [phase["calls"] for phase in told["phases"]] == calls
-    assert n_sent(drawing) == 0
-
-
 def test_changed_texts_are_told_apart_by_family(psopt: Any, data: Path) -> None:
     found = json.loads(psopt("diagnose", "--vary", "input", "--rephrasings", "11", "--json").stdout)
     families = found["per_family"]
@@ -128,12 +121,9 @@ def test_python_has_the_same_by_keyword(data: Path, drawing: FakeServer, monkeyp
     "verb, words, said",
     [
         ("check", ["--max-sensitivity", ".1", "--beyond-reruns"], "add --vary repeat"),
-        ("check", ["--min-f1", ".1", "--beyond-reruns", "--vary", "repeat"], "give --max-sensitivity too"),
-        ("diagnose", ["--vary", "inputs"], "did you mean 'input'"),
         ("diagnose", ["--vary", "text-paraphrase"], "add --rephraser MODEL"),
         ("diagnose", ["--vary", "repeat", "--rephrasings", "1"], "--rephrasings 2"),
         ("optimize", ["--vary", "input"], "psopt diagnose and psopt check take them"),
-        ("optimize", ["--vary", "repeat"], "psopt diagnose and psopt check take them"),
         ("compare", ["--vary", "repeat", "--model2", "minilm"], "leave it out here"),
     ],
 )

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import random
-import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -190,28 +189,6 @@ def test_a_postgresql_that_is_restarted_is_waited_for_and_its_password_is_kept_n
     assert "secret-word" not in written + json.dumps(study.user_attrs)
 
 
-def wait_for_writing(file: Path, process: Process) -> None:
-    """Wait until a process writes to a file, or has ended."""
-    size = file.stat().st_size
-    wait_until(lambda: process.poll() is not None or file.stat().st_size > size)
-
-
-def test_a_journal_is_killed_again_and_again_and_gone_on_with(start: Start, tmp_path: Path) -> None:
-    chance = random.Random(2)
-    log, manifest = tmp_path / "study.log", tmp_path / "run" / "run.json"
-    process = optimize(start, f"journal:{log}", 16)
-    for _ in range(4):
-        wait_until(manifest.is_file)
-        wait_for_writing(log, process)  # killed sooner, it would only have been importing
-        let_run(process, chance.uniform(0.0, 0.6))
-        process.kill()
-        process.wait()
-        json.loads(manifest.read_text())
-        process = start("resume", "run")
-    finished(process)
-    check_study(f"journal:{log}", tmp_path, 16)
-
-
 def test_what_can_t_be_joined_is_one_clear_line(tmp_path: Path) -> None:
     storage, nowhere = f"sqlite:///{tmp_path / 'other.db'}", "postgresql://nobody:pass@127.0.0.1:1/x"
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -235,20 +212,3 @@ def test_other_data_than_the_study_s_are_refused(tmp_path: Path) -> None:
     (tmp_path / "other.csv").write_text("\n".join(["text,label", *rows]))
     done = psopt(tmp_path, "worker", *study, "--dataset", "other.csv")
     check_refused(done, "are not those of the study", "--dataset")
-
-
-def test_a_full_disk_is_one_clear_line_and_what_was_finished_is_kept(tmp_path: Path) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("only root may mount a small disk")
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", disk], capture_output=True)
-    if mounted.returncode:
-        pytest.skip("mounting is not allowed here")
-    try:
-        done = psopt(tmp_path, "optimize", *COMMON, "--trials", "60", "--out", disk / "run", code=2)
-        assert "Traceback" not in done.stderr
-        assert "full" in done.stderr or "No space" in done.stderr
-        json.loads((disk / "run" / "run.json").read_text())
-    finally:
-        subprocess.run(["umount", "-l", disk], check=True)

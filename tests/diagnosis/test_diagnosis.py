@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from psopt.diagnosis import (
     Diagnosis,
-    PhraseIndex,
     PromptReport,
     diagnose_predictions,
     find_slices,
@@ -61,15 +60,6 @@ def test_need_is_that_of_the_view_and_finds_the_two_groups_that_shake(
     assert [group.share for group in groups] == pytest.approx([0.5, 0.5])
 
 
-def test_a_phrase_that_other_classes_share_names_no_group(task: Task, keyword_model: Any) -> None:
-    """ "did" is in all the shaking questions here, but as often in others that are right."""
-    samples = [Sample(f"a{i}", f"when did {i} end ?", "Number") for i in range(6)]
-    samples += [Sample(f"b{i}", f"who did {i} love ?", "Person") for i in range(6)]
-    predictions = evaluate(keyword_model, seed_prompt(task), REPHRASINGS, samples)
-    phrases = {phrase for group in find_slices(predictions, "accuracy") for phrase in group.phrases}
-    assert "did" not in phrases
-
-
 def test_function_words_alone_name_no_group(predictions: Any) -> None:
     """Every text of one class that shakes shows "was not a", and no other words that others lack."""
     samples = tuple(
@@ -98,35 +88,6 @@ def test_weak_samples_come_most_sensitive_first_with_their_answers(predictions: 
     assert weak[0].consistency == pytest.approx(0.75)
     data = json.loads(json.dumps(diagnosis.to_dict()))
     assert {"view", "label", "predicted", "size", "topic", "samples"} <= set(data["groups"][0])
-
-
-def test_with_many_classes_the_weak_ones_are_shown_wherever_they_stand() -> None:
-    labels = tuple(f"L{number:02}" for number in range(30))
-    samples = tuple(Sample(f"{label}-{n}", f"text {n} of {label}", label) for label in labels for n in range(2))
-    answers = np.array([[row // 2, 0 if row >= 50 and row % 2 else row // 2] for row in range(60)])
-    weak = diagnose_predictions(Predictions(answers, samples, labels)).failure_cases["consistency"]
-    assert [case.label for case in weak] == list(labels[25:])
-
-
-def test_the_order_of_samples_changes_no_group(predictions: Any) -> None:
-    order = np.random.default_rng(0).permutation(40)
-    one, other = find_slices(predictions, "accuracy"), find_slices(predictions.of_samples(order), "accuracy")
-    assert _groups(one) == _groups(other)
-
-
-def _groups(slices: Any) -> set[Any]:
-    return {(group.label, group.phrases, frozenset(group.samples)) for group in slices}
-
-
-def test_texts_too_few_to_share_a_phrase_give_no_group(predictions: Any) -> None:
-    assert find_slices(predictions.of_samples(np.arange(2)), "sensitivity") == ()
-
-
-def test_purity_counts_two_texts_of_no_label() -> None:
-    index = PhraseIndex.of(["who a", "who b", "who c"])
-    labelled = [Sample("1", "who x", "Person"), Sample("2", "who y", "Person"), Sample("3", "when z", "Number")]
-    purity = index.purity(labelled, ["Number", "Person"])
-    np.testing.assert_allclose(purity[index.phrases.index("who")], [0, 2 / 4])
 
 
 LABELS = ("Number", "Entity")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from psopt.diagnosis import PhraseIndex, diagnose_predictions, find_slices
+from psopt.diagnosis import find_slices
 from psopt.evaluation import Predictions
 from psopt.tasks import Row, Sample
 
@@ -41,20 +41,3 @@ def test_a_slice_names_the_field_that_tells_in_readable_words(predictions: Any, 
     phrases = " ".join(phrase for one in found for phrase in one.phrases)
     assert "reason" not in phrases
     assert "id:" not in phrases
-
-
-def test_a_phrase_is_counted_in_its_field_and_in_the_whole() -> None:
-    index = PhraseIndex.of([row("Bill", "Hi")] * 3 + [row("Hi", "Bill")] * 3)
-    shown = dict(zip(index.phrases, np.asarray(index.shown.sum(axis=0)).ravel(), strict=True))
-    assert (shown["bill"], shown["subject: bill"], shown["subject: ^bill"], shown["body: hi"]) == (6, 3, 3, 3)
-    assert "^bill" not in shown
-    assert "subject" not in shown
-
-
-def test_one_column_and_plain_texts_are_diagnosed_alike(predictions: Any) -> None:
-    plain = tuple(Sample(s.id, str(s.text), s.label) for s in predictions.samples)
-    single = tuple(Sample(s.id, Row(str(s.text), {"body": str(s.text)}, ("body",)), s.label) for s in plain)
-    of_plain, of_single = (
-        diagnose_predictions(Predictions(predictions.array, samples, LABELS)).to_dict() for samples in (plain, single)
-    )
-    assert of_plain == of_single

@@ -65,17 +65,6 @@ def test_a_class_that_the_model_does_not_know_is_laid_to_the_model() -> None:
     assert "20 of them are of classes that the model gets wrong too often" in found.line
 
 
-def test_where_words_cannot_judge_a_known_class_is_trusted_and_an_unknown_one_not() -> None:
-    mute = tuple(Sample(f"s{i}", "§", LABELS[i % 2]) for i in range(40))
-    answers = by_words()
-    answers[4] = 1
-    (suspect,) = find_suspects(Predictions(answers, mute, LABELS)).samples
-    assert (suspect.by_words, suspect.is_kept_out) == (None, True)
-    none_known = find_suspects(Predictions(1 - by_words(), mute, LABELS))
-    assert len(none_known.samples) == 40
-    assert not none_known.kept_out
-
-
 def test_without_suspects_the_others_stay_as_they_are() -> None:
     whole = Predictions(by_words(), samples(wrong=(4, 9)), LABELS)
     trusted = without_suspects(whole)

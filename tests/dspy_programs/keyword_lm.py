@@ -95,22 +95,3 @@ def keyword_lm(**options: Any) -> Any:
 def n_calls(lm: Any) -> int:
     """How often a language model of these was asked."""
     return int(lm._engine_spec.n_calls)
-
-
-class KnowingEngine(KeywordEngine):
-    """Knows what most texts are; of every fourth, by the text and the wording, it says the first label."""
-
-    def __init__(self, truth: dict[str, str]) -> None:
-        super().__init__()
-        self.truth = truth
-
-    def value(self, field: Any, reading: Any) -> Any:
-        if not field.labels:
-            return super().value(field, reading)
-        knows = zlib.crc32(f"{reading.description} {reading.text}".encode()) % 4
-        return self.truth.get(reading.text, field.labels[0]) if knows else field.labels[0]
-
-
-def knowing_lm(truth: dict[str, str]) -> Any:
-    """A language model for programs whose texts and labels the test knows."""
-    return lm_of(KnowingEngine(truth), "test/knowing")

@@ -95,13 +95,6 @@ def test_what_is_expected_is_said_and_nothing_is_written_here(
     assert run["prompt_limits"] == {"edits": 25, "tokens": None}
 
 
-def test_of_two_labels_a_round_offers_as_many_demonstrations_as_there_is_room_for(tmp_path: Path) -> None:
-    better = compiled(predict(), tmp_path, None, (TRAIN, FEW[1]), num_trials=4)
-    offered = {name[: len("examples 1: typical")] for trial in better.run.study.trials for name in trial.params}
-    assert {f"examples {n}: typical" for n in (1, 2, 5, 6, 7, 8)} <= offered
-    assert not any(name.startswith("examples 9") for name in offered)
-
-
 def test_a_limit_returns_the_best_so_far(tmp_path: Path) -> None:
     lm, heard, sizes = keyword_lm(), Listener(), {"num_trials": 12, "num_rephrasings": 4}
     better = compiled(predict(), tmp_path, lm, FEW, heard, max_calls=330, **sizes)

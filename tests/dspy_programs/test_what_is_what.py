@@ -6,7 +6,6 @@ import copy
 import datetime as dt
 import decimal
 import functools
-import pathlib
 import re
 import threading
 import types
@@ -108,11 +107,6 @@ def with_constant(end: str) -> Callable[[str], str]:
     return lambda text: text + end
 
 
-class Shouts(Sorter):
-    def forward(self, question: str) -> Any:
-        return self.sort(question=question.upper())
-
-
 class Whispers(Sorter):
     def forward(self, question: str) -> Any:
         return self.sort(question=question.lower())
@@ -135,8 +129,6 @@ def test_what_decides_answers_is_in_what_a_program_is(tmp_path: Path) -> None:
     runs: list[tuple[str, Any, Any, str, Any]] = [
         ("nothing before", Prefixed("who: "), FEW, "", None),
         ("", Prefixed("who: "), FEW, "", None),
-        ("the program's code", Prefixed("how many: "), FEW, "", None),
-        ("the program's code", Shouts(), FEW, "", None),
         ("the program's code", Whispers(), FEW, "", None),
         ("the examples", Whispers(), OTHER, "", None),
         ("its instructions", asked_otherwise, OTHER, "", None),
@@ -154,7 +146,7 @@ def test_what_decides_answers_is_in_what_a_program_is(tmp_path: Path) -> None:
             assert said == []
         else:
             assert f"differs in {what}" in said[0]
-    assert len(list(tmp_path.glob("run-earlier-*"))) == 7
+    assert len(list(tmp_path.glob("run-earlier-*"))) == 5
 
 
 def lenient(example: Any, prediction: Any, trace: Any = None) -> float:
@@ -274,25 +266,17 @@ def test_counts_and_models_of_a_student_are_no_part_of_it_and_types_are() -> Non
         (beside(), beside(judge=Asks(lm=dspy.LM("openai/one")))),
         (beside(), beside(helper=module("text.lower()"))),
         (beside(), beside(weights=[2])),
-        (beside(), beside(like=re.compile("b"))),
-        (beside(judge=functools.cache(shouting)), beside(judge=functools.cache(whispering))),
         (predict(), OTHER_STEP),
         (SHARE, WORD),
         (Asks(lm=dspy.LM("openai/one")), Asks(lm=dspy.LM("openai/two"))),
-        (Asks(stage="first"), Asks(stage="second")),
         (dt.date(2026, 1, 1), dt.date(2026, 1, 2)),
         (decimal.Decimal("1.0"), decimal.Decimal("1.00")),
-        (pathlib.PurePosixPath("a"), pathlib.PurePosixPath("b")),
-        (re.compile("a"), re.compile("a", re.IGNORECASE)),
         (functools.partial(shouting, "a"), functools.partial(shouting, "b")),
         (shouting, whispering),
         (with_constant("!"), with_constant("?")),
         (Prefixed(temperature=0.0), Prefixed(temperature=0.9)),
-        (functools.cache(shouting), functools.cache(whispering)),
         (Prefixed({"a": [Picture(b"1")]}), Prefixed({"a": [Picture(b"2")]})),
-        (dspy.Tool(shouting), dspy.Tool(whispering, name="shouting")),
         (np.float64(1), np.float64(2)),
-        (np.arange(3), np.arange(3.0)),
         (np.array([{"a": 1}]), np.array([{"a": 2}])),
         (Slotted([1]), Slotted([2])),
         (dspy.Example(a=1), dspy.Example(a=2)),
@@ -330,29 +314,6 @@ def test_no_copy_shares_a_step_and_the_student_stays_as_it_is(tmp_path: Path, ca
     assert better.steps[1] is not student.steps[1]
     assert better.steps[0] is student.steps[0]
     assert better.more["inner"][1][0] is not student.more["inner"][1][0]
-
-
-class Stubborn(Locked):
-    def deepcopy(self) -> Any:
-        return self
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        raise TypeError("no")
-
-
-class Kept(list[Any]):
-    """A list of one's own kind, which shares what is in it."""
-
-    def __deepcopy__(self, memo: Any) -> Any:
-        return self
-
-
-def test_where_a_step_would_be_shared_all_the_same_one_line_names_it(tmp_path: Path) -> None:
-    student = Locked()
-    student.steps = Kept(student.steps)
-    with pytest.raises(InputError, match=r"Locked.steps\[1\] can't be copied"):
-        compiled(student, tmp_path)
-    assert compiled(Stubborn(), tmp_path / "stubborn").steps[1] is not None
 
 
 class Calls(Sorter):

@@ -78,13 +78,6 @@ def test_whatever_the_parts_each_answer_is_asked_once(
     assert in_parts.budget.usage.made == 120
 
 
-def test_a_metric_s_scores_come_with_the_whole_grid(task: Task) -> None:
-    prompt = seed_prompt(task)
-    in_parts = evaluator_of(Judged(), task)
-    in_parts.answers(prompt, "val", HALF)
-    assert_same(in_parts.predictions(prompt, "val"), evaluator_of(Judged(), task).predictions(prompt, "val"))
-
-
 def test_answers_are_a_copy_of_one_split_s_and_cells_of_another_grid_are_refused(
     task: Task, keyword_model: Any
 ) -> None:
@@ -112,20 +105,6 @@ def test_a_part_that_is_remembered_is_not_asked_for(task: Task, *, from_probabil
     assert (second.budget.usage.made, second.budget.usage.cached) == (0, 60)
     assert_same(second.predictions(prompt, "val"), expected.predictions(prompt, "val"))
     assert (second.budget.usage.made, second.budget.usage.cached) == (60, 60)
-
-
-def test_what_was_asked_here_stays_where_others_remember_it_otherwise(task: Task, keyword_model: Any) -> None:
-    prompt = seed_prompt(task)
-    evaluator = evaluator_of(keyword_model, task)
-    announced: list[Any] = []
-    evaluator.announce(lambda prompt, split: announced.append((prompt.id, split)))
-    for cells in (HALF & (np.arange(40) < 20)[:, None], HALF, HALF):
-        own = evaluator.answers(prompt, "val", cells)
-    evaluator.remember(prompt, "val", np.full(SHAPE, 2))
-    assert evaluator.knows(prompt.id, "val")
-    np.testing.assert_array_equal(evaluator.predictions(prompt, "val").array, np.where(HALF, own, 2))
-    assert (evaluator.budget.usage.made, evaluator.budget.usage.cached) == (60, 60)
-    assert announced == [(prompt.id, "val")] * 2, "only what is asked is announced"
 
 
 def test_a_chat_model_is_asked_once_for_each_cell_and_explains_the_whole(

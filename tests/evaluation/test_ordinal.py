@@ -10,7 +10,6 @@ import pytest
 from psopt.answers import AnswerType
 from psopt.evaluation import Predictions, compare_paired, score
 from psopt.metrics import mean_interval, sensitivity
-from psopt.search.racing import sample_gains
 from sklearn.metrics import cohen_kappa_score
 
 from tests.evaluation.grids import grid
@@ -69,29 +68,6 @@ def test_intervals_and_tests_are_those_of_closeness(drawn: Predictions) -> None:
     assert paired["f1"].difference == pytest.approx(1 - scores.f1)
     assert paired["sensitivity"].difference == pytest.approx(-scores.sensitivity)
     assert paired["f1"].p_value < 0.01
-
-
-def test_races_are_run_on_the_same_measures(drawn: Predictions) -> None:
-    whole = np.ones(drawn.array.shape, dtype=bool)
-    gains = sample_gains(drawn.array, whole, drawn.truth, 6, ORDERED)
-    plain = sample_gains(drawn.array, whole, drawn.truth, 6)
-    assert gains[:, 0].mean() == pytest.approx(score(drawn).f1)
-    assert (gains[:, 1] >= plain[:, 1] - 1e-12).all(), "near answers disagree less"
-    pairs = [
-        1 - ORDERED.similarity[row[first], row[second]]  # type: ignore[index]
-        for row in drawn.array
-        for first in range(6)
-        for second in range(6)
-        if first != second
-    ]
-    assert -gains[:, 1].mean() == pytest.approx(np.mean(pairs)), "over distinct pairs: unbiased"
-
-
-def test_one_answer_to_everything_is_hollow() -> None:
-    assert score(predictions([[2, 2]] * 3, [0, 2, 4])).is_hollow
-    assert not score(predictions([[2, 3]] * 3, [0, 2, 4])).is_hollow
-    plain = replace(predictions([[2, 2]] * 3, [0, 2, 4]), answers=AnswerType())
-    assert score(plain).is_hollow, "its F1 is that of a constant answer"
 
 
 def test_similarities_are_a_kernel_on_any_scale() -> None:

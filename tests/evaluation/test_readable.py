@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 import pytest
-from psopt.answers import NO_LABEL_CURES, NoLabel
-from psopt.evaluation import Predictions, kind_array, na_examples, na_lines, readable_sensitivity, score
+from psopt.answers import NoLabel
+from psopt.evaluation import Predictions, na_lines, readable_sensitivity, score
 
 from tests.evaluation.grids import grid
 
@@ -54,11 +54,3 @@ def test_screens_and_reports_say_it_with_an_answer_of_each_kind() -> None:
         f"S among the answers that were read: {readable}, in place of {s}",
         'N/A, no JSON: 8, such as "I\'d say a"',
     ]
-
-
-def test_every_kind_fits_into_the_array_of_kinds() -> None:
-    for kind in NO_LABEL_CURES:
-        missed = (NoLabel(0, 1, kind, "x"),)
-        of_kind = dataclasses.replace(predictions(SHAKING), no_labels=missed)
-        assert kind_array(of_kind)[0, 1] == kind
-        assert na_examples(of_kind)[kind].said == "x"

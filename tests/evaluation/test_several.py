@@ -79,11 +79,3 @@ def test_the_gate_must_hold_with_every_model(after: tuple[float, float], verdict
     chances = [p for one in each for p in one.p_better]
     assert test.p_value == max(test.p_not_worse, min(1.0, 4 * min(chances)))
     assert set(test.to_dict()["of_models"]) == {"m0", "m1"}
-
-
-def test_with_one_model_the_gate_is_as_it_was() -> None:
-    found = gate(predictions(0.7, seed=3), {"new": predictions(0.95, seed=11)})
-    test = found.tests[0]
-    assert not test.of_models
-    better = min(1.0, 2 * min(test.f1.better, test.sensitivity.better))
-    assert test.p_value == max(test.f1.not_worse, test.sensitivity.not_worse, better)

@@ -11,7 +11,6 @@ from psopt.evaluation import (
     level_for_rate,
     most_error,
     risk_coverage,
-    sequence,
     steadiness,
     vote_is_right,
     votes,
@@ -67,13 +66,6 @@ def test_the_threshold_is_the_last_of_a_sequence_that_begins_with_the_steadiest(
     assert level_for_error(steady, right, 0.1).least == 0.8
     assert level_for_error(steady, right, 0.02) is None
     assert kept_from(steady, right, 0.8) == kept
-
-
-def test_where_no_answer_names_a_label_nothing_is_kept() -> None:
-    steady, right = np.full(30, -1.0), np.zeros(30, bool)
-    assert sequence(steady, right, 0.1) == []
-    assert level_for_error(steady, right, 0.1) is None
-    assert kept_from(steady, right, -1).n_kept == 0
 
 
 @pytest.mark.parametrize("levels", [5, None])

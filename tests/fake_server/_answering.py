@@ -7,17 +7,13 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from tests.fake_server._answer_form import answer_frame, schema_frame, thought_about
-from tests.fake_server._conversation import read_conversation
 from tests.fake_server._drafts import written
+from tests.fake_server._known_texts import KnownTexts, frame_of
 from tests.fake_server._prompt_reading import dspy_field, listed_labels, text_of
-from tests.fake_server._reading_model import ReadingModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tests.fake_server._answer_form import Frame
-    from tests.fake_server._conversation import Conversation
     from tests.fake_server._options import FakeServerOptions
 
 ANSWER_SHARE = 0.7  # of the probability, where there is no model to ask; the other labels share the rest
@@ -35,45 +31,42 @@ def digest(body: dict[str, Any]) -> str:
 
 
 class Answerer:
-    """Answers requests; a model of psopt's own, where it is asked for, is loaded once."""
+    """Answers requests; what is known of texts, where that is asked for, is read once."""
 
-    def __init__(self) -> None:
-        self._models: dict[str, ReadingModel] = {}
+    def __init__(self, options: FakeServerOptions) -> None:
+        columns = options.inputs.split(","), options.label_column
+        self._known = KnownTexts(options.task, *columns) if options.task else None
 
-    async def load(self, options: FakeServerOptions) -> ReadingModel | None:
-        """Load the model that reads prompts, if there is one, so that the first request need not wait for it."""
-        name = options.reading_model
-        if not name:
-            return None
-        if name not in self._models:
-            self._models[name] = ReadingModel(name, options.task, options.task_columns)
-        await self._models[name].load()
-        return self._models[name]
-
-    async def answer(self, body: dict[str, Any], options: FakeServerOptions) -> dict[str, Any]:
+    def answer(self, body: dict[str, Any], options: FakeServerOptions) -> dict[str, Any]:
         """Return a chat completion for a request."""
-        message = _user_message(body)
-        text = written(message, body.get("temperature") or 0.0, options.drafts)
+        asked = _user_message(body)
+        text = written(asked, body.get("temperature") or 0.0, options.drafts)
         if text is not None:
             return self.completion(body, text)
-        model = await self.load(options)
-        labels = _labels(body, options, model)
-        shares: dict[str, float] | None = None
+        listed = _listed(body)
+        turns = [text_of(turn) for turn in body["messages"]]
+        knows = self._known if options.answer == "knows" else None
+        labels = listed or (knows.labels if knows else ())
         if options.answer.startswith("fixed:"):
             answer = options.answer.removeprefix("fixed:")
         elif not labels:
             answer = "There are no labels to choose from."
-        elif model:
-            answer, shares = await model.label(body["messages"], tuple(labels))
+        elif knows:
+            answer = knows.answer("\n".join([*turns[:-1], ""]), asked)
         else:
             answer = labels[int(digest(_decisive(body, options.varies))[:12], 16) % len(labels)]
-        before, after = _frame(body, message, labels, options, model)
+        start, end = "", ""
+        if options.structured == "yes" and "response_format" in body:
+            start, end = '{"label": "', '"}'
+        elif field := dspy_field(asked):
+            start, end = f"[[ ## {field} ## ]]\n", "\n\n[[ ## completed ## ]]"
+        elif knows and not listed:
+            start, end = frame_of("\n".join(turns))
         places = None
         is_told = options.logprobs == "yes" or (options.logprobs == "free" and "response_format" not in body)
         if is_told and body.get("logprobs"):
-            shares = shares or _shares(answer, labels)
-            places = token_logprobs(before, answer, after, shares, body.get("top_logprobs") or 0)
-        return self.completion(body, before + answer + after, places)
+            places = token_logprobs(start, answer, end, _shares(answer, labels), body.get("top_logprobs") or 0)
+        return self.completion(body, start + answer + end, places)
 
     @staticmethod
     def completion(
@@ -119,34 +112,6 @@ def _listed(body: dict[str, Any]) -> list[str]:
     """The labels that some turn of the user's lists: the first, where examples are turns."""
     said = (text_of(turn) for turn in body["messages"] if turn["role"] == "user")
     return next(filter(None, map(listed_labels, said)), [])
-
-
-def _labels(body: dict[str, Any], options: FakeServerOptions, model: ReadingModel | None) -> Sequence[str]:
-    """What may be answered: what the request allows, psopt's own form or DSPy's lists, or the server was told."""
-    told = options.told_labels or (model.labels if model else ())
-    allowed = _allowed_labels(body, told) if options.structured == "yes" else None
-    return allowed or _listed(body) or told
-
-
-def _frame(
-    body: dict[str, Any], message: str, labels: Sequence[str], options: FakeServerOptions, model: ReadingModel | None
-) -> Frame:
-    """What stands before and after the label, in the form that the request asks for."""
-    listed = _listed(body)
-    if options.structured == "yes" and "response_format" in body:
-        schema = _schema(body)
-        if schema or listed:
-            return schema_frame(schema, labels, "" if listed else thought_about(message))
-    if field := dspy_field(message):
-        return f"[[ ## {field} ## ]]\n", "\n\n[[ ## completed ## ]]"
-    if listed or not labels or options.answer.startswith("fixed:"):
-        return "", ""
-    return answer_frame(_read(body, labels, model), labels)
-
-
-def _read(body: dict[str, Any], labels: Sequence[str], model: ReadingModel | None) -> Conversation:
-    messages = body["messages"]
-    return model.conversation(messages, labels) if model else read_conversation(messages, labels)
 
 
 def token_logprobs(before: str, answer: str, after: str, shares: dict[str, float], n_top: int) -> list[dict[str, Any]]:
@@ -197,18 +162,3 @@ def _user_message(body: dict[str, Any]) -> str:
         return next(text_of(turn) for turn in reversed(body["messages"]) if turn["role"] == "user")
     except (KeyError, TypeError, AttributeError, StopIteration):
         raise BadRequestError("'messages' must hold a user message") from None
-
-
-def _schema(body: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a `response_format`."""
-    schema: dict[str, Any] = ((body.get("response_format") or {}).get("json_schema") or {}).get("schema") or {}
-    return schema
-
-
-def _allowed_labels(body: dict[str, Any], told: Sequence[str]) -> list[str] | None:
-    """The enumeration in a `response_format`; of several the one that holds the labels, where they were told."""
-    properties = _schema(body).get("properties", {}).values()
-    enumerations = [field["enum"] for field in properties if "enum" in field]
-    return next((choices for choices in enumerations if told and set(told) <= set(choices)), None) or next(
-        iter(enumerations), None
-    )

@@ -229,7 +229,7 @@ class BatchServer:
             message = f"Unsupported parameter: '{field}' is not supported with this model."
             return 400, {"error": {"message": message, "param": field, "code": "unsupported_parameter"}}
         try:
-            completion = await self._server.answerer.answer(body, options)
+            completion = self._server.answerer.answer(body, options)
         except (ValueError, BadRequestError) as error:
             return 400, {"error": {"message": str(error), "code": "invalid_request"}}
         if refused := unanswerable(options.unanswerable, body, completion):

@@ -33,7 +33,9 @@ class FakeServer:
     """
 
     def __init__(self, **options: Any) -> None:
-        self._options = {name: _as_option(value) for name, value in options.items()}
+        self._options: dict[str, Any] = {
+            name: str(value) if isinstance(value, Path) else value for name, value in options.items()
+        }
         FakeServerOptions(**self._options)  # in this process, so that a wrong one is told here
         self.url = ""
         self.port = 0
@@ -74,7 +76,7 @@ class FakeServer:
     def change(self, **options: Any) -> None:
         """Change options while it runs; all but `port`, the task and `until_stdin_closes` can be changed."""
         try:
-            self._call("/control", {name: _as_option(value) for name, value in options.items()})
+            self._call("/control", options)
         except urllib.error.HTTPError as error:
             raise ValueError(json.load(error)["error"]) from None
 
@@ -129,10 +131,3 @@ class FakeServer:
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data=body)
         with _DIRECTLY.open(request, timeout=timeout) as response:
             return json.load(response)
-
-
-def _as_option(value: Any) -> Any:
-    """Lists go as JSON, so that commas may stand in labels; paths as text."""
-    if isinstance(value, list | tuple):
-        return json.dumps(value)
-    return str(value) if isinstance(value, os.PathLike) else value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +19,6 @@ _CHOICES = {
     "batches": ("yes", "no"),
     "drafts": ("good", "bad", "obedient"),
 }
-_FEWEST_LABELS = 2
 
 
 def _option(default: Any, help: str) -> Any:  # noqa: A002  # argparse's word
@@ -35,12 +33,11 @@ class FakeServerOptions:
     """
 
     port: int = _option(0, "0: any free one")
-    answer: str = _option("hash", "hash (of the messages), minilm or sim/.. (psopt's, reading them), or fixed:TEXT")
-    labels: str = _option("", "what to answer prompts that are none of psopt's: names with commas between, or JSON")
+    answer: str = _option("hash", "hash (of the messages), knows (what `task` says, but for errors), or fixed:TEXT")
     varies: float = _option(0.0, "of answer hash, above temperature 0: the share of messages answered by their seed")
-    task: str = _option("trec", "the data that minilm and sim/ know: what load_task takes, without network")
-    inputs: str = _option("", "the columns of `task` that hold the text, with commas between")
-    label_column: str = _option("", "the column of `task` that holds the label")
+    task: str = _option("", "the CSV or JSONL file whose texts are known")
+    inputs: str = _option("text", "the columns of `task` that hold the text, with commas between")
+    label_column: str = _option("label", "the column of `task` that holds the label")
     delay_ms: float = _option(0.0, "from a request to its answer")
     faults: str = _option("", f"all, or of {','.join(FAULTS)},quota (which is not in all): drawn at random")
     fault_rate: float = _option(0.3, "total probability of a fault, drawn as a request arrives")
@@ -73,10 +70,8 @@ class FakeServerOptions:
         for fault in self.drawn_faults:
             if fault not in (*FAULTS, "quota"):
                 raise ValueError(f"no such fault: {fault!r}; there are all, {', '.join(FAULTS)} and quota")
-        if self.answer != "hash" and not self.reading_model and not self.answer.startswith("fixed:"):
-            raise ValueError(f"answer must be hash, minilm, sim/.. or fixed:TEXT, not {self.answer!r}")
-        if self.labels and len(self.told_labels) < _FEWEST_LABELS:
-            raise ValueError(f"labels must be two or more, not {self.labels!r}")
+        if self.answer not in {"hash", "knows"} and not self.answer.startswith("fixed:"):
+            raise ValueError(f"answer must be hash, knows or fixed:TEXT, not {self.answer!r}")
         if not 0 <= self.fault_rate <= 1:
             raise ValueError(f"fault_rate must be between 0 and 1, not {self.fault_rate}")
         for name, choices in _CHOICES.items():
@@ -85,26 +80,6 @@ class FakeServerOptions:
             _check_choice("batch_endings", ending, tuple(ENDINGS))
         for pair in filter(None, self.unanswerable.split(",")):
             _check_choice("the kind in unanswerable", pair.rpartition(":")[2], refusal_kinds())
-
-    @property
-    def reading_model(self) -> str:
-        """The model of psopt's that reads the prompt; empty where none does."""
-        return self.answer if self.answer == "minilm" or self.answer.partition("/")[0] == "sim" else ""
-
-    @property
-    def told_labels(self) -> tuple[str, ...]:
-        """The labels of prompts that are none of psopt's."""
-        return _names(self.labels)
-
-    @property
-    def task_columns(self) -> dict[str, Any]:
-        """How `load_task` is told what stands where."""
-        columns: dict[str, Any] = {}
-        if self.inputs:
-            columns["inputs"] = list(_names(self.inputs))
-        if self.label_column:
-            columns["label_column"] = self.label_column
-        return columns
 
     @property
     def drawn_faults(self) -> tuple[str, ...]:
@@ -121,10 +96,3 @@ class FakeServerOptions:
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(filter(None, choices))}, not {value!r}")
-
-
-def _names(text: str) -> tuple[str, ...]:
-    """Names with commas between, or a list as JSON."""
-    if text.lstrip().startswith("["):
-        return tuple(json.loads(text))
-    return tuple(name.strip() for name in text.split(",") if name.strip())

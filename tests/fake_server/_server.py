@@ -34,7 +34,7 @@ class Server:
     def __init__(self, options: FakeServerOptions) -> None:
         self.options = options
         self.seen = Seen()
-        self.answerer = Answerer()
+        self.answerer = Answerer(options)
         self._random = random.Random(options.fault_seed)  # faults are no secrets
         self._turns = asyncio.Lock()
         self._prefixes = PrefixCache()
@@ -178,7 +178,7 @@ class Server:
                 await asyncio.shield(self._in_turn(options.delay_ms / 1000))
             elif options.delay_ms:
                 await asyncio.sleep(options.delay_ms / 1000)
-            completion = await self.answerer.answer(body, options)
+            completion = self.answerer.answer(body, options)
         except asyncio.CancelledError:
             self.seen.statuses["gone"] += 1
             raise
@@ -233,7 +233,6 @@ def _described(request: web.Request, body: dict[str, Any]) -> dict[str, Any]:
 async def serve(options: FakeServerOptions) -> None:
     """Serve until SIGTERM, or until stdin closes."""
     server = Server(options)
-    await server.answerer.load(options)
     app = web.Application(client_max_size=2**24)
     app.router.add_post("/v1/chat/completions", server.chat)
     app.router.add_post("/openai/deployments/{deployment}/chat/completions", server.chat)

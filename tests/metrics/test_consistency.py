@@ -51,28 +51,8 @@ def test_thousands_of_classes_are_sorted_instead() -> None:
     assert sample_consistency(wide, y) == pytest.approx(sample_consistency(counts, y), abs=1e-12)
 
 
-def test_a_single_sample_agrees_with_itself_and_with_nobody_else() -> None:
-    counts, y = [[3, 1, 0], [0, 4, 0], [4, 0, 0]], [0, 1, 1]
-    assert consistency(counts, y, average=None)[0] == sample_consistency(counts, y)[0] == 1
-    assert np.isnan(consistency(counts, y, average=None, self_pairs=False)[0])
-    assert np.isnan(sample_consistency(counts, y, self_pairs=False)[0])
-    for average in ("pooled", "macro"):
-        # it has no pair, so it doesn't weigh in the averages; without any pair there is none
-        assert consistency(counts, y, average, self_pairs=False) == 0
-        assert np.isnan(consistency([[3, 1, 0]], [0], average, self_pairs=False))
-
-
 def test_small_integer_types_do_not_overflow() -> None:
     counts, y = random_case(5, n_rephrasings=120)
     assert consistency(counts.astype(np.uint8), y) == consistency(counts, y)
     assert (sample_consistency(counts.astype(np.int8), y) == sample_consistency(counts, y)).all()
     assert (pairwise_consistency(counts.astype(np.uint8)) == pairwise_consistency(counts)).all()
-
-
-def test_a_million_samples_keep_their_precision() -> None:
-    """Two kinds of samples, half and half, at distance 1: every second pair disagrees, so C = 1/2."""
-    counts = np.zeros((1_000_000, 3), dtype=np.int64)
-    counts[::2, 0] = counts[1::2, 1] = 30
-    y = np.zeros(len(counts), dtype=np.int64)
-    assert consistency(counts, y) == pytest.approx(0.5, abs=1e-12)
-    assert consistency(counts / 30, y) == pytest.approx(0.5, abs=1e-12)

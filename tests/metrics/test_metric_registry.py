@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import psopt.metrics
 import pytest
-from psopt.metrics import prediction_counts, prediction_distribution
+from psopt.metrics import prediction_counts
 
 from tests.sweeps import each
 
@@ -201,22 +201,6 @@ def test_lists_read_only_and_strided_arrays_are_read_and_left_alone(function: An
     assert same(call(function, odd), expected)
     for name, value in make_arguments().items():
         assert np.array_equal(arguments[name], value)
-
-
-@measures("simulation")
-def test_a_seed_decides_a_simulation(function: Any) -> None:
-    first, again, other = (call(function, make_arguments(), seed=seed) for seed in (0, 0, 1))
-    assert same(first, again)
-    assert not same(first, other)
-
-
-@measures(reads="counts")
-def test_counts_may_be_probabilities(function: Any) -> None:
-    """What reads counts reads p_tau too, or refuses it by name."""
-    arguments = make_arguments()
-    hard = call(function, arguments)
-    assert same(call(function, {**arguments, "counts": arguments["counts"] / N_REPHRASINGS}), hard)
-    call(function, {**arguments, "counts": prediction_distribution(arguments["probabilities"])})
 
 
 def broken(value: Any, name: str) -> Iterator[Any]:

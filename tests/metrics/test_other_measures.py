@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
 from psopt.metrics import (
-    FlipPair,
     class_f1,
-    flip_pairs,
     macro_f1,
     micro_f1,
     posix,
@@ -58,13 +55,6 @@ def test_an_absent_label_is_nan_and_leaves_the_mean_alone() -> None:
     assert np.isnan(macro_f1(PREDICTIONS, Y, labels=[9]))
 
 
-def test_flip_pairs_are_listed_most_common_first_whichever_way_they_flip() -> None:
-    counts = np.array([[1, 0, 3], [3, 0, 1], [0, 2, 2], [4, 0, 0]])
-    for table in (counts, counts / 4, counts.astype(np.uint8)):
-        assert flip_pairs(table) == [FlipPair(0, 2, 2, 0.5), FlipPair(1, 2, 1, 0.25)]
-    assert flip_pairs([[4, 0], [0, 4]]) == []
-
-
 def test_damage_is_the_accuracy_lost_against_the_others() -> None:
     # accuracies 1, 1/2, 0: against the others' means 1/4, 1/2, 3/4
     assert rephrasing_damage([[0, 0, 1], [1, 0, 0]], [0, 1]) == pytest.approx([-0.75, 0, 0.75])
@@ -106,12 +96,9 @@ def test_posix_by_hand_and_as_its_double_sum() -> None:
     [
         (rephrasing_damage, ([[0], [1]], [0, 1]), "predictions has one rephrasing"),
         (prompt_sensi_score, ([[1], [0]],), "^scores "),
-        (prompt_sensi_score, ([[1.2, 0]],), "^scores "),
         (posix, ([[[-1.0, -5.0]]], [[2, 1]]), "^log_probabilities "),
         (posix, ([[[1.0, -5.0], [-1.0, -1.0]]], [[2, 1]]), "^log_probabilities "),
-        (posix, ([[[-math.inf, -5.0], [-1.0, -1.0]]], [[2, 1]]), "^log_probabilities "),
         (posix, ([[[-1.0, -5.0], [-1.0, -1.0]]], [[2]]), "^lengths "),
-        (posix, ([[[-1.0, -5.0], [-1.0, -1.0]]], [[2, 0]]), "^lengths "),
     ],
 )
 def test_what_cannot_be_measured_is_an_error_that_names_the_argument(

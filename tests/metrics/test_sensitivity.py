@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -28,13 +27,6 @@ def test_each_row_counts_the_answers_to_one_sample() -> None:
     predictions = np.random.default_rng(0).integers(4, size=(70_000, 3))
     naive = np.stack([(predictions == label).sum(axis=1) for label in range(4)], axis=1)
     assert (prediction_counts(predictions, 4) == naive).all()
-
-
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64])
-def test_every_integer_type_counts_alike(dtype: Any) -> None:
-    """A row's first cell passes 127: the small types must not overflow."""
-    predictions = np.tile(np.array([[0, 6]], dtype=dtype), (200, 1))
-    assert (prediction_counts(predictions, 7) == [1, 0, 0, 0, 0, 0, 1]).all()
 
 
 def test_probabilities_average_over_the_rephrasings_and_of_equal_ones_the_first_is_chosen() -> None:
@@ -92,14 +84,6 @@ def test_miller_madow_adds_half_the_other_classes_seen_per_answer_and_needs_coun
     assert sensitivity([[8, 0]], correction="miller-madow") == 0
     with pytest.raises(ValueError, match="correction needs counts"):
         sensitivity([[0.5, 0.5]], correction="miller-madow")
-
-
-def test_miller_madow_is_closer_to_the_truth() -> None:
-    """Of 5,000 draws of 30 answers from a known distribution, the corrected mean is nearer to its entropy."""
-    p = [0.6, 0.2, 0.1, 0.1]
-    draws = np.random.default_rng(0).multinomial(30, p, size=5000)
-    off = [abs(sensitivity(draws, normalize=False, correction=c) - stats.entropy(p)) for c in ("miller-madow", None)]
-    assert off[0] < off[1] / 3
 
 
 def test_uncertainty_is_the_entropy_of_one_answer_and_a_sure_model_may_be_sensitive() -> None:

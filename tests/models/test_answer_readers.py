@@ -23,34 +23,25 @@ THOUGHTS = '<think>Is it sales? I\'d answer {"team": "sales"}.</think>\n'
 READ: list[tuple[str, dict[str, list[str]]]] = [
     # a member of JSON: bare, fenced, behind prose, the last of several
     ("json:team", {"billing": ['{"team": "billing"}', '{"reason": "It names a {bill}.", "team": "Billing."}']}),
-    ("json:team", {"billing": ['It is about sales, so:\n{"team": "billing"}\nHope that helps {you}!']}),
     ("json:team", {"billing": ['{"team": "sales"}\nNo, wait.\n{"team": "billing"}']}),
     ("json:team", {"billing": ['{"team": "billing"} {"confidence": 0.9}', '{"team": "billing"} {"team": "sal']}),
     ("json:team", {"billing": ['[{"team": "billing"}]', '{"team": ["billing"]}', '{"Team": "billing"}']}),
     ("json:team", {"billing": ['{"reason": "two\nlines", "team": "billing"}', THOUGHTS + '{"team": "billing"}']}),
-    ("json:team", {"billing": ['{"reason": "it says <think>", "team": "billing"}']}),
-    ("json:team", {"billing": ['[THINK]{"team": "sales"}[/THINK]{"team": "billing"}']}),
-    ("json:team", {"human being": ['```json\n{\n  "team": "human_being"\n}\n```']}),
     ("json:team", {"R&D": ['<|channel|>analysis<|message|>sales<|end|><|channel|>final<|message|>{"team": "R&D"}']}),
     ("json:result.team", {"billing": ['{"result": {"team": "billing", "why": "a bill"}}']}),
-    ("json:result.team", {"billing": ['{"result.team": "billing"}']}),
     ("json:teams.1", {"billing": ['{"teams": ["sales", "billing"]}']}),
     # the assistant's turn that the prompt ends with began the object
     ("json:team", {"billing": ['"team": "billing", "reason": "a bill"}', 'billing", "reason": "a bill"}']}),
     # nothing, and why
     ("json:team", {"no JSON": ["billing", '{"result": {"team": "billing"}, "reason": "it is cut']}),
-    ("json:team", {"no JSON": ["{'team': 'billing'}", "The customer can't log in, so billing."]}),
     ("json:team", {"no field": ['{"reason": "a bill"}', '{"result": {"team": "billing"}}']}),
     ("json:team", {"several labels": ['{"team": "billing or sales"}', '{"team": ["billing", "sales"]}']}),
     ("json:team", {"unknown label": ['{"team": "support"}', '{"team": "the billing team"}', '{"team": 7}']}),
     ("json:team", {"unknown label": ['{"team": {"name": "billing"}}'], "empty": ['{"team": null}']}),
-    ("json:team", {"empty": ['{"team": ' + "[" * 900 + "]" * 900 + "}", " "]}),
     ("json:team", {"refused": ["I'm sorry, but I can't help with that."]}),
     ("json:team", {"cut off": ['<think>{"team": "billing"} but']}),
-    ("xml:answer", {"refused": ["I cannot assist with this request."]}),
     # tags
     ("xml:answer", {"billing": ["<answer>billing</answer>"]}),
-    ("xml:answer", {"billing": ["<reason>sales?</reason>\n<answer>\n  Billing\n</answer>"]}),
     ("xml:answer", {"billing": ["<answer>sales</answer> no: <answer>billing</answer>", "<answer>billing"]}),
     ("xml:answer", {"billing": ["billing</answer>", "<think><answer>sales</answer></think><answer>billing</answer>"]}),
     ("xml:answer", {"R&D": ['<Answer lang="en">R&amp;D</Answer>'], "no tag": ["<answers>billing</answers>"]}),
@@ -58,23 +49,16 @@ READ: list[tuple[str, dict[str, list[str]]]] = [
     # patterns
     (r"regex:team=(\w+)", {"billing": ["team=sales, then team=billing", THOUGHTS + "team=billing"]}),
     (r"regex:team=(\w+)", {"no match": ["billing"], "unknown label": ["team=both"]}),
-    (r"regex:(?i)TEAM: *(\w+)", {"billing": ["Team:  billing."]}),
-    (r"regex:billing|sales", {"billing": ["sales .. billing"]}),
     (r"regex:(?:team (\w+)|(\w+) team)", {"billing": ["the billing team"]}),
-    (r"regex:team=(\w+)?", {"billing": ["team=billing team="]}),
     # the last line
     ("last-line", {"billing": ["It could be sales.\n\nTeam: billing\n", "Sales? No.\nSo the answer is **billing**."]}),
     ("last-line", {"billing": ["```\nbilling\n```"], "unknown label": ["billing\nI hope that helps"]}),
-    ("last-line", {"several labels": ["x\nbilling or sales"]}),
     # psopt's own
     ("label", {"billing": ["The answer is billing."], "several labels": ["billing, sales"]}),
-    ("label", {"unknown label": ["neither"], "mention": ["The writer mentions billing."]}),
-    ("json:team", {"human being": ['{"team": "human\\_being"}']}),
     # candidates, and what is struck out
     ("json:team", {"several labels": ['[{"team": "billing", "p": 0.9}, {"team": "sales", "p": 0.1}]']}),
     ("json:team", {"billing": ['[{"step": 1}, {"team": "billing"}]', '[{"team": "billing"}, {"team": "billing"}]']}),
     ("json:team", {"unknown label": ['{"team": "~~billing~~"}'], "sales": ['{"team": "~~billing~~ sales"}']}),
-    ("xml:answer", {"unknown label": ["<answer>~~billing~~</answer>"]}),
 ]
 
 
@@ -151,13 +135,10 @@ def test_a_function_reads_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     "spec, message",
     [
         ("json", "give json:FIELD"),
-        ("xml:", "give xml:TAG"),
-        ("xml:<answer>", "without brackets"),
         ("regex:(", "no regular expression: missing ), unterminated subpattern"),
         ("lastline", "did you mean 'last-line'?"),
         ("no_such_module:read", "importing no_such_module failed: ModuleNotFoundError"),
         ("team", "json:FIELD, xml:TAG"),
-        ("", "is none of label"),
     ],
 )
 def test_what_is_no_way_to_read_answers_is_said_in_one_line(spec: str, message: str) -> None:
@@ -190,13 +171,6 @@ def test_any_answer_is_read_without_an_error(spec: str, answer: str) -> None:
         assert reader.read(answer) == read_answer(answer, LABELS)
 
 
-def test_a_json_answer_may_speak_of_reasoning() -> None:
-    reader = reader_for("json:team", ["<think>", "sales"])
-    assert reader.read('Here it is:\n{"team": "<think>"}') == 0
-    assert reader.read('{"a": 1} <think>not {"team": "<think>"}</think> {"team": "sales"}') == 1
-    assert reader.read('<think>{"team": "sales"}') == 2
-
-
 @given(st.lists(st.text(min_size=1).filter(str.strip), min_size=1, max_size=4, unique=True), st.data(), NOISE, NOISE)
 def test_a_label_in_the_form_that_was_asked_for_is_read(labels: list[str], data: st.DataObject, a: str, b: str) -> None:
     index = data.draw(st.integers(0, len(labels) - 1))
@@ -205,15 +179,6 @@ def test_a_label_in_the_form_that_was_asked_for_is_read(labels: list[str], data:
     answer = json.dumps({"reason": a, "team": labels[index], "note": b}, indent=indent, ensure_ascii=ascii_only)
     assert reader_for("json:team", labels).read(f"{a}\n{answer}\n{b}") == index
     assert reader_for("json:team", labels).read(f"{a}\n```json\n{answer}\n```") == index
-
-
-@given(st.sampled_from(LABELS), NOISE, st.booleans())
-def test_a_label_in_tags_lines_and_patterns_is_read(label: str, noise: str, thinks: bool) -> None:
-    before = f"<think>{noise}</think>" if thinks else noise
-    index = LABELS.index(label)
-    assert reader_for("xml:team", LABELS).read(f"{before}<team>{label}</team>{noise}") == index
-    assert reader_for("last-line", LABELS).read(f"{before}\n{label}\n") == index
-    assert reader_for(r"regex:answer=\[(.*)\]", LABELS).read(f"{before}\nanswer=[{label}]\n{noise}") == index
 
 
 HUGE = ["{" * 1_000_000, '{"team":' * 120_000, '{"' * 400_000, "<team>" * 150_000, "{}" * 300_000]

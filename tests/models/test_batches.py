@@ -7,21 +7,18 @@ import json
 import logging
 import re
 import threading
-import time
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, ModelError, UnansweredError
 from psopt.models import AnswerCache
-from psopt.models.chat import Budget, LMConfig, TransientError, chat_model, price_of
+from psopt.models.chat import Budget, LMConfig, chat_model, price_of
 from psopt.models.chat.batches import BatchRunner, BatchService
 from psopt.search_spaces import Prompt
 
 from tests.models.conftest import model_at
-from tests.sweeps import each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -137,21 +134,6 @@ def test_what_a_batch_leaves_is_asked_again_and_nothing_twice(place: Place, expe
     assert place.files() == []
 
 
-def test_a_line_that_batches_fail_at_is_asked_alone(place: Place) -> None:
-    place.server.change(batch_endings="partial,partial,partial")
-    model = place.model()
-    model.predict(PROMPTS, TEXTS)
-    assert [batch["request_counts"]["total"] for batch in place.opened()] == [59, 30, 15]
-    assert model.engine.budget.usage.failed == 30 + 15 + 8
-
-
-def test_too_many_tokens_waiting_make_smaller_batches(place: Place) -> None:
-    place.server.change(batch_endings="tokens")
-    place.predict()
-    statuses = [(batch["status"], batch["request_counts"]["total"]) for batch in place.opened()]
-    assert statuses == [("failed", 0), ("completed", 29), ("completed", 29), ("completed", 1)]
-
-
 def test_a_batch_that_the_server_refuses_ends_the_run(place: Place) -> None:
     place.server.change(batch_endings="tokens,failed")
     with pytest.raises(ModelError, match=r"did not take batch_\d+ for openai/test: Billing hard limit"):
@@ -183,15 +165,6 @@ def test_an_interrupted_grid_is_gone_on_with_by_its_batch_and_all_of_it_is_kept(
     assert (model.predict(PROMPTS, TEXTS) == expected).all()
     assert len(interrupted.opened()) == 1
     assert interrupted.server.counts()["answered_twice"] == 0
-
-
-def test_what_an_open_batch_may_cost_is_set_aside_by_whoever_goes_on(interrupted: Place) -> None:
-    n_calls = N_IN_BATCH + 5
-    budget = Budget(max_calls=n_calls)
-    with pytest.raises(BudgetReachedError, match=f"--max-calls {n_calls} is reached"):
-        interrupted.predict([*TEXTS, *MORE_TEXTS], budget=budget)
-    assert budget.usage.made == n_calls  # not a line more than the open batch has left
-    assert budget._reserved.calls == 0
 
 
 @pytest.mark.parametrize("was_opened", [True, False])
@@ -239,41 +212,6 @@ def test_who_asks_for_the_same_at_the_same_time_waits_for_the_same_batch(place: 
     assert place.files() == []
 
 
-def test_a_batch_that_another_process_has_just_taken_in_is_read_from_the_cache(
-    place: Place, expected: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The other one deletes the files after this one has looked whether it had to read them."""
-    model, other = place.model(), place.model()
-    content = BatchService.content
-    threads: list[threading.Thread] = []
-
-    async def late(self: BatchService, file: str, n_lines: int) -> bytes:
-        if self is model.engine.batches._service and not threads:
-            threads.append(threading.Thread(target=other.predict, args=(PROMPTS, TEXTS)))
-            threads[0].start()
-            while threads[0].is_alive():
-                await asyncio.sleep(0.002)
-        return await content(self, file, n_lines)
-
-    monkeypatch.setattr(BatchService, "content", late)
-    assert (model.predict(PROMPTS, TEXTS) == expected).all()
-    assert place.server.counts()["answered_twice"] == 0
-    assert place.files() == []
-
-
-def test_a_server_that_is_away_for_long_is_waited_for(
-    place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.WARNING, "psopt.waiting")
-    place.server.change(batch_ms=30.0, poll_faults=100)
-    clock = iter(range(10**9, 0, -3_600))
-    monkeypatch.setattr(time, "time", lambda: float(next(clock)))  # set back by an hour whenever somebody looks
-    place.predict(batch_tick=0.001)
-    assert place.server.options().poll_faults == 0
-    assert "no word of its batches since" in caplog.text
-    assert "the server answers again" in caplog.text
-
-
 def test_a_server_that_stays_away_ends_the_run_and_the_batch_is_kept(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -308,29 +246,10 @@ def test_what_lines_are_refused_for_is_left_out_and_another_model_ends_the_run(p
     assert model.engine.budget._reserved.calls == 0
 
 
-@each("content", [b"{}", b"[1]", b"5", b"not JSON", b"[" * 100_000, b'{"id": "b", "errors": [1]}'])
-def test_what_is_no_answer_of_the_api_may_pass(content: bytes) -> None:
-    async def call(*_: object, **__: object) -> bytes:
-        return content
-
-    service = BatchService(SimpleNamespace(call=call, is_azure=False), 1.0)  # type: ignore[arg-type]
-    with pytest.raises(TransientError, match="GET /batches/b was answered by"):
-        asyncio.run(service.state("b"))
-
-
 def test_files_are_kept_where_that_is_asked_for(place: Place) -> None:
     place.server.change(batch_endings="partial")
     place.predict(batch_keep_files=True)
     assert [len(batch["files"]) for batch in place.opened()] == [3, 2]
-
-
-def test_a_server_that_keeps_its_files_is_left_alone(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def refuse(*_: object) -> None:
-        raise ModelError("deleting is not for this key")
-
-    monkeypatch.setattr(BatchService, "delete", refuse)
-    place.predict()
-    assert place.files() == []
 
 
 def test_texts_refused_for_good_are_answers_and_too_many_end_the_grid(place: Place) -> None:

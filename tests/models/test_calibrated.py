@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from psopt.api import Classifier
 from psopt.errors import InputError
-from psopt.models import CalibratedModel, Capabilities, LabelledTexts, ModelProvider, predict_cells
+from psopt.models import CalibratedModel, Capabilities, LabelledTexts, ModelProvider
 from psopt.models.chat import Budget, LMConfig
 from psopt.runs import read_source
 from psopt.search_spaces import CALIBRATE, Calibration, Prompt, apply_edits
@@ -82,15 +82,6 @@ def test_the_mean_log_probability_of_each_label_is_subtracted() -> None:
     assert (prior.n_texts, prior.model, prior.prompt) == (12, "biased", CALIBRATED.id)
 
 
-def test_prompts_that_do_not_say_so_are_left_alone_in_the_same_grid() -> None:
-    model = calibrated()
-    assert model.predict([PROMPT, CALIBRATED], ["x", "z"]).tolist() == [[0, 1], [0, 2]]
-    cells = np.array([[True, False], [False, True]])
-    assert predict_cells(model, [PROMPT, CALIBRATED], ["x", "z"], cells).tolist() == [[0, -1], [-1, 2]]
-    assert predict_cells(model, [PROMPT, CALIBRATED], ["x", "z"], cells & [True, False]).tolist() == [[0, -1], [-1, -1]]
-    assert model.measured(PROMPT) is PROMPT
-
-
 def test_na_stays_as_probable_as_it_was() -> None:
     model = calibrated(n_a=0.7)
     probabilities = model.predict_proba([CALIBRATED], ["x"])[0, 0]
@@ -141,7 +132,6 @@ def test_calibration_is_part_of_a_prompt_and_its_id_and_the_measured_prior_is_no
         ({"method": "batch", "prior": {"A": 1}}, "can't be read"),
         ({**READ, "method": "supervised", "label_map": [[1.0, 0.0]]}, "can't be read"),
         ({**READ, "method": "supervised", "label_map": [[1.0, 0.0, 0.0]] * 3}, "can't be read"),
-        ({**READ, "method": "supervised", "label_map": [["a", 0, 0]] * 4}, "can't be read"),
     ],
 )
 def test_another_method_or_a_prior_or_map_of_another_size_is_refused(calibration: Any, why: str) -> None:
@@ -180,15 +170,6 @@ def test_labelled_texts_teach_what_the_evidence_means_once() -> None:
     assert len(answering.asked) == n_asked + len(TEXTS) + 1
 
 
-def test_a_prior_of_another_likelihood_is_of_another_model() -> None:
-    whole = calibrated(likelihood="sum").measured(CALIBRATED)
-    assert whole.calibration is not None
-    assert whole.calibration.model == "biased by sum"
-    assert calibrated(texts=[], likelihood="sum").predict([whole], ["x"]).tolist() == [[1]]
-    with pytest.raises(InputError, match="brings no label prior of biased for"):
-        calibrated(texts=[]).predict([whole], ["x"])
-
-
 def test_a_classifier_without_texts_to_measure_a_prior_on_is_refused_at_once() -> None:
     source = read_source(calibrated().measured(CALIBRATED))
     inner: Any = Biased()
@@ -197,20 +178,6 @@ def test_a_classifier_without_texts_to_measure_a_prior_on_is_refused_at_once() -
     with pytest.raises(InputError, match=r"takes at least 10 texts, not 0.* a run directory brings"):
         Classifier(source, InputColumns(), voting, model=inner)
     assert len(Classifier(source, InputColumns(), voting, model=inner, sample_texts=TEXTS)(["x"])) == 1
-
-
-def test_what_it_measures_on_must_be_readable_too() -> None:
-    answering: Any = Reading()
-    assert CalibratedModel(answering, TEXTS, Budget()).can_read(PROMPT, ["x"])
-    assert not CalibratedModel(answering, TEXTS, Budget()).can_read(PROMPT, ["x" * 99])
-    assert not CalibratedModel(answering, [*TEXTS, "x" * 99], Budget()).can_read(PROMPT, ["x"])
-
-
-def test_few_labelled_texts_teach_nothing_and_batch_asks_no_labels() -> None:
-    model = calibrated()
-    assert model.learning_from(_labelled(30)) is model
-    model = calibrated(is_always=True)
-    assert model.learning_from(_labelled()) is model
 
 
 def test_a_prompt_that_is_handed_over_brings_the_map() -> None:

@@ -85,13 +85,6 @@ def test_refused_texts_are_held_against_the_whole_grid(server: FakeServer) -> No
         predict_cells(model_at(server, max_unanswered=0.02), PROMPTS, TEXTS, few)
 
 
-def test_progress_is_that_of_the_cells(task: Task) -> None:
-    calls: list[tuple[int, int]] = []
-    model: Any = load_model("sim/", task)
-    predict_cells(model, PROMPTS, TEXTS, CELLS, lambda done, total: calls.append((done, total)))
-    assert calls == [(16, 48), (32, 48), (48, 48)]
-
-
 # Columns with texts of their own
 
 ALIKE = [Prompt(description, LABELS, "question") for description in ("Sort it.", "Classify it.", "Classify it.")]

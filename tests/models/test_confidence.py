@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import math
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +16,6 @@ from psopt.models.chat import LMConfig, chat_model
 from psopt.search_spaces import Prompt
 from psopt.tasks import Task
 
-from tests.fake_server import FakeServer
 from tests.open_tasks import RuleServer
 
 if TYPE_CHECKING:
@@ -114,27 +111,6 @@ def test_answers_that_were_kept_without_it_are_read_and_left_out_of_the_mean(
     again = model.confidences([PROMPT], texts, array)
     assert np.isnan(again[0, 0])
     assert (again[1:] == told[1:]).all()
-
-
-def test_alternatives_that_nobody_asked_for_are_not_kept(tmp_path: Path) -> None:
-    """llama.cpp sends twenty of each token: a free answer of a hundred tokens would fill the cache."""
-    client = model_at("http://127.0.0.1:9/v1", tmp_path, logprobs=True).engine.client
-    place = {"token": "7", "logprob": math.log(0.5), "top_logprobs": [{"token": "7", "logprob": math.log(0.5)}]}
-    choice = {"message": {"content": "7"}, "finish_reason": "stop", "logprobs": {"content": [place]}}
-    request = {"messages": [], "logprobs": True}
-    answer = asyncio.run(client.read_response(200, {"choices": [choice]}, request))
-    assert answer.logprobs is None
-    assert answer.confidence == pytest.approx(0.5)
-    labelled = asyncio.run(client.read_response(200, {"choices": [choice]}, {**request, "top_logprobs": 5}))
-    assert labelled.logprobs == [("7", [("7", pytest.approx(math.log(0.5)))])]
-
-
-def test_a_server_that_gives_few_alternatives_gives_the_tokens_own(tmp_path: Path) -> None:
-    with FakeServer(provider="vllm", answer="fixed:7") as server:
-        model = model_at(server.url, tmp_path, logprobs=True)
-        array = model.predict([PROMPT], ["A text"])
-        assert model.confidences([PROMPT], ["A text"], array) == pytest.approx(1.0)
-        assert server.counts()["statuses"] == {"200": 1}
 
 
 def test_a_model_of_one_s_own_that_can_not_say_it_is_refused(server: RuleServer) -> None:

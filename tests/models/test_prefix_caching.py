@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import psopt
 import pytest
 from psopt.evaluation import Grid
-from psopt.models.chat import LMConfig, Price, price_of
+from psopt.models.chat import LMConfig
 from psopt.search_spaces import Prompt
 
 from tests.fake_server._answering import digest
@@ -77,12 +77,3 @@ def test_a_run_tells_it_and_adds_up_its_parts(server: FakeServer, task: Task, tm
     assert 0 < told[0] < told[1]
     report = html.unescape((tmp_path / "run" / "report.html").read_text())
     assert f"({told[1]:,} of them from the server's own cache)" in report
-
-
-def test_without_a_price_of_its_own_cached_input_costs_as_much_as_the_rest() -> None:
-    assert Price(2.0, 8.0).of(1e6, 0, 5e5) == 2.0
-    assert Price(2.0, 8.0, 0.5).of(1e6, 1e6, 5e5) == 1.0 + 0.25 + 8.0
-    assert Price(2.0, 8.0, 0.5).in_batches().of(1e6, 1e6, 5e5) == 5.0  # no discount on the discount is counted on
-    shipped = price_of("openai/gpt-4o-mini")
-    assert shipped
-    assert shipped.cached_in == shipped.tokens_in / 2

@@ -95,15 +95,6 @@ def test_first_requests_wait_for_the_one_that_finds_out(server: FakeServer, tmp_
     assert server.counts()["statuses"]["200"] == 2 * len(TEXTS)
 
 
-def test_a_refusal_teaches_one_thing_however_many_are_in_flight(server: FakeServer) -> None:
-    """A server that changes its mind during a run, as behind a router: all that are under way are refused at once."""
-    model = model_at(server, concurrency=32)
-    model.predict(PROMPTS[:1], TEXTS[:1])
-    server.change(lacks="seed,temperature", delay_ms=20)
-    assert model.predict(PROMPTS[:1], TEXTS).max() < len(LABELS)
-    assert model.predict(PROMPTS[1:], TEXTS).max() < len(LABELS)
-
-
 def test_what_was_learnt_is_forgotten_on_demand_and_looking_again_in_vain_pays_for_nothing(
     server: FakeServer, tmp_path: Path
 ) -> None:
@@ -127,13 +118,6 @@ def test_a_text_that_is_too_long_is_no_missing_feature(server: FakeServer, tmp_p
     model_at(server, tmp_path).predict(PROMPTS[1:], TEXTS[:3])
     assert body_of(server)["max_tokens"] == 256
     assert refused(server) == 1
-
-
-def test_log_probabilities_are_asked_for_as_many_as_the_server_gives(server: FakeServer) -> None:
-    server.change(provider="vllm")
-    assert model_at(server, logprobs=True).predict_proba(PROMPTS[:1], TEXTS).shape == (60, 1, 4)
-    assert refused(server) == 2  # of 128 and of 20
-    assert body_of(server)["top_logprobs"] == 5
 
 
 def test_log_probabilities_are_asked_for_with_structure(server: FakeServer) -> None:

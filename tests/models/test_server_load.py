@@ -61,23 +61,6 @@ def test_refusals_that_do_not_grow_with_the_load_leave_the_limit_high() -> None:
     assert total / 400 > 50  # a cut of 30 % for each burst kept about 5
 
 
-def test_after_a_bad_minute_the_limit_is_won_back() -> None:
-    limit = ConcurrencyLimit(64)
-    rounds(limit, 6, lambda places, number: True)
-    assert limit.places == 1
-    rounds(limit, 30, lambda places, number: False, first=6)
-    assert limit.places == 64
-
-
-def test_one_burst_of_refusals_cuts_once_and_is_waited_for_only_when_it_is_no_chance() -> None:
-    limit = ConcurrencyLimit(64)
-    for n_refused in range(1, 641):
-        limit.refused(0.1, 0.5)
-        if n_refused in {6, 7}:
-            assert limit.is_refused == (n_refused == 7)
-    assert limit.places == 16
-
-
 class SimulatedServer:
     """Takes so many requests at once in the order in which they come; goes on computing what is given up."""
 
@@ -127,15 +110,6 @@ def test_a_server_that_takes_one_at_a_time_is_asked_for_nothing_twice(seconds: f
     assert server.n_computed == 48
 
 
-def test_hangs_among_answers_are_given_up_soon_and_cost_no_places() -> None:
-    draw = random.Random(3)
-    server = SimulatedServer(64, LATENCY)
-    took, n_given_up, limit = serve(server, 3_000, 64, 60.0, lambda: draw.random() < 0.03)
-    assert limit.places == 64
-    assert 60 < n_given_up < 130
-    assert took < 20.0  # 2.4 s without hangs; a hang waited out is 60 s
-
-
 def test_a_server_that_stops_answering_is_given_up() -> None:
     server = SimulatedServer(4, LATENCY)
     draws = iter([False] * 100 + [True] * 8 + [False] * 1_000)
@@ -158,23 +132,11 @@ def test_the_time_allowed_follows_what_answers_take() -> None:
     [
         ({"retry-after": "4320"}, "", 4320.0),
         ({"retry-after": "Sun, 22 Nov 2026 01:12:00 GMT"}, "", 4320.0),
-        ({"retry-after": "Sun, 22 Nov 2020 01:12:00 GMT"}, "", 0.0),
         ({"retry-after-ms": "250", "retry-after": "9"}, "", 0.25),
-        ({"retry-after": "2"}, "Please try again in 9s.", 2.0),
         ({}, "Rate limit reached. Please try again in 1.2s.", 1.2),
-        ({}, "Please try again in 6m0s. Visit https://example.org", 360.0),
-        ({}, "Please try again in 20ms.", 0.02),
-        ({}, "Please retry after 20 seconds.", 20.0),
-        ({"retry-after": "-5"}, "", 0.0),
         ({"retry-after": "1795305610"}, "", 10.0),  # seconds and milliseconds since 1970
         ({"retry-after": "1795305610000"}, "", 10.0),
-        ({"retry-after-ms": "1795305610000"}, "", 10.0),
-        ({"retry-after": "1763980000000"}, "", 0.0),
-        ({"retry-after": "inf"}, "Please try again in 9s.", 9.0),
-        ({"retry-after": "nan"}, "", None),
         ({"retry-after": "99999999999"}, "", None),
-        ({"retry-after": "Sun, 06 Nov 99999999999999999999 08:49:37 GMT"}, "", None),
-        ({}, "Please try again in 99999999999 days.", None),
         ({"retry-after": "soon"}, "The server had an error in 2026.", None),
     ],
 )
@@ -211,13 +173,6 @@ FAULTS = "429,500,503,half,badjson,empty,null,nochoices,reset"
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_real_server_that_takes_one_at_a_time_is_asked_once_for_each(server: FakeServer) -> None:
-    server.change(serial=True, delay_ms=60)  # the last of 32 waits for two seconds
-    model_at(server, concurrency=32, timeout=1.0).predict(PROMPTS, TEXTS[:20])
-    assert server.counts()["requests"] == len(PROMPTS) * 20
-
-
-@pytest.mark.usefixtures("quick")
 def test_a_limit_on_calls_and_on_those_in_flight_holds_with_faults(server: FakeServer) -> None:
     server.change(faults=FAULTS, fault_rate=0.3)
     budget = Budget(max_calls=60)
@@ -228,15 +183,6 @@ def test_a_limit_on_calls_and_on_those_in_flight_holds_with_faults(server: FakeS
     server.reset()
     model_at(server, concurrency=8).predict(PROMPTS, TEXTS)
     assert server.counts()["most_in_flight"] <= 8
-
-
-@pytest.mark.usefixtures("quick")
-def test_a_retry_after_is_waited_for_and_then_all_is_answered(server: FakeServer) -> None:
-    server.change(rate_limit=2, delay_ms=5, retry_after=0.3)
-    model_at(server, concurrency=16).predict(PROMPTS, TEXTS[:20])
-    seen = server.counts()
-    assert seen["answered"] == len(PROMPTS) * 20
-    assert seen["statuses"]["429"] < 60
 
 
 @pytest.mark.usefixtures("quick")

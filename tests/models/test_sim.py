@@ -13,15 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from psopt.diagnosis import diagnose_predictions
 from psopt.errors import InputError
-from psopt.evaluation import evaluate
 from psopt.metrics import consistency, micro_f1, prediction_counts, sensitivity
 from psopt.models.sim import SimulatedModel
-from psopt.proposals import propose_edits
-from psopt.search_spaces import Definition, Example, Prompt, apply_edits, seed_prompt
-from psopt.tasks import DatasetInfo, Row, Sample, Task
-from psopt.templates import Field, Message, Part, Template
+from psopt.search_spaces import Definition, Example, Prompt
+from psopt.tasks import DatasetInfo, Sample, Task
 
 from tests.sweeps import each
 
@@ -40,7 +36,7 @@ TRUE_LABELS = [LABELS[label] for label in TRUTH]
 C = len(LABELS) + 1
 PROMPT = Prompt("Sort the question.", LABELS, "question")
 REDDISH = np.array(["reddish" in text for text in TEXTS])
-OPTIONS = ["", "wobble=1", "accuracy=0.4,wobble=0.6,na=0.5,grouped=0,seed=3", "accuracy=0.9,wobble=0.1,grouped=1"]
+MIXED, SURE = "accuracy=0.4,wobble=0.6,na=0.5,grouped=0,seed=3", "accuracy=0.9,wobble=0.1,grouped=1"
 
 
 def make_task(texts: Sequence[str] = TEXTS, labels: Sequence[str] = TRUE_LABELS) -> Task:
@@ -73,7 +69,7 @@ RED_IS_PERSON = 'A question that contains "reddish" belongs to Person.'
 NOTED = noted(RED_IS_PERSON)
 
 
-@pytest.mark.parametrize(("options", "prompt"), [*zip(OPTIONS, (PROMPT, NOTED, NOTED, PROMPT), strict=True)])
+@pytest.mark.parametrize(("options", "prompt"), [("wobble=1", NOTED), (MIXED, NOTED), (SURE, PROMPT)])
 def test_measured_scores_have_the_stated_means_at_a_finite_number_of_rephrasings(options: Any, prompt: Any) -> None:
     """Forty independent measurements of Q = 25: their mean is within five standard errors."""
     model = model_of(options)
@@ -81,24 +77,6 @@ def test_measured_scores_have_the_stated_means_at_a_finite_number_of_rephrasings
     measured = np.array([scores(block) for block in np.split(predictions, 40, axis=1)])
     expected = as_array(expected_of(model, prompt, TEXTS, TRUE_LABELS, 25))
     assert (np.abs(measured.mean(axis=0) - expected) < 5 * measured.std(axis=0, ddof=1) / math.sqrt(40)).all()
-
-
-@pytest.mark.parametrize("options", OPTIONS)
-def test_measured_scores_tend_to_the_limits(options: Any) -> None:
-    """Bounds that chance passes once in 10^9 (McDiarmid: what one answer can change), and the bias of finite Q.
-
-    One of N Q answers moves F1 by 1 / (N Q), one sample's S by at most 2 ln Q / (Q ln C), and one sample's distance to
-    each other member of its class by at most 1 / Q, hence C_y (four equal classes) by 2 / (N Q). S is too low by at
-    most ln(1 + (C - 1) / Q) / ln C (Paninski 2003, proposition 1), and C_y by what the standard deviations of two
-    shares, each at most 1 / (2 sqrt Q), make of a distance: C / 2 sqrt(1 / (2 Q)).
-    """
-    q = 4000
-    measured = scores(model_of(options).predict(rephrased(q), TEXTS))
-    limits = as_array(expected_of(model_of(options), PROMPT, TEXTS, TRUE_LABELS))
-    changes = np.array([1, 2 * math.log(q) / math.log(C), 2]) / (N * q)
-    bias = np.array([0, math.log(1 + (C - 1) / q) / math.log(C), C / 2 * math.sqrt(1 / (2 * q))])
-    chance = changes * math.sqrt(N * q / 2 * math.log(2e9))
-    assert (np.abs(measured - limits) < chance + bias).all()
 
 
 def test_expected_scores_are_those_of_all_possible_answers() -> None:
@@ -112,12 +90,6 @@ def test_expected_scores_are_those_of_all_possible_answers() -> None:
         chance = np.prod(profiles[np.arange(3)[:, None], answers])
         mean += chance * np.array([micro_f1(answers, truth), sensitivity(counts), consistency(counts, truth)])
     np.testing.assert_allclose(as_array(expected_scores(profiles, truth, 2)), mean, rtol=1e-12)
-
-
-def test_limits_are_those_of_the_definitions() -> None:
-    """By hand: S = (ln 2 + 0) / 2 / ln 3; C_y pools 4 pairs, of which two are 1/2 apart; F1 = (1/2 + 1) / 2."""
-    expected = expected_scores(np.array([[0.5, 0.5, 0], [1, 0, 0]]), np.array([0, 0]))
-    np.testing.assert_allclose(as_array(expected), [0.75, math.log(2) / 2 / math.log(3), 0.75])
 
 
 def test_options_mean_what_they_say() -> None:
@@ -142,14 +114,6 @@ def test_without_wobble_answers_never_change_whatever_the_prompt_says() -> None:
         assert expected_of(model_of("wobble=0"), one, TEXTS, TRUE_LABELS).sensitivity == 0
 
 
-def test_groups_share_their_weak_spots_and_the_seed_makes_another_model() -> None:
-    """At grouped=1 texts of one label and opening word have one profile; at 0 hardly any two have."""
-    assert len(np.unique(model_of("grouped=1").profiles(PROMPT, TEXTS)[TRUTH == 0], axis=0)) == 1
-    assert len(np.unique(model_of("grouped=0").profiles(PROMPT, TEXTS), axis=0)) == N
-    first, second = (model_of(f"seed={seed}").predict(rephrased(5), TEXTS) for seed in (0, 1))
-    assert (first != second).mean() > 0.1
-
-
 NOTED_TWICE = noted(RED_IS_PERSON, 'If "reddish" is in it, Person it is.')
 EDITS = [
     (NOTED, 1.5),
@@ -172,23 +136,6 @@ def test_an_edit_moves_its_share_of_the_texts_it_bears_on_and_no_others(prompt: 
     assert left == pytest.approx((1 - before[REDDISH, 1].mean()) * math.exp(-pull), abs=0.14)
 
 
-THING_TOO = replace(NOTED, definitions=(Definition("Thing", "reddish"),))
-
-
-@each(
-    "options, prompt, pull, shares",
-    [
-        ("wobble=1,obey=2", NOTED, 3, (0, 1, 0, 0, 0)),
-        ("wobble=1", THING_TOO, 2, (0, 0.75, 0, 0.25, 0)),  # a note (1.5) for Person, a definition (0.5) of Thing
-    ],
-)
-def test_pulls_are_exact_where_every_answer_is_drawn_anew_and_edits_share_by_their_rates(
-    options: str, prompt: Any, pull: float, shares: tuple[float, ...]
-) -> None:
-    before, after = (model_of(options).profiles(one, TEXTS)[REDDISH] for one in (PROMPT, prompt))
-    np.testing.assert_allclose(after, before * math.exp(-pull) + (1 - math.exp(-pull)) * np.array(shares))
-
-
 def test_a_note_helps_where_it_is_right_and_harms_where_it_is_wrong() -> None:
     model, bare = model_of(), expected_of(model_of(), PROMPT, TEXTS, TRUE_LABELS)
     right, wrong = (
@@ -202,37 +149,6 @@ def test_a_note_helps_where_it_is_right_and_harms_where_it_is_wrong() -> None:
     assert helped.consistency > bare.consistency
 
 
-@each(
-    "options, note",
-    [
-        ("", 'A question that begins with "case1" belongs to Person.'),  # it stands elsewhere
-        ("", "Questions that are reddish."),
-        ("", "Person or Thing: reddish."),
-        ("", "Person is the label."),
-        ("obey=0", RED_IS_PERSON),
-    ],
-)
-def test_notes_that_name_no_one_label_or_no_topic_do_nothing_nor_do_any_where_none_is_obeyed(
-    options: str, note: str
-) -> None:
-    model = model_of(options)
-    np.testing.assert_array_equal(model.profiles(noted(note), TEXTS), model.profiles(PROMPT, TEXTS))
-
-
-def test_the_rules_proposals_mend_it(task: Task) -> None:
-    """A search has something to find: the edits drawn from train raise F1 on val."""
-    model = SimulatedModel("accuracy=0.6,grouped=1", task)
-    prompt = seed_prompt(task)
-    on_train = evaluate(model, prompt, [f"wording {i}" for i in range(10)], task.train)
-    edits = propose_edits(task, prompt, on_train, diagnose_predictions(on_train))
-    texts, labels = zip(*[(sample.text, sample.label) for sample in task.val], strict=True)
-    bare, fixed = (
-        expected_of(model, one, texts, labels).f1
-        for one in (prompt, apply_edits(prompt, [e for e in edits if e.kind == "note"]))
-    )
-    assert fixed > bare + 0.1
-
-
 def test_probabilities_are_those_the_answers_are_drawn_from() -> None:
     model = model_of()
     prompts = [*rephrased(2), NOTED]
@@ -243,35 +159,6 @@ def test_probabilities_are_those_the_answers_are_drawn_from() -> None:
     np.testing.assert_array_equal(table[:, 2], model.profiles(NOTED, TEXTS))
     predictions = model.predict(prompts, TEXTS)
     assert (np.take_along_axis(table, predictions[:, :, None], axis=2) > 0).all()
-
-
-def test_prompts_differ_by_what_they_say_and_not_by_luck() -> None:
-    bare, with_note = (model_of().predict(rephrased(30, prompt), TEXTS) for prompt in (PROMPT, NOTED))
-    np.testing.assert_array_equal(bare[~REDDISH], with_note[~REDDISH])
-
-
-def test_a_prompt_of_the_users_own_is_answered_by_its_instructions_and_edits() -> None:
-    messages = (Message("system", ("You are kind.\n\n", Part(0))), Message("user", (Part(1), Field("text", "{text}"))))
-    parts = f"{PROMPT.description}\n\nName it."
-    plain = replace(PROMPT, description=parts, notes=("Questions with “reddish” ask for a Place.",))
-    own = replace(plain, template=Template(messages, answer="json:kind"))
-    rows = [Row.of({"id": "1", "text": text}, ("text",)) for text in TEXTS]
-    model = SimulatedModel("", make_task(rows))
-    assert (model.predict([own], rows) == model_of().predict([plain], TEXTS)).all()
-    assert (model.predict([own], rows) != model.predict([replace(own, description="Sort it.\n\nNow.")], rows)).any()
-
-
-def test_order_and_batches_do_not_matter() -> None:
-    prompts, told = [*rephrased(8), *rephrased(4, NOTED)], []
-    whole = model_of().predict(prompts, TEXTS, lambda done, total: told.append((done, total)))
-    assert told[-1] == (12 * N, 12 * N)
-    rows, columns = np.random.default_rng(0).permutation(N), np.random.default_rng(1).permutation(12)
-    shuffled = model_of().predict([prompts[i] for i in columns], [TEXTS[i] for i in rows])
-    np.testing.assert_array_equal(shuffled, whole[rows][:, columns])
-    one_by_one = [[model_of().predict([prompt], [text])[0, 0] for prompt in prompts] for text in TEXTS[:5]]
-    np.testing.assert_array_equal(one_by_one, whole[:5])
-    assert model_of().predict([], TEXTS).shape == (N, 0)
-    assert model_of().predict([PROMPT], []).shape == (0, 1)
 
 
 ANSWER = """

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from psopt.errors import InputError
 from psopt.proposals import LEAST_TEXTS, NoVerbatim
-from psopt.proposals.llm import LLMProposer
 from psopt.runs import RunSettings
 from psopt.search_spaces import Edit, Prompt, Provenance, SearchRestriction, seed_prompt
 from psopt.settings import DataOptions, SearchOptions
@@ -125,15 +124,6 @@ def test_what_the_user_says_may_stand() -> None:
     check_ = NoVerbatim(task, Prompt("Answer refund bb 4711 with a.", task.labels))
     assert not check_.refused([edit_of("As said: refund bb 4711 is a."), edit_of("cc", "task", "definition")])
     assert check_.refused([edit_of("cc", "task", "example")])
-
-
-def test_why_a_draft_is_not_used_is_taken_down() -> None:
-    class Writer:
-        name = "openai/drafts"
-
-    proposer = LLMProposer(Writer())  # type: ignore[arg-type]
-    proposer.refuse({edit_of("Bb is a."): "holds 'bb'", edit_of("Cc is a.", "rules"): "holds 'cc'"})
-    assert [(draft.written, draft.reason) for draft in proposer.refused] == [("Bb is a.", "holds 'bb'")]
 
 
 def test_a_run_lets_no_text_of_a_sample_into_any_prompt_and_keeps_to_it(tmp_path: Path, tickets: Task) -> None:

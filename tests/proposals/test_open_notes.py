@@ -12,7 +12,7 @@ from psopt.answers import AnswerType, code_of
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import Predictions, pooled
 from psopt.proposals import propose_edits
-from psopt.proposals.llm import DraftChecks, LLMProposer
+from psopt.proposals.llm import LLMProposer
 from psopt.search_spaces import Edit, Prompt
 from psopt.tasks import Task, written_set
 
@@ -56,7 +56,6 @@ def notes(edits: list[Edit]) -> list[str]:
     return [edit.text for edit in edits if edit.kind == "note"]
 
 
-NOTICES = [row for row in open_tasks.notices() if isinstance(row["answer"], str)]
 SET_LABELS = ["account", "billing", "delivery", "quality"]
 
 
@@ -68,18 +67,6 @@ def test_numbers_that_can_not_be_read_ask_for_a_number_alone_and_right_ones_for_
     assert len(first.provenance.samples) == 12
     right = edits_where(open_tasks.bills(), "number", lambda right, _: str(open_tasks.amount_of(right)))
     assert not notes(right)
-
-
-def test_texts_that_say_more_ask_for_fewer_words() -> None:
-    edits = edits_where(NOTICES, "text", lambda right, _: f"It is in {right}, I think.")
-    (brief,) = [note for note in notes(edits) if "briefly" in note]
-    assert brief == "Answer as briefly as possible: one word at most, never a sentence."
-
-
-def test_extracts_ask_to_be_copied() -> None:
-    assert "Copy the answer from the text word for word." in notes(edits_where(NOTICES, "text", lambda *_: "Lyon"))
-    asked = [{"text": f"What is the capital of country {n}?", "answer": f"City {n}x"} for n in range(60)]
-    assert not any("Copy" in note for note in notes(edits_where(asked, "text", lambda *_: "Lyon")))
 
 
 def test_objects_name_their_members() -> None:
@@ -99,13 +86,6 @@ def test_definitions_of_the_task_are_offered_for_labels_of_sets() -> None:
     told = {"billing": "money that was taken wrongly", "account": "signing in"}
     edits = edits_where(open_tasks.complaints(), "labels", lambda *_: "[]", definitions=told)
     assert {edit.label for edit in edits if edit.kind == "definition"} == set(told)
-
-
-def test_a_draft_may_quote_what_speaks_for_one_of_several_labels() -> None:
-    records = [{"text": row["text"], "label": row["answer"]} for row in open_tasks.complaints()]
-    checks = DraftChecks.of(Task.from_records(records, answers="labels"))
-    note = 'A text that contains "charged twice" belongs to billing.'
-    assert checks.read(json.dumps({"note": note}), "note", "", []) == note
 
 
 THINGS = (

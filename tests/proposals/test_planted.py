@@ -6,15 +6,14 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pytest
 from psopt.api._finishing import planted_flips
 from psopt.evaluation import Evaluator
 from psopt.models import Capabilities
-from psopt.proposals import planted_texts, with_support
+from psopt.proposals import planted_texts
 from psopt.rephrasings import RephrasingSet
 from psopt.runs import unasked_lines
 from psopt.search_spaces import Edit, Provenance, apply_edits, seed_prompt
-from psopt.tasks import Row, Task, fields_of
+from psopt.tasks import Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,25 +59,6 @@ def test_phrases_are_planted_in_texts_of_other_classes_that_lack_them() -> None:
     assert all(pair.planted.text == f"please: {pair.plain.text}" for pair in planted[4:])
     assert planted == planted_texts([NOTE, opening], task, n=4)
     assert planted_texts([_note("Ordering more seats is Billing, whoever asks.")], task) == [], "it has no phrase"
-
-
-@pytest.mark.parametrize("phrase", ["know", "charge that i do not know"])
-def test_support_counts_phrases_of_any_length(phrase: str) -> None:
-    (note,) = with_support([_note(f'A ticket that contains "{phrase}" usually belongs to Billing.')], _task())
-    assert note.provenance.support == sum("know" in sample.text for sample in _task().train)
-
-
-def test_a_planted_row_keeps_its_columns() -> None:
-    rows = [{"subject": "page", "body": f"The page is blank, number {n}", "team": "Support"} for n in range(6)]
-    rows += [{"subject": "bill", "body": f"My invoice is wrong, number {n}", "team": "Billing"} for n in range(6)]
-    samples = [(Row.of(row, ("subject", "body")), row["team"]) for row in rows]
-    task = Task.from_records(samples, description="Which team answers?", noun="ticket")
-    planted = planted_texts([NOTE], task, n=2)
-    assert len(planted) == 2
-    for pair in planted:
-        fields = fields_of(pair.plain.text)
-        changed = {**fields, "body": f"{fields['body']} (invoice)"}
-        assert fields_of(pair.planted.text) == {**changed, "text": f"{pair.plain.text} (invoice)"}
 
 
 def test_a_run_says_how_often_they_flip_answers() -> None:

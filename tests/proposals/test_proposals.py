@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import Predictions, evaluate
 from psopt.proposals import examples_from_train, note_text, propose_edits
 from psopt.search_spaces import Edit, apply_edits, seed_prompt
-from psopt.tasks import Sample, Task
+from psopt.tasks import Task
 
 from tests.conftest import KeywordModel
+
+if TYPE_CHECKING:
+    from psopt.tasks import Task
 
 REPHRASINGS = ["odd", "even", "odd again", "even too"]
 
@@ -88,16 +91,6 @@ def test_borderline_examples_are_right_by_a_small_majority(task: Task, on_train:
     answers[0] = [on_train.truth[0]] * 3 + [1 - on_train.truth[0]]
     (only,) = examples_from_train(replace(on_train, array=answers), ["borderline"])
     assert only.text == task.train[0].text
-
-
-def test_examples_of_a_label_are_unlike_each_other(on_train: Predictions) -> None:
-    texts = ["when did the war end", "when did the war start", "how many bees fly"] + ["who ran"] * 3
-    samples = tuple(Sample(str(i), text, "Person" if "who" in text else "Number") for i, text in enumerate(texts))
-    answers = on_train.array[:6] * 0 + np.array([0, 0, 0, 1, 1, 1])[:, None]
-    chosen = examples_from_train(replace(on_train, samples=samples, array=answers), ["typical", "typical"])
-    numbers = [edit.text for edit in chosen if edit.label == "Number"]
-    assert "how many bees fly" in numbers
-    assert numbers[0].startswith("when did")
 
 
 @pytest.mark.parametrize(

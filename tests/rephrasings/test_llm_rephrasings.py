@@ -67,11 +67,8 @@ def test_a_model_that_repeats_itself_is_said(server: FakeServer, writer: Any) ->
         ("", "empty"),
         ("One line.\nAnother.", "more than one paragraph"),
         ("Good or bad? {product}" * 40, "too long"),
-        ("Go!", "too short"),
         ("Say whether the review of the product is good or bad.", "lost the mark {product}"),
-        ("Say whether the review of {product} by {user} is good or bad.", "added the mark {user}"),
         ("Say whether the review of {product} is good or not.", "drops the label 'bad'"),
-        ("say whether the review of {product} is good, or bad!", "a duplicate"),
         ("Is this review of {product} a good or a bad one, or is it spam?", "means something else (likeness 0.1)"),
         ("Tell me how {product} is reviewed: good, bad or in French?", "judged to ask for something else"),
         ("Ist das nach der Meinung zu {product} ein good oder bad review?", "in another language"),
@@ -95,11 +92,6 @@ def test_what_models_write_before_an_answer_is_left_out(preface: str) -> None:
     text = "Is it version 2: yes or no?"
     assert _clean(f"{preface}{text}", "Say whether it is version 2.") == text
     assert _clean(f"{preface}{text}", f"{preface}{text}") == f"{preface}{text}"
-
-
-def test_labels_may_be_dropped_on_request_and_one_alone_is_a_word_and_no_enumeration() -> None:
-    assert Checks(ORIGINAL, LABELS, keep_labels=False).verdict("Say how the review judges {product}.", ()).accepted
-    assert Checks("Say how good it is.", LABELS).verdict("Tell how well it is made.", ()).accepted
 
 
 # A template is rephrased passage by passage.
@@ -176,10 +168,3 @@ def test_a_passage_that_the_model_leaves_alone_stays_as_it_is_and_one_that_gives
     said = r"test/parrot gave 0 of 2 usable search rephrasings; at last it wrote '': empty"
     with pytest.raises(InputError, match=said):
         written(Parrot(silent=ROLE), ROLE, 3, 2, n_parts=1)
-
-
-def test_a_passage_that_was_broken_to_fit_is_asked_for_on_one_line() -> None:
-    parrot = Parrot()
-    found = written(parrot, "Sort the mail\n  by team.", 2, 1, n_parts=1)
-    assert set(parrot.shown) == {"Sort the mail by team."}
-    assert found.search == ("Sort the mail\n  by team.", "Number 1: Sort the mail by team.")

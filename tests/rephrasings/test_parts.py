@@ -7,9 +7,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from psopt.api import estimate_rephrasing
 from psopt.errors import InputError
 from psopt.rephrasings import (
     RephrasingOptions,
@@ -73,13 +72,6 @@ def test_the_bytes_of_a_template_go_through_a_file_by_hand(task: Task, prompt: P
     assert frozen(task, prompt, file=file).sha256 == found.sha256
 
 
-def test_a_template_whose_only_part_is_a_sentence_is_rephrased_as_a_description_is(task: Task) -> None:
-    # Without what is said by the labels: whether a template shows them, nobody knows.
-    own = rephrase_by_rules(task.description, task.noun, 6, 6, 42, protect=task.labels)
-    found = frozen(task, Prompt(task.description, task.labels, template=ONE_PART), 6)
-    assert (found.search, found.heldout) == (own.search, own.heldout)
-
-
 @pytest.mark.parametrize(
     ("search", "message"),
     [
@@ -132,20 +124,6 @@ def test_families_keep_the_parts_or_are_refused(task: Task, prompt: Prompt) -> N
             frozen(task, prompt, families=("paraphrase", family))
 
 
-def test_an_estimate_counts_each_passage(task: Task, prompt: Prompt) -> None:
-    options = RephrasingOptions("openai/writer")
-    whole = estimate_rephrasing(task, prompt, options, 5)
-    own = estimate_rephrasing(task, task.description, options, 5)
-    assert (whole.calls, own.calls) == (8, 4)
-
-
-def test_where_nothing_instructs_the_longest_passage_alone_is_framed(task: Task) -> None:
-    template = Template((Message("user", ("- ", Part(0), "\n- ", Part(1), "\n{text}")),))
-    prompt = Prompt("urgent matters\n\nwhatever the writer of it wants", task.labels, template=template)
-    found = frozen(task, prompt)
-    assert {split_description(text)[0] for text in (*found.search, *found.heldout)} == {"urgent matters"}
-
-
 LABELS = ("billing", "sales")
 SENTENCES = st.sampled_from(
     [
@@ -174,7 +152,6 @@ PARTS = st.lists(
 )
 
 
-@settings(max_examples=40)
 @given(PARTS)
 def test_what_is_protected_and_what_is_kept_come_through(parts: list[str]) -> None:
     description = PART_BREAK.join(parts)

@@ -10,7 +10,7 @@ import sys
 from typing import Any, Literal
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from psopt.errors import InputError
 from psopt.rephrasings import rephrase_by_rules
@@ -54,23 +54,15 @@ def test_every_description_stays_in_over_60_rephrasings_that_read_like_sentences
     ("description", "rephrasing"),
     [
         (CLASSIFY, "Please classify the text into one of the given classes."),
-        (CLASSIFY, "Here is your task: Classify the text into one of the given classes."),
         (CLASSIFY, "Can you classify the text into one of the given classes?"),
         (SEVERAL, "Your task is to read the review. Determine its sentiment. You must choose the correct label."),
         (ROLE, "You sort mail for a shop. Your job is to decide which team should answer the mail."),
         (ASK, "Given the text, is the review positive or negative?"),
-        (STATE, "Task: The email belongs to one of our teams."),
-        ("classify it by topic", "Here is your task: classify it by topic"),
-        ("CLASSIFY the text.", "Please CLASSIFY the text."),
         # a frame of its own is taken off for another
         ("Please label the text.", "I want you to label the text."),
-        ("Your task is to label the text.", "Label the text."),
         # sentences after it, or before it
         (ASK, "Is the review positive or negative? Take your time."),
-        ("Label the text", "Label the text. Please be precise."),
-        ('Say "yes" or "no"', 'Say "yes" or "no". Please be precise.'),
         ("Label the text:", "Please be precise. Label the text:"),
-        ("Label it as in https://a.org/guide", "Please be precise. Label it as in https://a.org/guide"),
         (CLASSIFY, "Please classify the text into one of the given classes. Thank you!"),
     ],
 )
@@ -85,31 +77,17 @@ def test_it_says(description: str, rephrasing: str) -> None:
         (STATE, ["Please the", "to the email belongs"]),
         (ASK, ["Please is", "to is"]),
         ("Label noise in a text.", ["Please label", "to label"]),
-        ("State and local news are told apart.", ["Please state", "to state"]),
-        ("Sort of text.", ["Please sort"]),
-        ("Spot checks of a text.", ["Please spot", "to spot"]),
         # one frame is enough
         ("Please label the text.", ["lease please", "lease Label"]),
-        ("Your task is to label it.", ["Your task: Your"]),
         ("You are a clerk. Label the text.", ["annotator", "specialist", "expert"]),
-        ("Read the text and label it.", ["Read the text carefully", "read the text and do"]),
         # several sentences are not wrapped into one, and nothing spoils an address
         (SEVERAL, ["Can you read", "Could you"]),
-        ("Label the text as one of these: a, b", ["Can you label", "Could you"]),
-        ("Label the text:", [": Please", ":."]),
         ("Label it as in https://a.org/guide", ["guide.", "guide?"]),
     ],
 )
 def test_it_never_says(description: str, never: list[str]) -> None:
     for text in (*everything(description), *everything(description, "heldout")):
         assert not [words for words in never if words in text], text
-
-
-def test_no_label_is_brought_in() -> None:
-    assert any("task" in text.casefold() for text in everything(BY))
-    for side in SIDES:
-        for text in everything(BY, side, ("Task", "Help", "precise", "a")):
-            assert not {"task", "help", "precise"} & set(re.findall(r"\w+", text.casefold()))
 
 
 def test_held_out_has_no_sentence_of_the_search_set() -> None:
@@ -146,12 +124,7 @@ URGENT = "Decide how urgent the message is."
         (URGENT, ("only",)),
         # what labels do not hold
         ("Decide what the message is about. Irony counts as praise.", DESKS),
-        ("Decide what the message is about, but not who wrote it.", DESKS),
-        ("Decide what the message is about if it is urgent.", DESKS),
         ("Decide which of 3 desks answers the message.", DESKS),
-        ("Decide what {message} is about.", DESKS),
-        ("Decide what the message is about; answer in JSON.", DESKS),
-        ("The message is about something.", DESKS),
         (" ".join(["Decide what the message is about and"] + ["who"] * 20), DESKS),
     ],
 )
@@ -172,12 +145,7 @@ def test_many_labels_are_not_enumerated() -> None:
     "description",
     [
         "Sortiere jede Anfrage nach ihrem Thema.",
-        "Bestimme, in welche Kategorie die Anfrage fällt.",
         "Classez la question selon son sujet.",
-        "Assegna la domanda a una categoria.",
-        "Classez chaque message par sujet.",
-        "Klassifiziere den Text.",
-        "Qual o assunto deste email?",
         "将问题分类",
         'Bestimme das Thema der Mail {body}. "the text that this is"',  # what is quoted does not count
     ],
@@ -191,39 +159,6 @@ def test_other_languages_get_no_english_wordings_and_one_line_says_so(descriptio
 @pytest.mark.parametrize("text", ["Sort it.", "Topic:", "{body}", "Label La La Land reviews", "Los Angeles crime"])
 def test_what_may_be_english_is_taken_for_it(text: str) -> None:
     assert rephrase_by_rules(text).search
-
-
-@pytest.mark.parametrize("side", SIDES)
-def test_a_template_s_rephrasings_leave_the_form_of_its_answer_alone(side: Side) -> None:
-    named = Named("mail", DESKS)
-    texts = rephrasings("Pick Delivery, Payment or Returns.", named, side, 0, (), (), n_parts=1)
-    for text in texts:
-        assert re.search(r"\b(?:Answer|[Aa]nswer must|Respond|Say|[Ll]abel only)\b", text) is None, text
-
-
-@pytest.mark.parametrize(
-    ("description", "labels"),
-    [
-        ("Given a premise and a hypothesis, decide whether it follows.", ("entailed", "denied")),
-        ("Decide, given the mail, who answers it.", DESKS),
-        ("I will give you a text. Tell me its topic.", ("a", "b")),
-    ],
-)
-def test_every_second_rephrasing_names_the_labels_whatever_the_form(description: str, labels: tuple[str, ...]) -> None:
-    texts = everything(description, labels=labels, alone=True, asks_for_label=True)[:8]
-    named = [all(re.search(rf"\b{label}\b", text) for label in labels) for text in texts]
-    assert sum(named) == 4
-
-
-def test_an_address_stays_and_a_caption_is_not_said_twice() -> None:
-    labels: dict[str, Any] = {"labels": ("Bug", "Feature"), "alone": True, "asks_for_label": True}
-    assert all("https://a.b/c" in text for text in everything("Sort the ticket by https://a.b/c rules.", **labels))
-    assert not [text for text in everything("TASK: detect sarcasm.") if re.search(r"[a-z]: TASK:", text)]
-
-
-def test_more_than_the_rules_can_do_is_refused_with_the_number_they_can() -> None:
-    with pytest.raises(InputError, match=r"9000 held-out rephrasings were asked for; the rules give \d+"):
-        rephrase_by_rules(CLASSIFY, n_heldout=9000)
 
 
 def test_another_process_gives_the_same_set() -> None:
@@ -245,7 +180,6 @@ SENTENCES = st.lists(FRAGMENTS, min_size=1, max_size=12).map(" ".join)
 ANY_TEXT = st.one_of(st.text(min_size=1), SENTENCES).filter(str.split)
 
 
-@settings(max_examples=60, deadline=None)
 @given(ANY_TEXT, st.text(max_size=10), st.lists(st.text(max_size=5), max_size=3), st.integers(0, 3))
 def test_any_description_can_be_rephrased(description: str, noun: str, protect: list[str], seed: int) -> None:
     try:
@@ -259,7 +193,6 @@ def test_any_description_can_be_rephrased(description: str, noun: str, protect: 
     assert len({letters(text) for text in (*found.search, *found.heldout)}) == 25
 
 
-@settings(max_examples=60, deadline=None)
 @given(SENTENCES, st.integers(0, 3))
 def test_braces_quotes_and_addresses_come_out_as_they_went_in(description: str, seed: int) -> None:
     found = rephrase_by_rules(description, n_search=15, seed=seed)

@@ -47,16 +47,10 @@ def test_the_digest_depends_on_both_sets_and_on_the_order_and_not_on_the_source(
     ("search", "heldout", "message"),
     [
         (("b",), (), "first search rephrasing"),
-        ((), (), "first search rephrasing"),
-        (("b", "a"), (), "first search rephrasing"),
         (("a", "b", "B!"), (), "stands twice"),
-        (("a", "b", "b"), (), "'b' stands twice; change"),
-        (("a", "b"), ("c", "d", "c"), "stands twice"),
         (("a", "b"), ("A.",), "'A.' stands twice, first as 'a'"),
         (("a", " "), (), "one paragraph"),
-        (("a", "b\nc"), (), "one paragraph"),
         (("a", "b\u2028c"), (), "one paragraph"),
-        (("a", "b\n"), (), "one paragraph"),
     ],
 )
 def test_a_set_that_is_not_sound_is_refused(search: Any, heldout: Any, message: str) -> None:
@@ -70,17 +64,10 @@ def test_a_set_that_is_not_sound_is_refused(search: Any, heldout: Any, message: 
         ("[]", "expected an object"),
         ("{", "no valid JSON"),
         ({"search": ...}, "'search' must be a list of texts"),
-        ({"heldout": ...}, "'heldout' must be a list of texts"),
-        ({"search": None}, "'search' must be a list of texts"),
-        ({"search": "a b"}, "'search' must be a list of texts"),
         ({"search": [{"txt": "a"}]}, "number 1 of 'search'"),
-        ({"heldout": [1]}, "number 1 of 'heldout' is neither a text nor"),
-        ({"original": None}, "'original' must be text, not None"),
         ({"source": "dreams"}, "builtin, rules, file or a model, not from 'dreams'"),
         ({"search": ["a b", "A b"]}, "stands twice"),
-        ({"rejected": [{"reason": "no text"}]}, "number 1 of 'rejected' is neither a text nor"),
         ({"heldout": [{"text": "c d", "form": 3}]}, "'form' of number 1 of 'heldout' must be an object, not 3"),
-        ({"heldout": [{"text": "c d", "checks": [1]}]}, "'checks' of number 1 of 'heldout' must be an object"),
     ],
 )
 def test_a_file_that_is_damaged_or_holds_no_set_is_refused_in_one_line(
@@ -94,12 +81,6 @@ def test_a_file_that_is_damaged_or_holds_no_set_is_refused_in_one_line(
         read_file(path)
     assert str(path) in str(refused.value)
     assert len(str(refused.value).splitlines()) == 1
-
-
-def test_a_long_text_is_quoted_in_short() -> None:
-    with pytest.raises(InputError) as refused:
-        RephrasingSet("a", ("a", "x" * 10_000, "X" * 10_000), (), "file")
-    assert len(str(refused.value)) < 300
 
 
 TEXT = "Sort the question by what it asks for.\n- dates are numbers\n- names are persons"

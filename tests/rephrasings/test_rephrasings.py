@@ -10,7 +10,6 @@ import re
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 from psopt.errors import InputError
 from psopt.models import ModelProvider
@@ -21,7 +20,6 @@ from psopt.rephrasings import (
     closeness,
     diversity,
     diversity_of,
-    diversity_of_instructions,
     freeze_rephrasings,
     rephrasings_for,
     tame_note,
@@ -110,12 +108,6 @@ def test_of_sets_written_for_a_task_nothing_is_said_and_of_frames_alone_it_is(
     assert "--rephraser" in str(tame_note(diversity_of(framed, task.labels)["search"]))
 
 
-def test_at_the_bound_nothing_is_said() -> None:
-    assert tame_note(TAME) is None
-    assert tame_note(None) is None
-    assert "too similar (diversity .29, below .30); S is underestimated" in str(tame_note(0.294))
-
-
 def test_diversity_is_the_share_of_the_shorter_texts_words_and_pairs_that_the_other_lacks() -> None:
     # a, b, ab | a, c, d, ac, cd: of the first one's three, "a" is shared
     assert diversity(["A b.", "a c d"]) == pytest.approx(2 / 3)
@@ -126,14 +118,6 @@ def test_diversity_is_the_share_of_the_shorter_texts_words_and_pairs_that_the_ot
     # frames add nothing, and another order does
     assert diversity(["Sort the mail.", "Task: Sort the mail. Be careful."]) == 0
     assert diversity(["mail the sort", "sort the mail"]) == pytest.approx(2 / 5)
-
-
-def test_what_every_rephrasing_must_keep_does_not_count_as_diverse() -> None:
-    texts = ["Is {body} good or bad?", "Decide about {body}: good or bad."]
-    assert diversity_of_instructions(texts, ["good", "bad"]) == pytest.approx(2 / 3, abs=0.001)
-    contract = ' Answer as JSON: {"team": "a"}'
-    assert diversity_of_instructions([f"Sort it.{contract}", f"Find the team.{contract}"]) == 1
-    assert diversity_of_instructions(["Sort it.", "Sort it."]) is None
 
 
 def test_the_original_comes_first_and_is_one_of_q(both: tuple[Task, Task]) -> None:
@@ -161,13 +145,6 @@ def test_a_larger_set_begins_with_the_smaller_one_and_the_seed_decides(both: tup
         assert rephrasings_for(task) == by_seed[42]
 
 
-def test_rules_fill_up_what_is_not_written(trec: Task) -> None:
-    found = rephrasings_for(trec, 100, 60)
-    assert (len(found.search), len(found.heldout), found.source) == (100, 60, "builtin")
-    assert set(WRITTEN["trec"]["search"]) < set(found.search)
-    assert set(WRITTEN["trec"]["heldout"]) < set(found.heldout)
-
-
 def test_another_description_or_name_does_not_get_at_what_is_written(trec: Task) -> None:
     found = rephrasings_for(trec, 5, 5, description="Sort it\n  out.")
     assert (found.source, found.original) == ("rules", "Sort it out.")
@@ -188,13 +165,8 @@ def test_a_rephrasing_by_rule_brings_in_all_labels_or_none(trec: Task) -> None:
     ("wrong", "message"),
     [
         ({"n_search": 0}, "n_search must be a whole number, at least 1, not 0"),
-        ({"n_heldout": 0}, "n_heldout must be a whole number, at least 1, not 0"),
-        ({"n_search": -3}, "at least 1, not -3"),
         ({"n_search": 2.5}, "whole number"),
-        ({"n_search": None}, "whole number"),
-        ({"seed": -1}, "seed must be a whole number, at least 0, not -1"),
         ({"description": ""}, "description is needed"),
-        ({"description": " \n "}, "description is needed"),
         ({"n_search": 9000}, r"9000 search rephrasings were asked for; the rules give \d+"),
     ],
 )
@@ -203,8 +175,3 @@ def test_wrong_input_is_refused_in_one_line(both: tuple[Task, Task], wrong: dict
         with pytest.raises(InputError, match=message) as refused:
             rephrasings_for(task, **wrong)
         assert len(str(refused.value).splitlines()) == 1
-
-
-def test_numbers_of_numpy_are_numbers(trec: Task) -> None:
-    five, three, one = np.array([5, 3, 1])
-    assert rephrasings_for(trec, five, three, seed=one) == rephrasings_for(trec, 5, 3, seed=1)

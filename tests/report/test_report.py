@@ -16,8 +16,8 @@ import pytest
 from psopt.api import diagnose, optimize
 from psopt.errors import InputError
 from psopt.evaluation import Predictions
-from psopt.report import diagnosis_page, fixed_and_broken, most_severe, write_report
-from psopt.report._class_figures import class_consistency, class_sensitivity, confusion, consistency_matrices
+from psopt.report import diagnosis_page, fixed_and_broken, write_report
+from psopt.report._class_figures import class_consistency, class_sensitivity, confusion
 from psopt.report._wording_figures import flips
 from psopt.runs import RunDirectory
 from psopt.tasks import Sample, Task
@@ -195,26 +195,6 @@ def test_labels_stay_apart_on_axes_if_they_are_numbers_or_begin_alike(
         assert (layout.yaxis if draw is flips else layout.xaxis).type == "category"
 
 
-def test_matrices_hold_the_consistency_of_each_pair(pair: dict[str, Any]) -> None:
-    before, _ = consistency_matrices(pair).plot.data
-    cells = dict(zip(before.x, np.asarray(before.z).tolist(), strict=True))
-    row = next(row for text, row in cells.items() if "text 0" in text)
-    assert sorted(row) == [0, 50, 100]  # alike to itself, half to text 1, not at all to text 2
-
-
-def test_a_topic_that_several_views_see_is_one_row() -> None:
-    def seen(view: str, need: float, topic: str = '"year"') -> dict[str, Any]:
-        return {"view": view, "need": need, "topic": topic, "label": "Number"}
-
-    rows = most_severe(
-        [seen("accuracy", 2.0), seen("sensitivity", 3.0), seen("accuracy", 2.5, '"who"'), seen("accuracy", 1.0)]
-    )
-    assert [(row["topic"], row["need"], row["view"]) for row in rows] == [
-        ('"year"', 3.0, "sensitivity, accuracy"),
-        ('"who"', 2.5, "accuracy"),
-    ]
-
-
 def test_samples_that_are_answered_otherwise_come_with_both_answers_broken_ones_first(pair: dict[str, Any]) -> None:
     first, second = pair.values()
     rows = fixed_and_broken(first, second)
@@ -239,14 +219,6 @@ def test_a_diagnosis_is_a_page_too_and_names_samples_by_their_ids(task: Task, ke
     assert f'<tr><td class="l">{weakest.id}</td><td>{100 * weakest.sensitivity:.1f}</td>' in page
 
 
-def test_a_long_text_is_cut_in_tables(task: Task, keyword_model: Any) -> None:
-    texts = tuple(dataclasses.replace(one, text=f"{one.text} {'long ' * 1000}") for one in task.train)
-    report = diagnose(dataclasses.replace(task, train=texts), model=keyword_model, rephrasings=3)
-    page = diagnosis_page(report, "toy", "keyword", "train")
-    assert "long " * 100 in page
-    assert "long " * 500 not in page
-
-
 def test_a_diagnosis_without_labels_shows_what_can_be_known(task: Task, keyword_model: Any) -> None:
     samples = tuple(dataclasses.replace(one, label=None) for one in task.train)
     task = dataclasses.replace(task, train=samples, val=(), test=())
@@ -256,16 +228,15 @@ def test_a_diagnosis_without_labels_shows_what_can_be_known(task: Task, keyword_
     assert "Without labels" in page
 
 
-@pytest.mark.parametrize(("n_samples", "n_rephrasings"), [(2, 3), (3, 1), (2, 1)])
+@pytest.mark.parametrize(("n_samples", "n_rephrasings"), [(2, 3), (2, 1)])
 def test_the_smallest_diagnosis_is_a_page(task: Task, keyword_model: Any, n_samples: int, n_rephrasings: int) -> None:
     few = dataclasses.replace(task, train=task.train[:n_samples])
     report = diagnose(few, model=keyword_model, rephrasings=n_rephrasings, samples=n_samples)
     assert 'data-figure="joint-view"' in diagnosis_page(report, "toy", "keyword", "train")
 
 
-@pytest.mark.parametrize("n_test", [1, 2])
-def test_the_smallest_run_has_a_report(task: Task, keyword_model: Any, tmp_path: Path, n_test: int) -> None:
-    few = dataclasses.replace(task, test=task.test[:n_test])
+def test_the_smallest_run_has_a_report(task: Task, keyword_model: Any, tmp_path: Path) -> None:
+    few = dataclasses.replace(task, test=task.test[:1])
     found = optimize(few, trials=3, rounds=1, rephrasings=2, model=keyword_model, out=tmp_path / "run")
     assert (found.path / "report.html").is_file()
     (front,) = [figure for figure in write_report(RunDirectory.open(found.path)) if figure.name == "front"]
@@ -289,10 +260,3 @@ def test_figures_are_saved_as_png_and_svg(run: Path, tmp_path: Path) -> None:
     assert {"fronts.png", "fronts.svg"} <= {path.name for path in (tmp_path / "figures").iterdir()}
     assert (tmp_path / "figures" / "fronts.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (tmp_path / "figures" / "fronts.svg").read_text()
-
-
-def test_without_a_browser_figures_can_t_be_saved_and_that_is_said(run: Path, tmp_path: Path) -> None:
-    done = psopt_report(run, tmp_path / "figures", PATH=str(tmp_path), BROWSER_PATH=str(tmp_path / "none"))
-    assert done.returncode == 2
-    assert "--figures needs Chrome or Chromium" in done.stderr
-    assert "Traceback" not in done.stderr

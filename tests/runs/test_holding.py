@@ -90,8 +90,6 @@ def leave(folder: Path, *names: str, content: Any = None, trials: int = 0) -> No
     ("names", "stays"),
     [
         ([], set()),
-        ([".lock"], set()),
-        (["study.db"], set()),
         (["study.db-journal", ".psopt-x1y2"], set()),
         ([".lock", "run.json"], set()),
         (["run.json", "rephrasings.json", "study.db", "proposals.json", "error.log"], set()),
@@ -112,23 +110,14 @@ def test_a_study_whose_making_broke_off_is_made_again(tmp_path: Path) -> None:
             assert open_study(directory.storage_url, "run", "tpe", 0, resume=True).trials == []
 
 
-def test_an_emptied_study_of_a_run_with_results_is_a_lost_one(tmp_path: Path) -> None:
-    leave(tmp_path / "run", "run.json", content=manifest(baseline={"id": "x"}))
-    (tmp_path / "run" / "study.db").touch()
-    with pytest.raises(InputError, match=r"has lost its study\.db"), held(tmp_path / "run", resume=True):
-        pass
-
-
 @pytest.mark.parametrize(
     ("names", "left", "said"),
     [
         (["run.json"], {"content": {}}, "holds a run already: resume with `psopt resume"),
-        (["run.json"], {"content": manifest(baseline={"id": "x"})}, "holds a run already"),
         (["run.json"], {"content": manifest(settings={"storage": "postgresql://host/db"})}, "holds a run already"),
         (["run.json", "report.html"], {}, "holds a run already"),
         (["run.json", "study.db"], {"trials": 1}, "holds a run already"),
         (["notes.txt"], {}, "is not empty"),
-        (["study.db", "notes.txt"], {}, "is not empty"),
         (["rephrasings.json"], {}, "exists and is not empty"),  # of one's own, or of a run
     ],
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import psopt
 import pytest
 from psopt.errors import InputError
-from psopt.runs import RunDirectory, read_entry, read_predictions
+from psopt.runs import read_entry
 from psopt.search import Observer
 
 if TYPE_CHECKING:
@@ -152,11 +152,3 @@ def test_what_is_wrong_is_said_in_a_line(run: psopt.Run, file: str, left: Any, s
         with pytest.raises(InputError, match=said):
             read_entry(copy, "recommended")
     assert (copy / file).exists() == (left is not None)
-
-
-@pytest.mark.parametrize("left", [b"", b"PK\x03\x04", b"no zip"])
-def test_predictions_that_can_t_be_read_are_said_in_a_line(run: psopt.Run, left: bytes, tmp_path: Path) -> None:
-    copy = shutil.copytree(run.path, tmp_path / "copy")
-    (copy / "predictions" / f"{run.baseline.id}.npz").write_bytes(left)
-    with pytest.raises(InputError, match=r"npz can't be read, .* write it anew with"):
-        read_predictions(RunDirectory.open(copy), run.baseline.id, "val")

@@ -13,7 +13,6 @@ from psopt.runs import (
     asks_the_same,
     difference,
     inputs_named,
-    keeps_instructions,
     load_data,
     read_back,
     read_source,
@@ -89,14 +88,6 @@ def test_a_prompt_from_a_function_comes_back_as_messages_and_that_is_said() -> N
     assert "Python function" in written.note
 
 
-def test_psopts_own_form_is_text_and_its_messages_are_read_back() -> None:
-    prompt = Prompt("Sort the mail.", LABELS, "mail", notes=("Refunds go to billing.",))
-    written = write_prompt(prompt)
-    assert written.text.startswith("Sort the mail.\nAnswer with exactly one")
-    for form in ("own", "openai", "json"):
-        assert asks_the_same(prompt, read_back(prompt, write_prompt(prompt, form), ["text"]), ["A {text}, twice"])
-
-
 def test_what_is_no_prompt_is_told() -> None:
     with pytest.raises(InputError, match=r"not object; of a run, give its folder, or run\.recommended\.prompt"):
         read_source(object())  # type: ignore[arg-type]
@@ -115,16 +106,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def task(folder: Path) -> Task:
     return load_data(DataOptions("mails.csv", label_column="team", inputs=("subject", "body")), 42)
-
-
-def test_a_text_that_names_neither_fields_nor_labels_is_a_description_as_before(folder: Path, task: Task) -> None:
-    (folder / "short.txt").write_text("Sort  the mail. \n")
-    reading = read_source("short.txt").read_for(task)
-    assert reading.prompt == Prompt("Sort the mail.", task.labels, task.noun)
-    assert "description" in reading.notes[0]
-    whole = read_source("short.txt", PromptOptions(format="text")).for_task(task)
-    assert whole.template is not None
-    assert render(whole, task.train[0].text)[0]["content"].startswith("Sort  the mail. \n")
 
 
 @pytest.mark.parametrize(
@@ -148,34 +129,6 @@ def test_a_prompt_without_a_field_shows_the_chosen_columns_whatever_is_called_te
     example = Example(str(sample.text), "a", fields=columns_of_row(sample.text))
     (message,) = render(replace(prompt, examples=(example,)), sample.text)
     assert message["content"] == f"Sort it: a or b.\n\nExamples:\n\n{shown}\nAnswer: a\n\n{shown}"
-
-
-def test_a_written_prompt_keeps_who_speaks_and_says_of_turns_only_what_is_so(folder: Path) -> None:
-    (folder / "chat.json").write_text(json.dumps(NAMED))
-    chat = read_template("chat.json", COLUMNS, labels=LABELS)
-    prompt = edited(Prompt(chat.description, LABELS, template=chat.template))
-    names = [message.get("name") for message in json.loads(write_prompt(prompt, "openai").text)]
-    assert names == [None, "example_user", "example_assistant", None, None, None]
-    for source, is_said in (("chat.json", True), ("mail.txt", False)):
-        read = read_template(source, COLUMNS, labels=LABELS)
-        prompt = edited(Prompt(read.description, LABELS, template=read.template))
-        assert bool(write_prompt(prompt, "text").note) == is_said
-    assert write_prompt(edited(Prompt("Sort the mail.", LABELS)), "text").note
-    quoting = Prompt("Sort {text}.", LABELS)
-    assert "{text} is in this prompt's own text too" in write_prompt(quoting, "openai").note
-    assert not write_prompt(edited(replace(quoting, description="Sort it.")), "openai").note
-
-
-def test_a_file_in_which_other_sentences_would_be_rephrased_is_noticed(folder: Path) -> None:
-    for text, keeps in (
-        ("Sort it.\n\n{body}", True),
-        ("Read it.\n\nSort the mails of our shop:\n\n{body}", False),  # notes stand between the two
-        ("Sort it.\n\nSay why.\n\n<rephrase>Be quick.</rephrase>\n{body}", False),
-    ):
-        (folder / "own.txt").write_text(text)
-        read = read_template("own.txt", COLUMNS, labels=LABELS)
-        prompt = edited(Prompt(read.description, LABELS, template=read.template))
-        assert keeps_instructions(prompt, write_prompt(prompt)) == keeps
 
 
 def test_options_say_how_answers_are_read(folder: Path, task: Task) -> None:

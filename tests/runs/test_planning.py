@@ -16,7 +16,6 @@ from psopt.evaluation import Grid
 from psopt.models.chat import Price, TokenRange
 from psopt.runs import RunSettings, SearchBasis
 from psopt.runs.planning import (
-    EFFORT_CALLS,
     FULL,
     DifferenceSpread,
     Limits,
@@ -65,7 +64,7 @@ def planner(
     return Planner(chosen, basis, asked_sizes(asked or SizeOptions()), available or MANY, limits)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(task_sizes, limits, sizes_asked, st.booleans())
 def test_what_is_expected_is_within_the_limits_the_end_included_or_it_is_said(
     available: Any, limits: Limits, asked: SizeOptions, races: Any
@@ -83,7 +82,7 @@ def test_what_is_expected_is_within_the_limits_the_end_included_or_it_is_said(
         assert len(plans.warnings(sizes)) == 1
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(task_sizes, sizes_asked)
 def test_nothing_falls_along_the_path_and_what_the_user_sets_is_kept(available: Any, asked: SizeOptions) -> None:
     steps = path(asked_sizes(asked), available)
@@ -97,7 +96,7 @@ def test_nothing_falls_along_the_path_and_what_the_user_sets_is_kept(available: 
         assert sizes == replace(sizes, **asked_sizes(asked)).at_most(available)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(task_sizes, st.integers(100, 100_000), st.floats(1, 20))
 def test_a_larger_limit_never_gives_a_smaller_run(available: Any, calls: int, factor: float) -> None:
     few = planner(Limits(calls), available).chosen
@@ -105,13 +104,6 @@ def test_a_larger_limit_never_gives_a_smaller_run(available: Any, calls: int, fa
     assert many.val * many.rephrasings >= few.val * few.rephrasings
     assert many.test * many.heldout >= few.test * few.heldout
     assert many.trials >= few.trials
-
-
-@pytest.mark.parametrize("effort", EFFORT_CALLS)
-def test_an_effort_uses_most_of_its_calls(effort: str) -> None:
-    plans = planner(Limits(EFFORT_CALLS[effort]))
-    calls = plans.estimate(plans.chosen).calls
-    assert 0.8 * EFFORT_CALLS[effort] < calls <= EFFORT_CALLS[effort]
 
 
 def test_a_grid_of_one_rung_is_counted_whole_and_edits_left_out_at_the_end_are_paid_for_too() -> None:
@@ -209,12 +201,3 @@ def test_simulated_tests_see_the_smallest_difference_in_four_of_five_cases(n: in
     assert seen(noise + least) == pytest.approx(0.8, abs=0.06)
     assert seen(noise + least / 2) < 0.5
     assert seen(noise) < 0.08
-
-
-def test_more_data_shows_less_and_nothing_shows_nothing() -> None:
-    spread = DifferenceSpread(0.0005, 0.00001, 200, 10)
-    values = [spread.smallest_difference(n, 0.05) for n in (20, 50, 200, 500, 2000)]
-    assert values == sorted(values, reverse=True)
-    assert spread.smallest_difference(1, 0.05) == 1.0
-    assert DifferenceSpread(0.0, 0.0, 50, 10).smallest_difference(50, 0.05) == 0.0
-    assert DifferenceSpread(0.0016, 0.0, 100, 1).smallest_difference(400, 0.05) == pytest.approx(0.0498, abs=0.001)

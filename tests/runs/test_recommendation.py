@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from psopt.evaluation import Predictions
-from psopt.models.chat import tokens_of_text
 from psopt.runs import (
     CallPrice,
     n_looks,
@@ -19,10 +18,8 @@ from psopt.runs import (
     price_line,
     read_entry,
     recommendation_lines,
-    unasked_lines,
 )
 from psopt.runs.planning import samples_needed
-from psopt.search import tokens_of_mean_text
 from psopt.search.gating import gate, untested
 from psopt.search_spaces import Prompt
 from psopt.tasks import Sample
@@ -65,24 +62,6 @@ def test_more_samples_are_needed_where_the_test_has_missed_and_they_would_do() -
     assert with_less is None or with_less > 2 * needed  # half the way to the margin takes about four times the samples
     worse = replace(test, f1=replace(test.f1, difference=-0.05))
     assert samples_needed(before, after, worse, 0.01) is None
-
-
-def test_where_no_sample_shakes_it_takes_enough_of_them_to_believe_it() -> None:
-    before, after = predictions(100, 0.7, 1), predictions(100, 0.95, 1)
-    steady = [replace(of, array=of.array[:, :1].repeat(10, axis=1)) for of in (before, after)]
-    verdict = gate(steady[0], {"new": steady[1]})
-    assert verdict.verdict == "keep"
-    assert verdict.tests[0].sensitivity.is_thin
-    assert samples_needed(steady[0], steady[1], verdict.tests[0], 0.01) == 300  # -ln(.05) / .01
-
-
-@pytest.mark.parametrize("n_wordings", [1, 2])
-def test_no_number_of_samples_settles_what_so_few_wordings_show_nothing_of(n_wordings: int) -> None:
-    few = [replace(of, array=of.array[:, :n_wordings]) for of in (predictions(100, 0.8, 1), predictions(100, 0.97, 1))]
-    verdict = gate(few[0], {"new": few[1]})
-    assert verdict.verdict == "keep"
-    assert verdict.tests[0].sensitivity.not_worse == 1.0
-    assert samples_needed(few[0], few[1], verdict.tests[0], 0.01) is None
 
 
 BEFORE, GOOD, BAD = predictions(400, 0.6, 1), {"new": predictions(400, 0.9, 1)}, {"new": predictions(400, 0.3, 1)}
@@ -156,28 +135,8 @@ def test_a_pick_of_what_is_recommended_falls_back_to_the_knee() -> None:
     assert pick_entry([other, knee], "recommended", recommended=other) is other
 
 
-def test_what_edits_add_to_calibration_is_told_of_a_prompt_that_has_some() -> None:
-    scores = {"own": 0.3, "alone": 0.5, "edited": 0.6}
-    entries = {name: {"id": name, "test": {"f1": f1, "sensitivity": 0.1}, "val": {}} for name, f1 in scores.items()}
-    run = {"calibration": entries["alone"], "baseline": entries["own"], "front": list(entries.values())}
-    alone = "Calibration alone, on test: F1 30.0 -> 50.0, S 10.0 -> 10.0"
-    told = {name: unasked_lines({**run, "recommended": {"id": name}}) for name in scores}
-    assert told["own"] == told["alone"] == [f"{alone}."]
-    assert told["edited"] == [f"{alone}; the edits of edited on top: F1 50.0 -> 60.0, S 10.0 -> 10.0."]
-
-
 PROMPT = Prompt("Sort the mail by who has to answer it.", ("billing", "sales"))
 LONGER = Prompt(PROMPT.description, PROMPT.labels, notes=("Whoever asks what an offer costs writes to sales.",))
-
-
-def test_a_longer_prompt_and_longer_texts_take_more_tokens() -> None:
-    bare = CallPrice.of(PROMPT, "minilm")
-    text = "My bill is too high, and nobody answers the telephone."
-    assert CallPrice.of(LONGER, "minilm").tokens > bare.tokens
-    with_text = CallPrice.of(PROMPT, "minilm", tokens_of_mean_text([text, text]))
-    assert abs(with_text.tokens - bare.tokens - tokens_of_text(text).middle) <= 1
-    assert bare.usd_per_thousand is None
-    assert price_line(CallPrice(41), CallPrice(41)) == "about 41 tokens per call"
 
 
 def test_a_thousand_calls_cost_what_a_thousand_times_the_tokens_cost_where_prices_can_be_read(
@@ -191,15 +150,6 @@ def test_a_thousand_calls_cost_what_a_thousand_times_the_tokens_cost_where_price
     assert "USD for a thousand calls" in price_line(call, CallPrice.of(LONGER, "openai/m"))
     monkeypatch.setenv("PSOPT_PRICES", "/nowhere/prices.toml")
     assert CallPrice.of(PROMPT, "openai/gpt-4o").usd_per_thousand is None
-
-
-def test_a_lower_s_does_not_make_up_for_a_lower_f1() -> None:
-    before, after = predictions(60, 0.7, 3), predictions(60, 0.6, 3)
-    data = data_of(gate(before, {"new": after}), "old")
-    (test,) = data["tests"]
-    test |= {"is_harmful": True, "sensitivity": {**test["sensitivity"], "difference": -0.05}}
-    assert "looks better on the whole" in recommendation_lines(data | {"tests": [test | {"f1": better(test)}]})[0]
-    assert recommendation_lines(data)[0].startswith("Keep yours. The best found looks no better on test: F1 ")
 
 
 def better(test: dict[str, Any]) -> dict[str, Any]:

@@ -54,10 +54,3 @@ def test_prompts_are_picked_by_what_they_are_best_in_or_by_their_id() -> None:
     for which in ("kne", "dddd", "aaa"):
         with pytest.raises(UnknownNameError, match="prompt of the front"):
             pick_entry(ENTRIES, which)
-
-
-def test_what_is_done_is_counted_in_the_study_s_file_without_opening_it_as_a_study(tmp_path: Path) -> None:
-    path = tmp_path / "study.db"
-    assert n_evaluated(path) == 0
-    optuna.create_study(storage=f"sqlite:///{path}").optimize(lambda _: 0.0, n_trials=3)
-    assert n_evaluated(path) == 3

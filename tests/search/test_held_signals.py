@@ -85,14 +85,6 @@ def test_the_second_signal_is_obeyed_at_once_and_a_statement_that_hangs_is_given
     assert steps == ["held", "held"]
 
 
-def test_a_signal_that_is_ignored_stays_ignored() -> None:
-    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    try:
-        stored(lambda: signal.raise_signal(signal.SIGTERM))
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 def test_other_threads_need_nothing() -> None:
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(stored, lambda: ["done"]).result() == ["done"]

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import psopt
 import pytest
-from psopt.evaluation import Predictions, compare_paired
+from psopt.evaluation import compare_paired
 from psopt.metrics import compare_scores, prediction_distribution, sensitivity
 from psopt.models.chat import LMConfig
 from psopt.models.sim import SimulatedModel
 from psopt.report import compare_runs
 from psopt.runs import RunDirectory
-from psopt.tasks import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,14 +75,3 @@ def test_a_run_that_goes_on_asks_for_no_probability_again(
     again = optimize(task, run.path, resume=True)
     assert [one.val for one in again.front] == [one.val for one in run.front]
     assert not {sample.text for sample in task.val} & set(asked)
-
-
-def test_where_answers_have_merits_the_test_is_of_their_mean() -> None:
-    array = np.zeros((30, 4), dtype=np.int64)
-    samples = tuple(Sample(str(number), f"text {number}", "a") for number in range(30))
-    worse, better = (
-        Predictions(array, samples, ("a", "b"), metric_scores=np.full((30, 4), worth)) for worth in (0.2, 0.7)
-    )
-    found = compare_paired(worse, better)["f1"]
-    assert found.difference == pytest.approx(0.5)
-    assert found.p_value < 0.05

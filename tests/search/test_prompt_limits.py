@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from psopt.errors import InputError
 from psopt.search import Candidate, PromptLimits, tokens_of_mean_text
-from psopt.search._sources import TOO_LONG, best_within, in_place_of, objection, obvious, obvious_choices
-from psopt.search_spaces import CALIBRATE, ORDERS, Edit, Prompt, Provenance, SearchRestriction, apply_edits
+from psopt.search._sources import best_within, in_place_of, obvious, obvious_choices
+from psopt.search_spaces import ORDERS, Edit, Prompt, Provenance, SearchRestriction, apply_edits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,33 +128,3 @@ def test_in_place_of_what_is_too_long_the_best_of_it_is_tried() -> None:
     assert within[-2:] == (NOTES[6], NOTES[7])
     assert state.problem.limits.allow(apply_edits(PROMPT, within), within)
     assert in_place_of(state, tuple(NOTES[:1])) == tuple(NOTES[:1])
-
-
-def test_in_place_of_what_the_model_can_not_read_the_best_of_it_is_tried() -> None:
-    state = search_state()
-    state.problem.can_read = lambda prompt: len(prompt.notes) <= 2
-    assert objection(state, NOTES) == TOO_LONG
-    assert in_place_of(state, tuple(NOTES)) == (NOTES[6], NOTES[7])
-    assert all(len(edits) <= 2 for edits in obvious(state, NOTES, is_first=True))
-
-
-def calibrated_search(*, is_hollow: bool = False) -> Any:
-    """The state of a search whose best prompt is the calibrated original one."""
-    base, best = candidate(0, (), 0.1), candidate(1, (CALIBRATE,), 0.5)
-    base.val.is_hollow = is_hollow
-    return search_state([base, best], [CALIBRATE, *NOTES], max_prompt_edits=3)
-
-
-def test_what_fits_keeps_the_calibration_of_the_best_prompt() -> None:
-    whole, within, *_ = obvious(calibrated_search(), NOTES, is_first=True)
-    assert whole == (CALIBRATE, *NOTES)
-    assert within[0] is CALIBRATE
-    assert len(within) > 1
-    assert set(within[1:]) < set(NOTES)
-
-
-def test_what_stays_constant_without_calibration_is_tried_with_it() -> None:
-    draw = tuple(NOTES[:2])
-    assert in_place_of(calibrated_search(is_hollow=True), draw) == (CALIBRATE, *draw)
-    assert in_place_of(calibrated_search(is_hollow=True), (CALIBRATE, *draw)) == (CALIBRATE, *draw)
-    assert in_place_of(calibrated_search(), draw) == draw

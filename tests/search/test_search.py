@@ -127,9 +127,7 @@ def test_a_storage_that_can_t_be_opened_or_holds_the_study_already_is_one_clear_
         (SearchRestriction, {"views": ("sensitivty",)}, "sensitivity"),
         (SearchRestriction, {"kinds": ("notes",)}, "note"),
         (SearchRestriction, {"kinds": ()}, "at least one kind"),
-        (SearchRestriction, {"margin": -0.1}, "at least 0"),
         (SearchRestriction, {"examples_allowed": -1}, "examples_allowed must be at least 0"),
-        (SearchRestriction, {"max_prompt_edits": 0}, "max_prompt_edits must be at least 1"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options: Any, given: dict[str, Any], said: str) -> None:
@@ -150,16 +148,6 @@ def test_the_order_of_examples_is_searched_for_a_model_that_reads_it_alone(
     keyword_model.reads_order = False
     found = searched(task, tmp_path, keyword_model)
     assert all("example-order" not in trial.params for trial in found.study.trials)
-
-
-def test_examples_of_a_label_are_as_many_as_of_another(task: Task, long: Any) -> None:
-    whole = [one for one in long.candidates if one.prompt.examples]
-    assert whole
-    for one in whole:
-        per_label = [sum(example.label == label for example in one.prompt.examples) for label in task.labels]
-        layers = len({edit.bundle for edit in one.edits if edit.bundle})
-        assert max(per_label) <= layers
-        assert max(per_label) - min(per_label) <= 2  # where a label has no sample left that fits
 
 
 def pool_of(task: Task, folder: Path, **parts: Any) -> Any:

@@ -12,7 +12,6 @@ import pytest
 import sqlalchemy.exc
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import TrialState
-from psopt.errors import InputError
 from psopt.search import _trial
 from psopt.search._sources import drop_queued
 from psopt.search.distributed import open_storage
@@ -156,10 +155,3 @@ def test_a_heartbeat_that_fails_is_said_unless_it_is_for_a_moment_or_at_the_end(
         assert over.wait(30)
     assert len(told) == (1 if said else 0)
     assert "".join(told).startswith(said)
-
-
-@pytest.mark.parametrize("text", ["soon", "0", "-1", "nan", "inf"])
-def test_an_interval_that_is_no_number_of_seconds_is_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    monkeypatch.setenv("PSOPT_HEARTBEAT", text)
-    with pytest.raises(InputError, match="PSOPT_HEARTBEAT is"):
-        Heartbeat(print, print)

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from operator import attrgetter
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from psopt.evaluation import Predictions, score
-from psopt.metrics import sensitivity
-from psopt.proposals import merged_edit, note_text, replace_merged, with_support
+from psopt.proposals import merged_edit, replace_merged
 from psopt.search import Candidate
 from psopt.search._shorten import edit_worths, is_as_good, next_shorter, shortest
-from psopt.search._sources import _merged
 from psopt.search_spaces import Edit, Prompt, Provenance
-from psopt.tasks import Sample
 
 if TYPE_CHECKING:
     from psopt.tasks import Task
@@ -88,51 +82,3 @@ def test_what_merges_notes_is_worth_as_much_as_they_are_together(tried: list[Any
     assert worths[merged.parameter_name] == pytest.approx(sum(worths[edit.id] for edit in POOL[:3]))
     assert replace_merged(POOL, [merged]) == (*POOL[3:], merged)
     assert merged_edit([merged, POOL[3]], "more").merges == tuple(edit.id for edit in POOL[:4])
-
-
-def test_a_text_that_shows_two_phrases_supports_their_merged_note_once(task: Task) -> None:
-    count, how = (
-        Edit("note", "Number", note_text("question", [phrase], "Number"), Provenance("rules", "accuracy"))
-        for phrase in ("^how", "many")
-    )
-    problem = SimpleNamespace(task=task, proposer=None, no_verbatim=None, options=SimpleNamespace(rounds=0))
-    state: Any = SimpleNamespace(problem=problem, history=SimpleNamespace(rounds=()))
-    candidate: Any = SimpleNamespace(edits=tuple(with_support([count, how], task)))
-    (merged,) = _merged(state, candidate)
-    shown = [sample for sample in task.train if {"how", "many"} & set(sample.text.lower().split())]
-    assert shown
-    assert merged.provenance.support == sum(sample.label == "Number" for sample in shown)
-
-
-def test_bundles_stay_whole(task: Task, tried: list[Any]) -> None:
-    layers = [replace(edit, bundle=f"layer {index % 4}") for index, edit in enumerate(POOL)]
-    everything, _ = candidate(task, 99, layers, 35)
-    for edits in next_shorter(everything, tried, layers):
-        held = {edit.bundle for edit in edits}
-        assert edits == tuple(edit for edit in layers if edit.bundle in held)
-
-
-def soft_predictions(soft: Any) -> Any:
-    samples = tuple(Sample(str(number), f"text {number}", "a") for number in range(len(soft)))
-    return Predictions(soft.argmax(axis=2), samples, ("a", "b"), soft)
-
-
-def test_a_shorter_prompt_is_judged_by_probabilities() -> None:
-    """The answers are the same, so by them no error would excuse a loss; the probabilities differ by chance."""
-    rng = np.random.default_rng(0)
-    soft = []
-    for spread in (0.30, 0.31):
-        first = 0.65 + rng.uniform(-spread, spread, size=(40, 4))
-        soft.append(np.stack([first, 1 - first, np.zeros_like(first)], axis=2))
-    soft[1] = np.where(soft[0].argmax(axis=2)[..., None] == soft[1].argmax(axis=2)[..., None], soft[1], soft[0])
-    knee, short = (soft_candidate(n_edits, one) for n_edits, one in zip((3, 1), soft, strict=True))
-    short.val.sensitivity = knee.val.sensitivity + 1e-4  # less than the error of the difference
-    assert (knee.soft.array == short.soft.array).all()
-    soft_of: Any = attrgetter("soft")
-    assert shortest([knee, short], knee, by(soft_of)) is short
-
-
-def soft_candidate(n_edits: int, soft: Any) -> Any:
-    found = soft_predictions(soft)
-    val = SimpleNamespace(f1=1.0, sensitivity=float(sensitivity(found.p_tau)), consistency=1.0)
-    return SimpleNamespace(edits=(None,) * n_edits, val=val, soft=found)

@@ -76,20 +76,6 @@ def test_train_is_asked_about_under_two_wordings_and_the_same_prompt_once(grown:
     assert fares.asked.sum() == diagnoses.cells.sum() == model.n_train - before == 2 * N_TRAIN
 
 
-def test_gains_are_shares_of_all_of_train(grown: Any) -> None:
-    on_train = grown.diagnoses.predictions(grown.state.baseline.prompt)
-    definition = next(edit for edit in grown.state.pool if edit.provenance.author == "task" and edit.label == "Number")
-    of_label = on_train.truth == on_train.labels.index("Number")
-    assert definition.gain == pytest.approx(on_train.share_wrong[of_label].sum() / N_TRAIN)
-
-
-def test_without_races_all_of_train_is_asked_about(tmp_path: Path, task: Task) -> None:
-    search = diagnosing(tmp_path, task, rounds=1, trials=2, race="off")
-    search.run()
-    assert search.problem.evaluator.model.n_train == N_TRAIN * len(WORDINGS)
-    assert search.diagnoses.predictions(search.state.baseline.prompt).is_whole
-
-
 def test_a_run_keeps_how_each_sample_of_train_does(tmp_path: Path, task: Task) -> None:
     sizes: Any = {"trials": 2, "rounds": 1, "rephrasings": 4, "sampler": "random"}
     run = psopt.optimize(task, model=CountingModel(task), out=tmp_path / "run", **sizes)

@@ -21,7 +21,6 @@ from psopt.search_spaces import (
     render_instructions,
     render_shown,
     seed_prompt,
-    shown_messages,
 )
 from psopt.tasks import Sample, Task
 from psopt.templates import ExampleForm, Field, Message, Part, Slot, Template
@@ -53,12 +52,9 @@ def test_a_prompt_and_its_edits_are_values_that_survive_json() -> None:
 @each(
     "data, message",
     [
-        ({"labels": ["a"]}, "needs 'description'"),
         ({"description": "d"}, "needs 'labels'"),
-        ({"description": "", "labels": ["a"]}, "description must be text"),
         ({"description": "d", "labels": ["a"], "colour": 1}, "no part 'colour'"),
         ({"description": "d", "labels": ["a"], "examples": [{"text": "t"}]}, "can't be built"),
-        ({"description": "d", "labels": 7}, "can't be built"),
     ],
 )
 def test_data_that_are_no_prompt_are_refused_with_the_part_named(data: dict[str, Any], message: str) -> None:
@@ -70,12 +66,6 @@ def test_definitions_of_one_label_are_joined_in_label_order_whatever_the_order_o
     edits = [edit("definition", label, text) for label, text in (("bad", "p"), ("good", "a date"), ("good", "a sum"))]
     definitions = apply_edits(OWN, edits).definitions
     assert [(one.label, one.text) for one in definitions] == [("good", "a date; a sum"), ("bad", "p")]
-
-
-def test_everything_but_the_description_is_the_same_under_a_rephrasing() -> None:
-    full = apply_edits(OWN, EDITS)
-    other = render_instructions(full.described_as("Please judge."))
-    assert render_instructions(full).replace("Judge the review.", "") == other.replace("Please judge.", "")
 
 
 def test_a_prompt_to_start_from_is_made_of_the_task(task: Task) -> None:
@@ -174,12 +164,3 @@ def test_its_length_is_what_every_request_holds() -> None:
     assert render_fixed(PLAIN) == "# Mail\n\nWhich team answers?\n\nEnd.\nMail: \nTeam:"
     own = replace(PLAIN, template=None, definitions=(Definition("sales", "offers"),))
     assert render_fixed(own) == render_instructions(own)
-
-
-def test_examples_in_psopts_own_form_are_shown_as_turns_and_instructions_are_not_marked() -> None:
-    prompt = Prompt("Sort it.", ("a", "b"), notes=("N.",), examples=(Example("x", "a"),))
-    system, first, answer, last = shown_messages(prompt)
-    assert [message.added for message in (system, first, answer, last)] == [False, False, True, False]
-    assert [line.text for line in first.lines if line.added] == ["Note:", "- N.", "", "Text: x", "Label:"]
-    assert (answer.role, [line.text for line in answer.lines]) == ("assistant", ["a"])
-    assert [line.text for line in last.lines] == ["Text: {text}", "Label:"]

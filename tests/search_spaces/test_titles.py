@@ -37,16 +37,6 @@ def test_a_title_is_what_the_edit_says() -> None:
     ]
 
 
-def test_only_where_two_would_be_called_the_same_a_digest_follows() -> None:
-    first = note("Dates win over numbers wherever both could be meant.")
-    second = note("Dates win over numbers wherever a year is meant.")
-    plain, told_apart = titles(first, second)
-    assert plain == "note: Dates win over numbers wherever.."
-    assert told_apart.startswith("note: Dates win over numbers")
-    assert told_apart != plain
-    assert len(told_apart) <= 40
-
-
 def test_what_is_in_the_pool_keeps_its_title_and_names_what_joins_its_bundle() -> None:
     bundled = Edit("example", "Date", "1999 ?", RULES, bundle="examples 1: typical (train-1)")
     pool = with_titles([bundled, note("x")], ())
@@ -54,14 +44,6 @@ def test_what_is_in_the_pool_keeps_its_title_and_names_what_joins_its_bundle() -
     assert [joined.title, again.title] == ["examples 1: typical", "note: x"]
     before_0_2 = [bundled]
     assert [edit.title for edit in with_titles([bundled, note("x")], before_0_2)] == ["", "note: x"]
-
-
-def test_a_title_is_kept_with_the_edit_and_makes_it_no_other() -> None:
-    (titled,) = with_titles([note("x")], ())
-    assert Edit.from_dict(titled.to_dict()).title == "note: x"
-    assert "title" not in note("x").to_dict()
-    assert titled == note("x")
-    assert titled.id == note("x").id
 
 
 def test_parameters_are_called_by_titles_and_read_back_by_them() -> None:

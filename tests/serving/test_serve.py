@@ -107,13 +107,6 @@ def test_openais_client_gets_the_label_and_how_steady_it_is(folder: Path) -> Non
     assert any(answer.parse().psopt["sensitivity"] > 0 for answer in answers)  # hashes sway with the wording
 
 
-def test_a_port_that_is_taken_is_one_line(folder: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        done = psopt(folder, "serve", "prompt.json", "--model", "sim", "--port", port, code=2)
-    assert f"--port {port}: Address already in use; give another --port, or 0" in done.stderr
-
-
 def test_a_request_that_can_not_be_answered_says_why(folder: Path) -> None:
     with serving(folder, "--model", "sim") as (_, address):
         for body, why in REFUSED.items():

@@ -63,13 +63,6 @@ def test_lists_of_numbers_in_a_cell_are_sets_and_signs_in_a_text_are_no_list() -
     assert {sample.label for sample in samples_of(task_of(texts, "text"))} == set(texts)
 
 
-def test_a_separator_that_parts_no_labels_is_pointed_out() -> None:
-    """It is no fault: a file of rows with one label each, such as one to check, is read by the task's separator."""
-    hint = "no sample has several labels: is ';' what parts them?"
-    assert task_of(["a", "b", "", "a"], "labels:;").info.note == hint
-    assert task_of(["a", "b", "", "a;b"], "labels:;").info.note == ""
-
-
 def test_numbers_are_split_and_drawn_as_they_come() -> None:
     """A share by label of numbers that are all different would take the alphabetically first."""
     few = task_of([*range(7)], "number:1%")
@@ -96,9 +89,7 @@ def test_a_task_file_says_what_answers_are(tmp_path: Path) -> None:
     [
         (["1", "many", "2", "few"], "number", "is not a number in 2 rows: record 2, record 4 (the first: "),
         (["1", True, "2", "3"], "number", "record 2: the answer (column 'label') is not a number: 'True'"),
-        (["1", None, "2", "3"], "number", "is not a number: empty"),
         (["x"] * 25, "number", "record 10 and 15 more (the first: "),
-        (["x"] * 25, "number", "is not a number in 25 rows: record 1, "),
         (["a;b", "c", "d"], "labels", "is no list in 3 rows: record 1, record 2, record 3"),
         ([["a"], "b", ["c"]], "labels", "is no list: 'b'; write all as lists, or name what parts the labels of all, "),
         (
@@ -112,10 +103,7 @@ def test_a_task_file_says_what_answers_are(tmp_path: Path) -> None:
             "record 1: the answer (column 'label') is a list without commas: \"['a' ",
         ),
         (["['a', 'b'\n \"c's\"]", "d", "e"], "text", "is a list without commas: "),
-        (["{", "1", "2"], "text:json", "record 1: the answer (column 'label') is not JSON: '{'"),
         ([["a", 1.5, None], "b", "c"], "text", "is not a text, or a list of texts: "),
-        (["x" * 30_000, "b", "c"], "text", "30,000 characters; at most 20,000 are taken"),
-        (["a\0b", "b", "c"], "text", "holds a NUL character"),
         (["1", "2"], "number", "3 splits need a different sample each"),
     ],
 )
@@ -146,22 +134,13 @@ def test_labels_that_do_not_go_with_the_answers_are_refused(
     [
         ("numbers", "unknown answer type 'numbers'; did you mean 'number'"),
         ("number:", "can't be read: say number, or number:TOLERANCE"),
-        ("number:-1", "can't be read"),
-        ("number:nan%", "can't be read"),
-        ("text:f1", "say text, text:token-f1 or text:json"),
         ("labels:", "labels:SEPARATOR"),
         ("label:x", "without a colon"),
-        ("ordinal:x", "without a colon"),
         ("free:", "say free, free:embedding:THRESHOLD"),
-        ("free:embedding:2", "say free"),
         ("free:nli:", "free:nli:MODEL"),
-        ("free:judge:gpt", "free:judge:MODEL"),
         ("free:reference", "free:MODULE:NAME"),
-        ("free:no function:x", "free:MODULE:NAME"),
         ("free+", "say free"),
-        ("free+own", "say free"),
         ("free+judge:gpt", "a judge is for"),
-        ("number+judge:openai/x", "a judge is for"),
         ("labels+jaccard", r"with \+exact"),
         ("number+exact", "say number"),
     ],
@@ -178,8 +157,6 @@ def test_answers_that_there_are_not(spec: str, why: str) -> None:
         ("free:embedding:0.85+reference", ("embedding", "0.85"), ("reference", "")),
         ("free:nli:C:\\models\\mnli+judge:openai/a+b:free", ("nli", "C:\\models\\mnli"), ("judge", "openai/a+b:free")),
         ("free:nli:org/a+b+own.module:worth", ("nli", "org/a+b"), ("function", "own.module:worth")),
-        ("free:judge:openai/gpt-4o", ("judge", "openai/gpt-4o"), ("reference", "")),
-        ("free:own:same", ("function", "own:same"), ("reference", "")),
     ],
 )
 def test_free_answers_say_what_compares_and_what_rates_them(
@@ -224,12 +201,9 @@ def test_a_task_file_says_the_order_and_the_caller_counts_for_more(tmp_path: Pat
     ("records", "answers", "order", "says"),
     [
         (LEVELS, "ordinal", (), "'high' is no number, so say the order"),
-        (LEVELS, "ordinal", ("low", "medium"), "'high' is not in the order"),
         (LEVELS, "ordinal", ("low", "medium", "hihg"), "did you mean 'hihg'"),
         (LEVELS, "ordinal", (*ORDER, "low"), "names one twice"),
-        (LEVELS, "ordnal", (), "did you mean 'ordinal'"),
         (LEVELS, None, ORDER, "--answers ordinal"),
-        (LEVELS, "label", ORDER, "--answers ordinal"),
         ([*STARS, *((f"text {n} again", "1.0") for n in range(3))], "ordinal", (), "the same number"),
     ],
 )
@@ -241,13 +215,6 @@ def test_what_makes_no_order_is_refused(records: Any, answers: str | None, order
 def test_built_in_data_sets_have_no_order() -> None:
     with pytest.raises(InputError, match="--answers is for data files"):
         load_task("trec", answers="ordinal")
-
-
-def test_positions_go_with_labels() -> None:
-    task = Task.from_records(LEVELS)
-    for wrong in ((0.0, 1.0), (0.0, 2.0, 1.0)):
-        with pytest.raises(DataError, match="position each, rising"):
-            Task(task.name, task.description, task.labels, task.train, task.val, task.test, task.info, positions=wrong)
 
 
 def test_what_looks_like_other_answers_than_one_label_is_pointed_out() -> None:

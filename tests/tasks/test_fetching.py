@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-import re
-import socket
 import tarfile
-import threading
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -198,33 +195,12 @@ def test_other_content_than_published_and_unknown_names_are_refused(origin: Orig
         fetch_dataset("trek")
 
 
-def test_files_that_are_at_hand_need_not_be_fetched_by_hand(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path, origin: Origin
-) -> None:
-    monkeypatch.setenv("PSOPT_DATA_DIR", str(tmp_path / "data"))
-    folder = put(tmp_path / "data" / "toy")
-    monkeypatch.setenv("PSOPT_OFFLINE", "1")
-    with pytest.raises(DataError, match=rf"PSOPT_OFFLINE is set; {re.escape(str(folder))} has its files"):
-        fetch_dataset("toy")
-
-
 def test_offline_is_obeyed(monkeypatch: pytest.MonkeyPatch, origin: Origin) -> None:
     monkeypatch.setenv("PSOPT_OFFLINE", "1")
     assert "PSOPT_OFFLINE" in load_task("toy").info.note
     assert origin.requests == 0
     monkeypatch.setenv("PSOPT_OFFLINE", "0")
     assert load_task("toy").info.source == "downloaded"
-
-
-def test_a_silent_name_server_is_given_up(monkeypatch: pytest.MonkeyPatch, origin: Origin) -> None:
-    never = threading.Event()
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: never.wait())
-    monkeypatch.setattr("psopt.tasks._download._CONNECT_S", 0.01)
-    try:
-        with pytest.raises(DataError, match="no name server answers"):
-            fetch_dataset("toy")
-    finally:
-        never.set()
 
 
 def zipped(content: Mapping[str, bytes]) -> bytes:

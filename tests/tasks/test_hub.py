@@ -189,13 +189,6 @@ def test_without_the_hub_a_copy_in_the_cache_is_used_and_told(hub: HubStandIn, l
     assert len(hub.requests) == n_requests
 
 
-def test_a_hub_that_fails_is_as_one_that_is_not_there(
-    hub: HubStandIn, load: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(hub, "broken", True)
-    assert "no copy of it is in the cache" in load("hf:org/unseen")["error"]
-
-
 def test_names_are_read_as_they_are_written_and_those_of_another_form_refused() -> None:
     for name in ("hf:org/name", "hf:org/name:config", "hf:org/name@refs/pr/1", "hf:org/name:a-b@v1.0"):
         assert str(HubName.read(name)) == name

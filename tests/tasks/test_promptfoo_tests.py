@@ -28,16 +28,12 @@ ONE = "tests:\n- {vars: {x: a}, assert: [{type: equals, value: A}]}\n- vars: {x:
 READ = [
     ("{type: equals, value: 2}", "2"),
     ("{type: contains, value: ' B '}", "B"),
-    ("{type: starts-with, value: B}", "B"),
     ("{type: contains-any, value: [B]}", "B"),
     ("{type: equals, value: '{{ x }}2'}", "b2"),
     ("{type: cost, threshold: 1}, {type: equals, value: B}", "B"),
-    ("{type: icontains, value: b}, {type: equals, value: B}", "B"),
     ("{type: javascript, value: 'JSON.parse(output).team == \"B\"'}", "B"),
-    ("{type: javascript, value: 'output.trim() === context.vars.x'}", "b"),
     ("{type: javascript, value: \"output.includes('B')\"}", "B"),
     ("{type: is-json, value: {properties: {team: {enum: [B]}}}}", "B"),
-    ('{type: is-json, value: \'{"properties": {"team": {"const": "B"}}}\'}', "B"),
 ]
 
 
@@ -48,11 +44,9 @@ def test_an_answer_is_read_from(assertion: str, label: str, tmp_path: Path) -> N
 
 UNREAD = {
     "llm-rubric": "{type: llm-rubric, value: is kind}",
-    "not-contains": "{type: not-contains, value: A}",
     "javascript": "{type: javascript, value: output.length < 9}",
     "contains-any": "{type: contains-any, value: [A, B]}",
     "a program": "{type: equals, value: file://expected.js}",
-    "without a type": "{value: A}",
     "equals of {{x|upper}}": "{type: equals, value: '{{x|upper}}'}",
     "several answers ('B', 'C')": "{type: equals, value: B}, {type: contains, value: C}",
 }
@@ -76,13 +70,6 @@ def test_tests_stand_in_files_of_several_formats(tmp_path: Path) -> None:
     assert labels_of(tmp_path, "tests: file://a.csv") == ["A", "B"]
 
 
-@each("kind", ["contains-all", "contains-any"])
-def test_a_file_after_several_in_a_cell_is_text(kind: str, tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text(f"x,__expected\na,{kind}: file://x.txt\nb,B\n")
-    (tmp_path / "x.txt").write_text("A")
-    assert labels_of(tmp_path, "tests: file://a.csv") == ["file://x.txt", "B"]
-
-
 def test_the_default_test_templates_and_lists_of_variables_are_filled_in(tmp_path: Path) -> None:
     tests = """
 assertionTemplates: {team: {type: equals, value: '{{team}}'}}
@@ -94,28 +81,15 @@ tests:
     assert labels_of(tmp_path, tests) == ["A", "A", "B"]
 
 
-def test_yaml_is_read_by_the_rules_that_promptfoo_reads_it_by(tmp_path: Path) -> None:
-    """YAML 1.2's core schema, by which ``no`` is a text and 010 is ten; keys merge."""
-    read = {"yes": "yes", "off": "off", "010": "10", "12:30": "12:30", "0o17": "15", "1e3": "1000"}
-    read |= {"2024-01-02": "2024-01-02", "True": "true", "1.0": "1"}
-    values = ", ".join(f"{{vars: {{no: x}}, assert: [{{<<: *is, value: {value}}}]}}" for value in read)
-    assert labels_of(tmp_path, f"is: &is {{type: equals, value: b}}\ntests: [{values}]") == list(read.values())
-    assert list(read_tests(tmp_path / "config.yaml").rows[0].values) == ["no", EXPECTED]
-
-
 FAULTS = [
     ("", "holds no tests .*; add tests:"),
-    ("scenarios: []", "scenarios are not read"),
     ("tests: [1]", "test 1, line 2: is 1 and no test"),
     ("tests: file://tests.csv", "test 1, line 2: .*tests.csv can't be read: no such file"),
     ("tests: file://tests.py:make", "tests.py:make is a program: write what it makes to a CSV file"),
     ("tests: ['https://docs.google.com/x']", "is read from elsewhere: save it here"),
     ("tests: [{vars: {x: a}, assert: [{type: equals, value: A}]}, {vars: {x: b}}]", "test 2.* is empty"),
-    ("tests: [{vars: {x: a}, assert: {type: equals}}]", "assert must be a list"),
     ("tests: [{text: a, label: b}]", "neither vars nor assert, but text, label; .* put the rows into a .jsonl file"),
-    ("tests: [{vars: file://v.yaml}]", "vars must be names with values"),
     (f"tests: [{{vars: {{x: {['a'] * 400}, y: {['a'] * 400}}}}}]", "make over 100,000 tests"),
-    ("tests: &a [*a]", "nested too deeply"),
     (f"tests: {'[' * 2000}", "nested too deeply"),
 ]
 

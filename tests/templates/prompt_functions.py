@@ -27,11 +27,6 @@ def lowered(row: dict[str, str]) -> str:
     return "Sort it: " + row["body"].lower()
 
 
-def cut(row: dict[str, str]) -> str:
-    """A text that holds the beginning of the data."""
-    return "Sort it: " + row["body"][:5]
-
-
 def wants_more(row: dict[str, str]) -> str:
     """A text for a column that is not there."""
     return "Sort it: " + row["customer"]
@@ -40,13 +35,3 @@ def wants_more(row: dict[str, str]) -> str:
 def fails(_row: dict[str, str]) -> str:
     """No text at all."""
     raise ValueError("no")
-
-
-def number(_row: dict[str, str]) -> int:
-    """A number instead of messages."""
-    return 3
-
-
-def roleless(row: dict[str, str]) -> list[dict[str, str]]:
-    """A message without a role."""
-    return [{"content": row["body"]}]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from psopt.templates import example_answer
@@ -23,25 +22,17 @@ BOTH = '{"reason": "It is late.", "category": "tech"}'
 ANSWERS = [
     ("Answer with the team.", "label", "tech"),
     ('Respond with {"reason": "..", "team": ".."}.', "json:team", '{"reason": "It is late.", "team": "tech"}'),
-    ('Return {"why": "..", "queue": "billing|tech"}', "json:queue", '{"queue": "tech"}'),
     ('Like this:\n```json\n{"label": "<one>"}\n```', "json:label", '{"label": "tech"}'),
     ('The mail is {"body": "{body}"}.', "label", "tech"),
     ("Answer as JSON with team and reason.", "json:team", '{"team": "tech", "reason": "It is late."}'),
     ("Output a JSON object with the keys `reason` and `category`.", "json:category", BOTH),
-    ("Put it in <answer> tags.", "xml:answer", "<answer>tech</answer>"),
     ("Like this: <verdict>sales</verdict>", "xml:verdict", "<verdict>tech</verdict>"),
     ("Of these:\n<label>billing</label>\n<label>tech</label>", "label", "tech"),
-    ('Like {"a": "..", "b": ".."}.', "label", "tech"),
-    ("Write <team>..</team>.", "xml:team", "<team>tech</team>"),
     ("Think first. End with a last line:\nAnswer: <team>", "last-line", "Answer: tech"),
     ("The customer was told:\nAnswer: {reason}", "label", "tech"),  # an answer that is shown, as judges are
-    ("Explain, and give the label on the last line.", "last-line", "Answer: tech"),
-    ("Output strictly as JSON with keys `queue` and `why`.", "json:queue", '{"queue": "tech"}'),
-    ('Return {"explanation": "..", "queue": ".."}', "json:queue", '{"queue": "tech"}'),
     ('Return {"queue": "..", "desk": ".."}', "label", "tech"),
     ('Return {"why": "{..}", "result": {"team": ".."}}', "json:result.team", '{"result": {"team": "tech"}}'),
     ("Is the answer inside <answer> tags right?\n<answer>{reason}</answer>", "label", "tech"),
-    ("Reply in JSON with the key reason.", "label", "tech"),
 ]
 
 
@@ -65,11 +56,7 @@ def test_the_answer_is_read_as_the_prompt_says(tmp_path: Path, text: str, spec: 
 @each(
     "spec, shown",
     [
-        ("label", "tech"),
         ("json:why", '{"why": "tech", "x": "X"}'),
-        ("json:other", '{"other": "tech"}'),
-        ("json:result.other", '{"result": {"other": "tech"}}'),
-        ("xml:out", "<out>tech</out>"),
         ("last-line", "Answer: tech"),
         ("regex:(\\w+)$", "tech"),
     ],
@@ -78,15 +65,3 @@ def test_what_the_user_says_goes_before(tmp_path: Path, spec: str, shown: str) -
     found = template(tmp_path, 'Answer as {"why": "billing", "x": ".."}.', answer=spec)
     assert found.answer == spec
     assert example_answer(found.example, {"x": "X"}, "tech") == shown
-
-
-def test_turns_show_the_form(tmp_path: Path) -> None:
-    chat = [
-        {"role": "user", "content": "Decide which team answers.\n\nMail: I buy."},
-        {"role": "assistant", "content": json.dumps({"team": "sales", "reason": "They buy."})},
-        {"role": "user", "content": "Mail: {body}"},
-    ]
-    found = template_of(read_text(tmp_path / "p.json", json.dumps(chat), COLUMNS, LABELS, label_column="team"))
-    assert found.answer == "json:team"
-    assert found.example.turns
-    assert example_answer(found.example, FIELDS, "tech") == '{"team": "tech", "reason": "It is late."}'

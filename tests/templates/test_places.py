@@ -22,12 +22,9 @@ STYLES = [
     ("Judge the review.\n\n~Answer with good or bad.\n\n^Review: {text}\nLabel:", "Review: Nice.\nLabel: good"),
     ("Judge the review.\n\\~Answer with good or bad.\n\n^Review: {text}\nLabel:", "Review: Nice.\nLabel: good"),
     ("~^Judge the review:\n\n{text}\n", "Nice.\nAnswer: good"),
-    ("~^Judge this: {text}\nLabel:", "Nice.\nLabel: good"),
-    ("Judge the review:\n1. Read it.\n2. Judge.\n\n~^> {text}", "> Nice.\nAnswer: good"),
     ('Judge the review.\n\n~^Review:\n"""\n{text}\n"""', 'Review:\n"""\nNice.\n"""\nAnswer: good'),
     ('Judge the review.\n\n~^It says "{text}". It is', 'It says "Nice.". It is good'),
     ("Judge the review.\n\n~^Review: {text}\n\nAnswer so:\n<tone>..</tone>", "Review: Nice.\n<tone>good</tone>"),
-    ("Judge it well.\n\n~^By: {by}\n\nSays: {text}\n", "By: Eve\n\nSays: Nice.\n\nAnswer: good"),
 ]
 
 
@@ -51,16 +48,6 @@ def test_markdown_gets_sections_of_the_same_level(tmp_path: Path) -> None:
     )
 
 
-def test_within_a_markdown_section_no_heading_parts_it(tmp_path: Path) -> None:
-    text = edited(tmp_path, "# Task\nJudge the review.\n\nAnswer with one label.\n\n# Review\n{text}\n", ".md")
-    assert text.startswith(f"# Task\nJudge the review.\n\n{PLAIN}Answer with one label.\n\n# Examples\n\nNice.")
-
-
-def test_sections_of_input_and_answer_are_both_shown(tmp_path: Path) -> None:
-    text = edited(tmp_path, "### Task:\nJudge the review.\n\n### Input:\n{text}\n\n### Response:\n", ".md")
-    assert "### Examples\n\n### Input:\nNice.\n\n### Response:\ngood\n\n### Input:\n{text}" in text
-
-
 def test_xml_gets_sections_after_the_instructions(tmp_path: Path) -> None:
     text = "<task>\nJudge the review.\n</task>\n<review>{text}</review>\nAnswer in <answer> tags."
     assert edited(tmp_path, text) == (
@@ -73,12 +60,6 @@ def test_xml_gets_sections_after_the_instructions(tmp_path: Path) -> None:
 def test_examples_go_on_with_those_that_are_there(tmp_path: Path) -> None:
     text = "Judge the review.\n\nReview: Bah.\nLabel: bad\n\nReview: {text}\nLabel:"
     assert "Label: bad\n\nReview: Nice.\nLabel: good\n\nReview: {text}" in edited(tmp_path, text)
-
-
-def test_after_the_last_line_edits_begin_a_paragraph(tmp_path: Path) -> None:
-    assert edited(tmp_path, "{text}\n\nIs the review good or bad?\n") == (
-        f"Examples:\n\nNice.\nAnswer: good\n\n{{text}}\n\nIs the review good or bad?\n\n{PLAIN.rstrip()}\n"
-    )
 
 
 def test_an_author_may_say_where(tmp_path: Path) -> None:
@@ -118,10 +99,3 @@ def test_examples_of_a_chat_are_turns(tmp_path: Path, name: str, chat: str, adde
     text = with_an_example(tmp_path / name, chat)
     assert [line[2:] for line in difflib.ndiff(chat.splitlines(), text.splitlines()) if line[0] == "+"] == added
     assert len(yaml.safe_load(text)) == (6 if chat == TURNS else 4)
-
-
-def test_examples_stand_where_the_author_says_even_beside_turns(tmp_path: Path) -> None:
-    chat = TURNS.replace("Judge the review.", "'Judge the review. {{psopt.examples}}'")
-    turns = yaml.safe_load(with_an_example(tmp_path / "chat.yaml", chat))
-    assert turns[0]["content"] == "Judge the review. R: Nice.\nTone: good!"
-    assert len(turns) == 4

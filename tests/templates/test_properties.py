@@ -66,13 +66,6 @@ def test_what_is_shown_and_written_is_the_text(text: str) -> None:
     assert all(character in rest for character in _without_places(text))
 
 
-@given(text=TEXTS)
-def test_marks_are_never_sent(text: str) -> None:
-    prompt = read(f"Now: <rephrase>judge {text} it</rephrase> {text}")
-    if prompt is not None:
-        assert written(prompt) == _without_places(f"Now: judge {text} it {text}")
-
-
 def _without_places(text: str) -> str:
     """The text without its places for edits; one alone on its line goes with the line's end."""
     text = re.sub(r"^[ \t]*\{\{psopt\.notes\}\}[ \t\r]*(?:\n|\Z)", "", text, flags=re.MULTILINE)

@@ -52,15 +52,6 @@ def test_windows_line_ends_and_the_last_line_are_kept(tmp_path: Path) -> None:
     assert "answers.\r\n\r\nNotes:\r\n- Refunds go to billing.\r\n\r\nAnswer with" in edited
 
 
-def test_edits_stand_after_the_instruction_and_before_the_fields(tmp_path: Path) -> None:
-    additions = Additions((("tech", "faults"),), ("No guess.",), (({"subject": "Bill", "body": "Twice"}, "billing"),))
-    (text,) = asked(read(tmp_path, PLAIN), ROW, additions)
-    assert text.startswith(
-        "Decide which team answers.\n\nWhat the labels mean:\n- tech: faults\n\nNotes:\n- No guess.\n\nAnswer with the"
-        " team.\n\nExamples:\n\nSubject: Bill\nBody: Twice\nTeam: billing\n\nSubject: Hi"
-    )
-
-
 def test_openai_messages_are_read_with_or_without_a_wrapper(tmp_path: Path) -> None:
     """Parts of a text are joined by a line break."""
     parts = [{"type": "text", "text": "Judge."}, {"type": "text", "text": "{body}"}]
@@ -87,16 +78,11 @@ def test_named_fields_are_known_before_the_data(tmp_path: Path) -> None:
 OWN = json.dumps({"description": "Decide.", "labels": list(LABELS)})
 FILES = [
     ("p.txt", "Decide which team answers: {body}", "text"),
-    ("q.md", "Decide: billing, tech or sales?", "text"),
-    ("marked.md", "<rephrase>Decide</rephrase>", "text"),
     ("expression.md", "Decide: {{ row.body }}", "text"),
     ("d.txt", "Decide which team answers.", "description"),
-    ("json.txt", 'Decide which team answers, as {"a": 1}.', "description"),
     ("chat.json", json.dumps(CHAT), "openai"),
-    ("chat.txt", json.dumps(CHAT), "openai"),
     ("wrapped.yml", "model: m\nmessages:\n- {role: user, content: Decide}\n", "openai"),
     ("own.json", OWN, "psopt"),
-    ("own.txt", OWN, "psopt"),
     ("config.yaml", "description: mail\nprompts: [p.txt]\n", "promptfoo"),
 ]
 
@@ -129,7 +115,6 @@ def test_a_prompt_without_fields_gets_the_text_at_its_end(tmp_path: Path) -> Non
     "entry",
     [
         "prompts: file://chat.json",
-        "prompts: [chat.json]",
         "prompts:\n- id: file://chat.json\n  label: mine\n",
         f"prompts: [{json.dumps(json.dumps(CHAT))}]",
         f"prompts:\n- label: mine\n  raw: {json.dumps(json.dumps(CHAT))}\n",
@@ -176,7 +161,6 @@ def test_a_system_message_alone_gets_the_text_in_a_message_after_it(tmp_path: Pa
 # Instructions whose sentences are broken to fit a line.
 BROKEN = (
     "Sort the mail into the queue of the team that has to\nanswer it. Judge by what is wanted, not by words alone.",
-    "Read the mail of a customer and decide which is its\nteam: the writer wants help, and no other can give it.",
     "Find the team without which the writer is not helped; you have\nfour teams:",
 )
 # A prompt, [what] is rephrased of it, and how many parts that has: what the author marked, else the first instructions.
@@ -185,34 +169,19 @@ PARTS = [
     ("# Judge the review\n\n[Say how it is.]\n\n{text}", 1),
     ("You are a judge of texts.\n\n[Judge the review.]\n\n{text}", 1),
     ("[You are a judge of texts.]\n\n{text}", 1),  # a role where nothing else is
-    ("[You are a judge. Judge the review.]\n\n{text}", 1),
     ("[Judge the review.]\nAnswer with one word only.\n\n{text}", 1),
-    ("[Judge the review.] Respond as JSON with tone.\n\n{text}", 1),
-    ("Labels: good, bad, mixed\n\n[Judge the review.]\n\n{text}", 1),
     ("[Judge whether the review is good, bad or mixed.]\n\n{text}", 1),
-    ('[Judge the review.]\n{"tone": "good"}\n\n{text}', 1),
     ("```\nJudge this not.\n```\n[Judge the review.]\n\n{text}", 1),
-    ("<task>[Judge the review.]</task>\n<text>{text}</text>", 1),
     ("Examples:\nIs it good?\n\n# Task\n[Judge the review.]\n\n{text}", 1),
     ("[Judge it well.]\n\nReview: Judge me!\nLabel: bad\n\nReview: {text}\nLabel:", 1),
-    ("[Judge this review:] {text}", 1),
     ("[Is the review {text} good or bad?] Answer with one word only.", 1),
-    ("[Which tone has the review?]\n\n{text}", 1),
-    ("Task: [judge the review.]\nReview: {text}", 1),
-    ("[Ordne die Bewertung ein.]\n\n{text}", 1),
     ("[请判断以下评论的情感。]\n\n评论:{text}", 1),
     ("- [Read the review.]\n- [Judge it.]\n\n{text}", 2),
-    ("[Judge the review, and\nanswer nothing else than you would.]\n\n{text}", 1),
     ("Judge.\n<rephrase>[One paragraph\nof two lines.]\n\n- [an item]\n- [another]\n</rephrase>\n{text}", 3),
     ("Please <rephrase>[judge {text} now]</rephrase>, thanks.", 1),
-    ("Example 1:\nReview: Judge me!\nLabel: bad\n\n[Now judge this one.]\nReview: {text}", 1),
     ("You are a judge.\n\nExamples:\n\nReview: Bah.\nLabel: bad\n\n[Now judge this one.]\n\nReview: {text}", 1),
-    ("[Judge it well.]\n\nExamples:\n\nIs it good? -> no\n\n{text}", 1),
     ("<examples>\n<example>\nJudge me!\n</example>\n</examples>\n\n[Judge it well.]\n\n<r>{text}</r>", 1),
-    ("Examples:\n\n<r>\nBah.\n\nJudge me!\n</r>\nbad\n\n[Judge it well.]\n\n<r>\n{text}\n</r>", 1),
-    ("[次のメールを分類してください:]\n{text}", 1),
     ("[次のメールを分類してください:]\n\nメール:\n{text}", 1),
-    ("[Clasifica el correo siguiente:]\n{text}", 1),
     *((f"# Job\n\n[{text}]\n\n- good\n- bad\n\nAnswer with a label alone.\n\n{{text}}\n", 1) for text in BROKEN),
 ]
 TONES = ("good", "bad", "mixed")
@@ -231,9 +200,7 @@ def test_the_instruction_is_found(tmp_path: Path, text: str, n_parts: int) -> No
 @each(
     "text",
     [
-        "Judge the reviews of our shop:\n\n{text}",
         "Review:\n{text}\n\nWhich tone has this review?",
-        "# Review\n{text}\n# Label\n\nJudge the tone.",
         "Example 1:\nReview: Bah.\nLabel: bad\n\nNow judge this one.\nReview: {text}",
     ],
 )

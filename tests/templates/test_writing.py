@@ -55,10 +55,8 @@ FILES = {
     "windows.md": "\ufeff# Task\r\n\r\nDecide which team answers.\r\n\r\n# Mail\r\n\r\n{{ body }}\r\n",
     "marked.txt": "Please <rephrase>sort {body} now</rephrase>.\n{{psopt.notes}}\n\n{{psopt.examples}}\n",
     "fieldless.txt": "Decide: billing, tech or sales?\n",
-    "list.json": json.dumps(MESSAGES),
     "indented.json": json.dumps({"model": "m", "messages": MESSAGES, "top_p": 1}, indent=4, ensure_ascii=False) + "\n",
     "chat.yaml": YAML,
-    "windows.yaml": YAML.replace("\n", "\r\n"),
     "promptfooconfig.yaml": PROMPTFOO,
 }
 
@@ -77,8 +75,6 @@ def test_a_file_is_itself_until_it_is_edited_and_then_asks_what_the_template_ask
     again = read_text(tmp_path / f"again{Path(name).suffix}", edited, COLUMNS, LABELS, **options)
     row = {"subject": "Hi", "body": "Help", "text": "Help"}
     assert messages_to(again, row) == messages_to(prompt, row, ADDITIONS)
-    if name == "windows.yaml":
-        assert edited.count("\r\n") == edited.count("\n")
     if name in ("text.txt", "windows.md", "fieldless.txt"):
         signs = {line[0] for line in difflib.ndiff(FILES[name].splitlines(True), edited.splitlines(True))}
         assert signs == {" ", "+"}
@@ -152,13 +148,6 @@ def test_an_added_turn_has_a_role_and_a_text_alone(tmp_path: Path, name: str, te
     assert edited.count("#") == text.count("#")
     kept = iter(edited)
     assert all(sign in kept for sign in text.split("content:")[-1])
-
-
-def test_members_keep_their_order_and_json_its_indentation(tmp_path: Path) -> None:
-    edited = written(read(tmp_path, "indented.json"), ADDITIONS)
-    data = json.loads(edited)
-    assert edited == json.dumps(data, indent=4, ensure_ascii=False) + "\n"
-    assert list(data) == ["model", "messages", "top_p"]
 
 
 def test_a_function_is_written_as_messages() -> None:

@@ -6,14 +6,12 @@ import asyncio
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import pytest
-from psopt.search_spaces import Definition, Example, Prompt, render
+from psopt.search_spaces import Prompt, render
 
-from tests.fake_server._prompt_reading import read_prompt
 from tests.sweeps import each
 
 if TYPE_CHECKING:
@@ -69,21 +67,3 @@ def test_the_server_ends_with_whoever_started_it() -> None:
         assert process.stdout.readline()
         process.stdin.close()
         assert process.wait(600) == 0
-
-
-DEFINITIONS = (Definition("Number", "how many: a count"), Definition("Person", "who, whose"))
-NOTES = ('"How many" asks for a Number.', "A - B is an Entity.")
-EXAMPLES = (Example("Who is\n\nthat ?", "Person"), Example("Label: me", "Number"))
-PROMPTS = {
-    "bare": PROMPT,
-    "definitions": replace(PROMPT, definitions=DEFINITIONS),
-    "notes": replace(PROMPT, notes=NOTES),
-    "examples": replace(PROMPT, examples=EXAMPLES),
-    "all": replace(PROMPT, description="Two\n\nparts.", definitions=DEFINITIONS, notes=NOTES, examples=EXAMPLES),
-}
-
-
-@each("name", PROMPTS)
-def test_a_rendered_prompt_is_read_back(name: str) -> None:
-    for text in ("How {many} ?", "Line: one\n\nNote:\n- no note\nLabel: Number", ""):
-        assert read_prompt(render(PROMPTS[name], text)) == (PROMPTS[name], text)

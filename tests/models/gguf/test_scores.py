@@ -68,19 +68,6 @@ def test_labels_read_side_by_side_score_as_those_read_alone_whatever_was_read_be
     assert (again[:, 0] == scores).all()
 
 
-def test_a_prompt_that_needs_more_room_is_read_again_from_its_beginning(
-    model: GGUFModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("psopt.models.gguf._reader._FIRST_CONTEXT", 256)  # 1,024 tokens take twenty seconds
-    some = "the moon, a river, some bread, two kings, the year and the city of light "
-    words = model.scorer._weights.tokens(some * 15)
-    assert 256 < len(words) < 512
-    reader = Reader(model.scorer._weights)
-    reader.log_probabilities(words[:80], ONE_TOKEN)
-    again = Reader(model.scorer._weights).log_probabilities(words, ONE_TOKEN)
-    assert (reader.log_probabilities(words, ONE_TOKEN) == again).all()
-
-
 def test_several_processors_share_the_beginning_that_one_of_them_has_read(
     model: GGUFModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,23 +88,6 @@ def test_what_was_scored_is_read_from_the_cache_and_nothing_is_loaded(smollm2: P
     assert "scorer" not in again.__dict__
     assert first[..., :-1].sum(axis=2) == pytest.approx(1)
     assert (first[..., -1] == 0).all()
-
-
-def test_scores_are_those_of_transformers_within_quantisation(model: GGUFModel, smollm2: Path) -> None:
-    pytest.importorskip("gguf")
-    pytest.importorskip("accelerate")
-    torch = pytest.importorskip("torch")
-    transformers = pytest.importorskip("transformers")
-    given = {"gguf_file": smollm2.name, "dtype": torch.float32}
-    network = transformers.AutoModelForCausalLM.from_pretrained(smollm2.parent, **given).eval()
-    tokens = model.scorer._weights.tokens
-    numbers = []
-    for text in TEXTS:
-        with torch.no_grad():
-            logits = network(torch.tensor([tokens(_BEFORE.format(text=text), with_opening=False)])).logits[0, -1]
-        numbers.append(float(torch.log_softmax(logits, dim=-1)[tokens(" Number")[0]]))
-    # Activations are rounded to eight bits on the way: a few tenths of a nat.
-    assert model.label_scores([PROMPT], TEXTS)[:, 0, 0] == pytest.approx(np.array(numbers), abs=0.5)
 
 
 def test_what_is_no_model_is_refused_in_one_line(smollm2: Path, tmp_path: Path) -> None:

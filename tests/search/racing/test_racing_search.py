@@ -6,7 +6,6 @@ import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 from psopt.errors import BudgetReachedError, InputError
 from psopt.models import AnswerCache, Capabilities
@@ -123,14 +122,6 @@ def test_the_best_within_the_limits_is_known_in_whole_though_larger_prompts_are_
     for stopped in search.stopped:
         if limits.allow(stopped.prompt, stopped.edits):
             assert stopped.reason.removeprefix("dominated by ") in of_the_within
-
-
-def test_estimates_are_near_the_scores_of_the_whole_grid(raced: Any, whole: Any) -> None:
-    in_whole = {candidate.id: candidate.val for candidate in whole.candidates}
-    pairs = [(stopped.val, in_whole[stopped.id]) for stopped in raced.stopped if stopped.id in in_whole]
-    assert pairs
-    errors = [np.subtract(estimate[:3], (val.f1, val.sensitivity, val.consistency)) for estimate, val in pairs]
-    assert np.abs(errors).mean(axis=0).max() < 0.1
 
 
 def test_it_is_read_back_with_its_answers_and_nothing_is_asked_again(raced: Any, folder: Path, task: Task) -> None:
