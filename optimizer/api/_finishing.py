@@ -139,6 +139,8 @@ def _contributions(
     if most is None:  # nobody asked for it, so nothing is held back for it
         is_free = not stopped and all(capabilities_of(each.model).is_free for each in problem.evaluator.each)
         most = _LEFT_OUT if is_free else 0
+    if earlier := recorder.earlier_contributions(candidate, most):
+        return earlier
     if most and candidate.edits:
         problem.observer.phase(f"leaving edits out of {candidate.id}")
     try:
@@ -148,7 +150,7 @@ def _contributions(
     except BudgetReachedError:  # what matters is done
         problem.observer.phase("the limit is reached: what edits contribute is not measured")
         left_out = []
-    return {"schema_version": 1, "prompt": candidate.id, "left_out": list(map(asdict, left_out))}
+    return {"schema_version": 1, "prompt": candidate.id, "most": most, "left_out": list(map(asdict, left_out))}
 
 
 def _limit_met(stopped: BudgetReachedError | None, unpaid: Sequence[Candidate]) -> str:

@@ -26,6 +26,7 @@ from psopt.runs._directory import (
     TRIALS,
     WEAK_SPOTS,
     RunDirectory,
+    json_object,
 )
 from psopt.runs._front_file import front_file
 from psopt.runs._manifest import Found, manifest
@@ -195,6 +196,13 @@ class RunRecorder:
 
     def _suspects(self, predictions: Predictions) -> dict[str, Any]:
         return find_suspects(predictions, labelled=self.task.train).to_dict()
+
+    def earlier_contributions(self, chosen: Candidate, most: int) -> dict[str, Any] | None:
+        """What this many of the chosen prompt's edits contribute, if an earlier part of the run has measured it."""
+        contributions = json_object(self.directory.path / CONTRIBUTIONS)  # a damaged file is measured and written anew
+        if contributions.get("prompt") != chosen.id or contributions.get("most", 0) < most:
+            return None
+        return contributions
 
     def save_for_report(self, search: Search, contributions: dict[str, Any]) -> None:
         """Write what else the report shows: the samples, every prompt tried, and what the chosen one's edits add."""
