@@ -43,7 +43,7 @@ class Answerer:
         text = written(asked, body.get("temperature") or 0.0, options.drafts)
         if text is not None:
             return self.completion(body, text)
-        listed = _listed(body)
+        listed = _listed(body) or (_allowed(body) if options.structured == "yes" else [])
         turns = [text_of(turn) for turn in body["messages"]]
         knows = self._known if options.answer == "knows" else None
         labels = listed or (knows.labels if knows else ())
@@ -112,6 +112,12 @@ def _listed(body: dict[str, Any]) -> list[str]:
     """The labels that some turn of the user's lists: the first, where examples are turns."""
     said = (text_of(turn) for turn in body["messages"] if turn["role"] == "user")
     return next(filter(None, map(listed_labels, said)), [])
+
+
+def _allowed(body: dict[str, Any]) -> list[str]:
+    """The labels that the schema of a `response_format` allows."""
+    schema = ((body.get("response_format") or {}).get("json_schema") or {}).get("schema") or {}
+    return schema.get("properties", {}).get("label", {}).get("enum", [])
 
 
 def token_logprobs(before: str, answer: str, after: str, shares: dict[str, float], n_top: int) -> list[dict[str, Any]]:
