@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 pytest.importorskip("torch", reason="the extra `local` is not installed")
 
-N_TEST = 80
+N_TEST = 60
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def trec(data_dir: Path) -> Any:
 def run(trec: Any, cache_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     out = tmp_path_factory.mktemp("trec") / "run"
     return psopt.optimize(
-        trec, trials=5, rounds=1, rephrasings=3, heldout=4, samples=90, seed=0, out=out, cache_dir=cache_dir
+        trec, trials=5, rounds=1, rephrasings=3, heldout=3, samples=60, seed=0, out=out, cache_dir=cache_dir
     )
 
 
@@ -39,7 +39,7 @@ def test_the_baseline_shakes(run: Any) -> None:
 
 
 def test_dates_and_colours_are_found_among_the_weak_spots_unasked(trec: Any, cache_dir: Path) -> None:
-    report = psopt.diagnose(trec, rephrasings=3, samples=400, seed=0, cache_dir=cache_dir)
+    report = psopt.diagnose(trec, rephrasings=3, samples=320, seed=0, cache_dir=cache_dir)
     topics = {
         label: " ".join(group.topic for group in report.diagnosis.slices if group.label == label)
         for label in trec.labels
