@@ -44,7 +44,7 @@ debian:
 	@scripts/debian-packages
 
 test: $(SETUP) smollm2 debian  ## Run the tests; SYSTEM_PACKAGES=no installs no Debian packages
-	$(BIN)/pytest -n 3 --dist loadscope --no-loadscope-reorder
+	$(BIN)/pytest -n 4 --dist loadscope --no-loadscope-reorder
 
 $(SERVERS)/.set-up: tests/servers/requirements.txt scripts/server-packages | $(SETUP)
 	scripts/server-packages $(VENV) $(SERVERS)
