@@ -57,7 +57,9 @@ def finish(
     search.problem.observer.phase("scoring the front on test, under held-out rephrasings")
     on_val, shortest, nominated = state.front, state.shortest, nominees(state)
     gated = [state.baseline, *nominated]
-    widen_test(recorder, search, nominated, scoring_order(state.baseline, on_val, shortest, nominated))
+    order = scoring_order(state.baseline, on_val, shortest, nominated)
+    alone = [candidate for candidate in search.candidates if candidate.edits == (CALIBRATE,)]
+    widen_test(recorder, search, nominated, [*order, *alone])
     scored, unpaid = _scored(search, gated)
     start = scored[state.baseline.id]
     tested = [scored[candidate.id] for candidate in nominated if candidate.id in scored]
@@ -68,10 +70,9 @@ def finish(
         raise stopped or BudgetReachedError("the limit does not pay the knee's test")
     # What the user asked for in addition to the verdict comes before the rest of the front.
     beside = measured_beside(search, recorder.settings, start, best, probes)
-    order = scoring_order(state.baseline, on_val, shortest, nominated)
     if recorder.settings.program and recorder.settings.limited_by == "effort":
         order = gated  # this few calls are only for the gate's candidates
-    unpaid_others, calibration = _score_others(search, scored, gated, order)
+    unpaid_others, calibration = _score_others(search, scored, gated, order, alone)
     unpaid += unpaid_others
     beside |= calibration | _kept_if_steady(evaluator, best)
     front, shortest = tuple(scored.get(of.id, of) for of in on_val), scored.get(shortest.id, shortest)
@@ -89,10 +90,13 @@ def finish(
 
 
 def _score_others(
-    search: Search, scored: dict[str, Candidate], gated: Sequence[Candidate], order: Sequence[Candidate]
+    search: Search,
+    scored: dict[str, Candidate],
+    gated: Sequence[Candidate],
+    order: Sequence[Candidate],
+    alone: Sequence[Candidate],
 ) -> tuple[list[Candidate], dict[str, Any]]:
     """Score the order on test, then calibration alone; return what is unpaid, and calibration as run.json has it."""
-    alone = [candidate for candidate in search.candidates if candidate.edits == (CALIBRATE,)]
     more, unpaid = _scored(search, [of for of in dict.fromkeys([*order, *alone]) if of not in gated])
     scored |= more
     unpaid = [candidate for candidate in unpaid if candidate in order]  # calibration alone is optional

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from psopt.api._setup import test_samples
+from psopt.proposals import PLANTED_TEXTS
 from psopt.runs.planning import samples_needed
 from psopt.search import Reserve
 from psopt.search.gating import gate
-from psopt.search_spaces import CALIBRATE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 # Chosen: as if half of the difference on val, which has chosen the nominee, were luck. Half as large a difference takes
 # four times as many samples.
 _CAUTION = 4
-_PLANTED = 2 * 2 * 8  # answers for each note of a prompt: both prompts, with its phrase and without, eight texts
+_PLANTED = 2 * 2 * PLANTED_TEXTS  # answers for each note of a prompt: both prompts, with its phrase and without
 
 
 def widen_test(
-    recorder: RunRecorder, search: Search, nominated: Sequence[Candidate], order: Sequence[Candidate]
+    recorder: RunRecorder, search: Search, nominated: Sequence[Candidate], to_score: Sequence[Candidate]
 ) -> None:
     """Let the test take as many samples as the limits pay for, unless the planned ones show half of val's difference.
 
-    `order` holds all candidates that are to be scored on test. This is decided before test is asked about anything, so
-    the gate's level holds.
+    `to_score` holds all candidates that are to be scored on test, the original prompt first. This is decided before
+    test is asked about anything, so the gate's level holds.
     """
     settings, evaluator = recorder.settings, search.problem.evaluator
     plan = recorder.plan or recorder.before.get("plan") or {}
@@ -42,10 +42,9 @@ def widen_test(
     reserve = Reserve(evaluator)
     if n_planned >= most or asks_more or has_verdict or settings.gate != "sure" or not reserve.is_needed:
         return
-    if not nominated or _planned_is_enough(evaluator, order[0], nominated, settings.gate_margin):
+    if not nominated or _planned_is_enough(evaluator, to_score[0], nominated, settings.gate_margin):
         return
-    alone = [candidate for candidate in search.candidates if candidate.edits == (CALIBRATE,)]
-    prompts = {candidate.id: candidate.prompt for candidate in (*order, *alone)}
+    prompts = {candidate.id: candidate.prompt for candidate in to_score}
     n_notes = max(sum(edit.kind == "note" for edit in candidate.edits) for candidate in nominated)
     n_besides = len(evaluator.samples["train"]) * len(evaluator.rephrasings.search) + _PLANTED * n_notes
     n_samples = min(most, n_planned + reserve.further_test_samples([*prompts.values()], n_besides))

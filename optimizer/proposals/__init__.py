@@ -3,7 +3,7 @@
 from psopt.proposals._checks import ProposalChecks
 from psopt.proposals._no_verbatim import LEAST_TEXTS, NoVerbatim
 from psopt.proposals._pool import propose_edits
-from psopt.proposals._quoted_phrases import Planted, planted_texts, with_support
+from psopt.proposals._quoted_phrases import PLANTED_TEXTS, Planted, planted_texts, with_support
 from psopt.proposals.rules._examples import (
     EXAMPLE_LAYERS,
     N_OPEN_EXAMPLES,

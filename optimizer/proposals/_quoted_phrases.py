@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Edit
     from psopt.tasks import Sample, Task
 
+PLANTED_TEXTS = 8
+"""In how many texts a note's phrases are planted."""
 _MOST_TEXTS = 5_000  # as for definitions; more hardly make a share more precise
 
 
@@ -58,7 +60,7 @@ class Planted(NamedTuple):
     planted: Sample
 
 
-def planted_texts(notes: Iterable[Edit], task: Task, n: int = 8) -> list[Planted]:
+def planted_texts(notes: Iterable[Edit], task: Task, n: int = PLANTED_TEXTS) -> list[Planted]:
     """Plant each note's phrases in up to `n` train texts with another label, always the same texts for a note.
 
     Notes without quoted phrases are left out, as are phrases of a single column: a row cannot be changed in one column.

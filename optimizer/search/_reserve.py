@@ -107,13 +107,9 @@ class Reserve:
 
     def further_test_samples(self, prompts: Sequence[Prompt], n_besides: int) -> int:
         """How many more test samples the limits pay for these prompts, besides `n_besides` answers of other kinds."""
-        kept, of_one_sample = Need(), Need()
-        for model in self._models:
-            needs = [model.on_test(prompt) for prompt in prompts]
-            kept += sum([model.priced(need) for need in needs], model.priced(model.part(needs[0], n_besides)))
-            n_wordings = model.test_shape[1]
-            of_one_sample += sum([model.priced(model.part(need, n_wordings)) for need in needs], Need())
-        return self._evaluator.budget.times(of_one_sample, kept)
+        needs = [model.on_test(prompts, n_besides) for model in self._models]
+        planned, each = (sum(of_models, Need()) for of_models in zip(*needs, strict=True))
+        return self._evaluator.budget.times(each, planned)
 
     def least(self, prompt: Prompt, splits: Sequence[Split]) -> Need:
         """Return what the limits must allow to evaluate a prompt on these splits and nothing else."""
@@ -136,7 +132,7 @@ class _ModelReserve:
     def least(self, prompt: Prompt, splits: Sequence[Split]) -> Need:
         needs = [self._of(prompt, split) for split in splits]
         unanswered = [need for need in needs if need.calls]
-        return sum([self.priced(need) for need in needs], Need()) + self._last(unanswered)
+        return sum([self._priced(need) for need in needs], Need()) + self._last(unanswered)
 
     def held(self, search: Search, prompt: Prompt, split: Split) -> Need:
         """What the search must keep to be able to finish, plus as much of what it wants as a third of a limit pays for.
@@ -159,7 +155,7 @@ class _ModelReserve:
         if len({prompt.id, *(leader.id for leader in leading)} - {baseline.id}) > 1:
             must += front[:1]
         must += [self._under_other_wordings(need) for need in both]
-        wanted = [self.part(need, self._n_probes * self.test_shape[1]) for need in both]
+        wanted = [self._part(need, self._n_probes * self._test_shape[1]) for need in both]
         if not search.is_completing:
             must += [self._rest_on_val(leader) for leader in leading[:1]]
             wanted += [self._rest_on_val(leader) for leader in leading[1:]]
@@ -171,9 +167,9 @@ class _ModelReserve:
 
     def _as_far_as_paid(self, must: Sequence[PromptNeed], wanted: Sequence[PromptNeed]) -> Need:
         """All that the search must keep, and each thing it wants that still fits into its part of the limit."""
-        held = sum([self.priced(need) for need in must], Need())
+        held = sum([self._priced(need) for need in must], Need())
         for need in wanted:
-            with_it = held + self.priced(need)
+            with_it = held + self._priced(need)
             if sum([with_it] * _PARTS * self._n_models, Need()).fits(self._evaluator.budget):
                 held = with_it
         return held
@@ -182,33 +178,34 @@ class _ModelReserve:
         """What leaving edits out of one will take at most: users who ask for it want it as much as the test."""
         if not best or not self._n_left_out:
             return Need()
-        needs = [self.priced(self._of(of, "val", ignoring_cache=True)) for of in (*best, prompt)]
+        needs = [self._priced(self._of(of, "val", ignoring_cache=True)) for of in (*best, prompt)]
         return sum([max(needs, key=lambda need: need.tokens)] * (self._n_left_out + len(KINDS)), Need())
 
     def _rest_on_val(self, prompt: Prompt) -> PromptNeed:
         """What a prompt that may be on the front still takes for its whole grid, as estimated from its test."""
         evaluator = self._evaluator
         left = int((~evaluator.partial_answers(prompt, "val").is_answered).sum())
-        part = self.part(self._of(prompt, "test"), left)
+        part = self._part(self._of(prompt, "test"), left)
         return replace(part, calls=left + evaluator.prior_calls(prompt, "val"))
 
     def _under_other_wordings(self, need: PromptNeed) -> PromptNeed:
         """What a prompt takes under other wordings, judging by its test; if it is calibrated, with a prior for each."""
-        n_samples, n_own = self.test_shape
-        return self.part(need, self._n_other_wordings * max(n_samples, math.ceil(need.calls / n_own)))
+        n_samples, n_own = self._test_shape
+        return self._part(need, self._n_other_wordings * max(n_samples, math.ceil(need.calls / n_own)))
 
-    def on_test(self, prompt: Prompt) -> PromptNeed:
-        """What a prompt takes on test."""
-        return self._of(prompt, "test")
+    def on_test(self, prompts: Sequence[Prompt], n_besides: int) -> tuple[Need, Need]:
+        """What prompts take on test, with `n_besides` answers of other kinds, and what each further sample takes."""
+        needs = [self._of(prompt, "test") for prompt in prompts]
+        planned = [*needs, self._part(needs[0], n_besides)]
+        each = [self._part(need, self._test_shape[1]) for need in needs]
+        return sum(map(self._priced, planned), Need()), sum(map(self._priced, each), Need())
 
-    def part(self, need: PromptNeed, n_calls: int) -> PromptNeed:
-        """A part of what a prompt takes on test, by its number of calls."""
-        n_samples, n_own = self.test_shape
+    def _part(self, need: PromptNeed, n_calls: int) -> PromptNeed:
+        n_samples, n_own = self._test_shape
         return replace(need, calls=n_calls, expected=need.expected.times(n_calls / max(1, n_samples * n_own)))
 
     @property
-    def test_shape(self) -> tuple[int, int]:
-        """How many samples and wordings test has."""
+    def _test_shape(self) -> tuple[int, int]:
         return len(self._evaluator.samples["test"]), len(self._evaluator.rephrasings.on("test")[0])
 
     def _of(self, prompt: Prompt, split: Split, *, ignoring_cache: bool = False) -> PromptNeed:
@@ -225,7 +222,7 @@ class _ModelReserve:
             return self._of(prompt, "train")
         return PromptNeed.of(self._evaluator, prompt, "train", diagnoses.cells)
 
-    def priced(self, need: PromptNeed) -> Need:
+    def _priced(self, need: PromptNeed) -> Need:
         """What that comes to, judging by what the server has counted so far, including failures."""
         if not asks_in_chat(self._evaluator.model):
             return Need(need.calls)
