@@ -50,6 +50,8 @@ class PromptNeed:
     ) -> PromptNeed:
         """Count it for the whole grid, or only where `cells`, (N, Q), is True. Only chat models take tokens.
 
+        Label priors are not counted: they depend on what was measured before.
+
         `ignoring_cache` counts it for another prompt of the same length.
         """
         model = evaluator.model
@@ -59,7 +61,7 @@ class PromptNeed:
             if cells is not None:
                 unasked &= cells
             n_new = int(unasked.sum()) if ignoring_cache else evaluator.n_unkept(prompt, split, unasked)
-            return cls(n_new + evaluator.prior_calls(prompt, split), TokenRange(), 0, 0.0)
+            return cls(n_new, TokenRange(), 0, 0.0)
         queries = model.queries(evaluator.rephrased(prompt, split), evaluator.texts(split), cells)
         if not ignoring_cache:
             queries = model.engine.missing(queries)
@@ -67,6 +69,10 @@ class PromptNeed:
         if queries:
             most = model.engine.most(max(queries, key=most_tokens_in))
         return cls(len(queries), sum(map(tokens_of_query, queries), TokenRange()), most.tokens, most.cost)
+
+    def asking(self, n_calls: int) -> PromptNeed:
+        """What another number of calls takes, each as large as these are on average."""
+        return replace(self, calls=n_calls, expected=self.expected.times(n_calls / max(1, self.calls)))
 
 
 class Reserve:
@@ -137,29 +143,27 @@ class _ModelReserve:
     def held(self, search: Search, prompt: Prompt, split: Split) -> Need:
         """What the search must keep to be able to finish, plus as much of what it wants as a third of a limit pays for.
 
-        It must score the baseline and the gate's nominees on test. Until the front is completed, it must also be able
-        to complete one prompt's grid on val: otherwise it could only recommend the baseline.
+        It must score the baseline and one of the gate's nominees on test, and do what the user asked for besides. Until
+        the front is completed, it must also be able to complete one prompt's grid on val: otherwise it could only
+        recommend the baseline.
         """
         baseline = search.problem.baseline_prompt
         leading, best = _leading(search)
-        front = [self._of(leader, "test") for leader in leading]
+        front = [self._besides(baseline, leader) for leader in leading]
         coming = []
         if split == "val" and prompt.id != baseline.id:
-            coming.append(self._of(prompt, "test"))
+            coming.append(self._besides(baseline, prompt))
         # A calibrated prompt takes more answers; local models count no tokens, so only the calls show that.
         by_size = sorted([*front[:1], *coming], key=lambda need: (need.expected.high, need.calls), reverse=True)
         both = [self._of(baseline, "test"), *by_size[:1]]
-        # The nominees are the knee, and the shortest, which is not known yet and no longer than the knee. A single
-        # prompt is both.
-        must = [*both]
-        if len({prompt.id, *(leader.id for leader in leading)} - {baseline.id}) > 1:
-            must += front[:1]
-        must += [self._under_other_wordings(need) for need in both]
-        wanted = [self._part(need, self._n_probes * self._test_shape[1]) for need in both]
+        must = both + [self._under_other_wordings(need) for need in both]
+        must += [need.asking(self._n_probes * self._test_shape[1]) for need in both]
+        wanted: list[PromptNeed] = []
         if not search.is_completing:
             must += [self._rest_on_val(leader) for leader in leading[:1]]
             wanted += [self._rest_on_val(leader) for leader in leading[1:]]
         wanted += [self._of_train(search, of) for of in best]  # for the report's "after"
+        # The second nominee, the shortest, is not known yet, and no longer than the knee. A single prompt is both.
         wanted += [need for need in [*front, *coming] if need is not both[-1]]
         if search.is_completing and len(search.candidates) == 1:
             wanted = []  # what was held back for the best prompt's grid is for that alone
@@ -185,42 +189,56 @@ class _ModelReserve:
         """What a prompt that may be on the front still takes for its whole grid, as estimated from its test."""
         evaluator = self._evaluator
         left = int((~evaluator.partial_answers(prompt, "val").is_answered).sum())
-        part = self._part(self._of(prompt, "test"), left)
-        return replace(part, calls=left + evaluator.prior_calls(prompt, "val"))
+        return self._of(prompt, "test").asking(left + evaluator.prior_calls(prompt, "val"))
 
     def _under_other_wordings(self, need: PromptNeed) -> PromptNeed:
         """What a prompt takes under other wordings, judging by its test; if it is calibrated, with a prior for each."""
         n_samples, n_own = self._test_shape
-        return self._part(need, self._n_other_wordings * max(n_samples, math.ceil(need.calls / n_own)))
+        return need.asking(self._n_other_wordings * max(n_samples, math.ceil(need.calls / n_own)))
 
     def on_test(self, prompts: Sequence[Prompt], n_besides: int) -> tuple[Need, Need]:
         """What prompts take on test, with `n_besides` answers of other kinds, and what each further sample takes."""
-        needs = [self._of(prompt, "test") for prompt in prompts]
-        planned = [*needs, self._part(needs[0], n_besides)]
-        each = [self._part(need, self._test_shape[1]) for need in needs]
+        baseline = prompts[0]
+        needs = [self._of(baseline, "test"), *(self._besides(baseline, prompt) for prompt in prompts[1:])]
+        planned = [*needs, needs[0].asking(n_besides)]
+        answers_of_sample = self._test_shape[1]
+        each = [
+            self._of(prompt, "test").asking(answers_of_sample)
+            for prompt in prompts
+            if prompt is baseline or not _asks_the_same(prompt, baseline)
+        ]
         return sum(map(self._priced, planned), Need()), sum(map(self._priced, each), Need())
-
-    def _part(self, need: PromptNeed, n_calls: int) -> PromptNeed:
-        n_samples, n_own = self._test_shape
-        return replace(need, calls=n_calls, expected=need.expected.times(n_calls / max(1, n_samples * n_own)))
 
     @property
     def _test_shape(self) -> tuple[int, int]:
         return len(self._evaluator.samples["test"]), len(self._evaluator.rephrasings.on("test")[0])
 
     def _of(self, prompt: Prompt, split: Split, *, ignoring_cache: bool = False) -> PromptNeed:
-        """What a prompt takes on a split; computed only once, because test is not asked before the end."""
+        """What a prompt takes on a split, with its label priors.
+
+        Its grid is counted only once, because test is not asked before the end; what priors take falls as they are
+        measured, and with the label map that all prompts share.
+        """
         key = (prompt.id, split, ignoring_cache)
         if key not in self._needs:
             self._needs[key] = PromptNeed.of(self._evaluator, prompt, split, ignoring_cache=ignoring_cache)
-        return self._needs[key]
+        grid = self._needs[key]
+        return grid.asking(grid.calls + self._evaluator.prior_calls(prompt, split))
+
+    def _besides(self, baseline: Prompt, prompt: Prompt) -> PromptNeed:
+        """What a prompt takes on test once the baseline was asked: priors alone if it only calibrates its answers."""
+        need = self._of(prompt, "test")
+        if _asks_the_same(prompt, baseline):
+            return need.asking(self._evaluator.prior_calls(prompt, "test"))
+        return need
 
     def _of_train(self, search: Search, prompt: Prompt) -> PromptNeed:
         """What it takes to show how the chosen prompt does on what diagnoses ask about."""
         diagnoses = search.diagnoses
         if not diagnoses.is_partial:
             return self._of(prompt, "train")
-        return PromptNeed.of(self._evaluator, prompt, "train", diagnoses.cells)
+        grid = PromptNeed.of(self._evaluator, prompt, "train", diagnoses.cells)
+        return grid.asking(grid.calls + self._evaluator.prior_calls(prompt, "train", diagnoses.cells))
 
     def _priced(self, need: PromptNeed) -> Need:
         """What that comes to, judging by what the server has counted so far, including failures."""
@@ -237,6 +255,11 @@ class _ModelReserve:
         most_tokens = max((need.most_tokens for need in needs), default=0)
         most_cost = max((need.most_cost for need in needs), default=0.0)
         return Need(0, most_tokens, most_cost)
+
+
+def _asks_the_same(prompt: Prompt, other: Prompt) -> bool:
+    """Whether the model is asked the same under both, though one of them may calibrate the answers."""
+    return replace(prompt, calibration=None).id == replace(other, calibration=None).id
 
 
 def _leading(search: Search) -> tuple[list[Prompt], list[Prompt]]:

@@ -234,7 +234,7 @@ class OneSided(LocalModel):
 
 def test_a_limit_pays_for_wordings_of_others_and_for_probes_with_their_label_priors(tmp_path: Path) -> None:
     with pytest.raises(BudgetReachedError):
-        psopt.optimize(TASK, model=OneSided(), max_calls=1300, **asked_beside(tmp_path))
+        psopt.optimize(TASK, model=OneSided(), max_calls=1200, **asked_beside(tmp_path))
     run = json.loads((tmp_path / "run" / "run.json").read_text())
     assert run["recommended"]["verdict"] == "better"
     assert {"after", "before"} <= set(run["other_wordings"]["differences"]["f1"])
