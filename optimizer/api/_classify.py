@@ -206,7 +206,7 @@ def _rephrased(
     return [prompt.described_as(text, form) for text, form in variants]
 
 
-def input_columns(source: PromptSource, inputs: str | Sequence[str] = (), columns: Sequence[str] = ()) -> InputColumns:
+def input_columns(source: PromptSource, inputs: Sequence[str] = (), columns: Sequence[str] = ()) -> InputColumns:
     """The columns that rows are shown by: those given, otherwise those of the prompt's run, otherwise the prompt's.
 
     `columns` are those of the rows, as far as they are known: names in a prompt count only if they are among them.
@@ -215,9 +215,7 @@ def input_columns(source: PromptSource, inputs: str | Sequence[str] = (), column
     return replace(_columns(source, inputs, columns), texts_alone=is_own_form)
 
 
-def _columns(source: PromptSource, inputs: str | Sequence[str], columns: Sequence[str]) -> InputColumns:
-    if inputs and isinstance(inputs, str):
-        inputs = (inputs,)
+def _columns(source: PromptSource, inputs: Sequence[str], columns: Sequence[str]) -> InputColumns:
     data = source.settings.data if source.settings else DataOptions("")
     if inputs or data.inputs:
         return InputColumns(tuple(inputs) or data.inputs)

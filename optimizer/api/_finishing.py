@@ -23,7 +23,7 @@ from psopt.evaluation import (
 )
 from psopt.models import calibrates, capabilities_of
 from psopt.proposals import Planted, planted_texts
-from psopt.rephrasings import RephrasingSet, n_parts_of, of_another_source
+from psopt.rephrasings import RephrasingSet, check_labels_given, n_parts_of, of_another_source
 from psopt.report import run_figure, write_report
 from psopt.runs import (
     NOTHING_COMPARED,
@@ -219,7 +219,9 @@ def _samples_needed(
 def check_other_wordings(baseline: Prompt, settings: RunSettings) -> None:
     """Refuse wordings of another source that don't fit the prompt, before anything is asked; raises InputError."""
     if settings.heldout_from:
-        of_another_source(baseline.description, settings.heldout_from, n_parts_of(baseline))
+        others = of_another_source(baseline.description, settings.heldout_from, n_parts_of(baseline))
+        if settings.rephrasing.keep_labels:
+            check_labels_given(Path("--heldout-from"), others, baseline.labels)
 
 
 def probes_of(settings: RunSettings, task: Task) -> tuple[Sample, ...]:

@@ -155,7 +155,9 @@ def _reasons(exported: Exported) -> list[str]:
     for edit in exported.edits:
         origin = edit.provenance
         kind = f"{edit.kind} of {edit.label}" if edit.kind in {"definition", "example"} else edit.kind
-        drawn = f"by {origin.author}, drawn from {counted(len(origin.samples), 'text')} of train"
+        drawn = f"by {origin.author}"
+        if origin.samples:
+            drawn += f", drawn from {counted(len(origin.samples), 'text')} of train"
         if origin.support:
             have = f"its phrases and its label are in {counted(origin.support, 'text')} of train"
             drawn += f"; {have}, its phrases and another label in {len(origin.counter)}"

@@ -57,7 +57,7 @@ def freeze_rephrasings(
     if options.file is not None:
         of_file = _from_file(options.file, description, n_parts, n_search, n_heldout)
         if options.keep_labels and of_file.source == "file":
-            _check_labels_given(options.file, of_file, task.labels)
+            check_labels_given(options.file, of_file, task.labels)
         return of_file
     if options.is_written:
         provider = models or ModelProvider()
@@ -135,7 +135,7 @@ def _from_file(path: Path, description: str, n_parts: int, n_search: int, n_held
     )
 
 
-def _check_labels_given(path: Path, rephrasings: RephrasingSet, labels: Sequence[str]) -> None:
+def check_labels_given(path: Path, rephrasings: RephrasingSet, labels: Sequence[str]) -> None:
     """Refuse a text by hand that names fewer labels than the original: answers would change for that reason."""
     for text in (*rephrasings.search, *rephrasings.heldout):
         if dropped := dropped_label(rephrasings.original, text, labels):

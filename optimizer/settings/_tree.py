@@ -31,7 +31,9 @@ def built(
         arguments[name] = built(inner, values, whole, facts=facts)
     for leaf in leaves(group):
         if leaf.key in values and (leaf.option or facts):
-            arguments[leaf.name] = values[leaf.key]
+            value = values[leaf.key]
+            # A text is a single one, and not its letters
+            arguments[leaf.name] = (value,) if leaf.is_tuple and isinstance(value, str) else value
         elif usual is not None:
             arguments[leaf.name] = getattr(usual, leaf.name)
     return group(**arguments)

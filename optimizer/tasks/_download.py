@@ -9,6 +9,7 @@ import sys
 import tarfile
 import threading
 import zipfile
+import zlib
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -239,13 +240,16 @@ def unpack(archive: Path, file: RemoteFile, folder: Path) -> None:
     """Unpack the wanted files of a published archive into a new folder, which appears only once it is complete."""
     with TemporaryDirectory(prefix="unpacking-", dir=folder.parent) as temporary:
         unpacked, target = Path(temporary, "all"), Path(temporary, folder.name)
-        if archive.suffix == ".zip":
-            with zipfile.ZipFile(archive) as zipped:
-                zipped.extractall(unpacked)  # noqa: S202  # its digest has been checked
-        else:
-            with tarfile.open(archive) as tarred:
-                tarred.extraction_filter = getattr(tarfile, "data_filter", None)  # Python has it since 3.11.4
-                tarred.extractall(unpacked)  # noqa: S202
+        try:
+            if archive.suffix == ".zip":
+                with zipfile.ZipFile(archive) as zipped:
+                    zipped.extractall(unpacked)  # noqa: S202  # its digest has been checked
+            else:
+                with tarfile.open(archive) as tarred:
+                    tarred.extraction_filter = getattr(tarfile, "data_filter", None)  # Python has it since 3.11.4
+                    tarred.extractall(unpacked)  # noqa: S202
+        except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError) as error:
+            raise DataError(f"{archive} can't be unpacked: {error}; delete it and fetch it again") from error
         target.mkdir()
         for member in (*file.members, *file.optional):
             if member in file.members or (unpacked / member).exists():

@@ -152,6 +152,8 @@ def test_in_python_rows_are_mappings_and_what_is_lacking_is_told(tmp_path: Path)
     assert model.texts == ["a text", "body: a bill – 20 €"]
     assert [answer.label for answer in psopt.classify(iter(["we sell it"]), OWN, model=model)] == ["sales"]
     (tmp_path / "mine.txt").write_text("Which team answers?")
+    with pytest.raises(InputError, match="two labels, and this has only 'sales'"):
+        psopt.classify(["we sell it"], tmp_path / "mine.txt", model=model, labels="sales")
     (answer,) = psopt.classify(["we sell it"], tmp_path / "mine.txt", model=model, labels=LABELS)
     assert answer.label == "sales"
 

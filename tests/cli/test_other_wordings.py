@@ -87,6 +87,13 @@ def test_a_wording_of_a_template_must_have_its_parts(tmp_path: Path) -> None:
         psopt.optimize(load_task("trec"), out=tmp_path / "run", **given)
 
 
+def test_a_wording_must_name_the_labels_that_the_prompt_names(tmp_path: Path) -> None:
+    prompt = "Does it ask for an Abbreviation, an Entity, a Description, a Person, a Location or a Number?\n{text}"
+    given: dict[str, Any] = {"prompt": prompt, "heldout_from": PEOPLE, "trials": 1, "model": "sim"}
+    with pytest.raises(InputError, match=r"--heldout-from: the rephrasing .* drops the label"):
+        psopt.optimize(load_task("trec"), out=tmp_path / "run", **given)
+
+
 @pytest.mark.parametrize("is_labelled", [True, False])
 def test_the_screen_run_json_and_the_report_say_how_both_prompts_fare_on_ones_own_texts(
     tmp_path: Path, is_labelled: bool

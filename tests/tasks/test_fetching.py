@@ -292,6 +292,13 @@ def test_a_refusal_says_how_to_do_it_by_hand_and_an_archive_put_there_that_it_is
         load_task("toy")
 
 
+def test_an_archive_that_cant_be_unpacked_though_its_digest_is_right_is_one_line(server: Origin) -> None:
+    for name, data in (("TOY.zip", zipped(INSIDE)[:200]), ("toy.tgz", tarred(INSIDE)[:60])):
+        publish_archive(server, name, data)
+        with pytest.raises(DataError, match=r"can't be unpacked: .*; delete it and fetch it again"):
+            fetch_dataset("toy")
+
+
 def test_an_optional_file_is_unpacked_if_it_is_there(server: Origin) -> None:
     publish_archive(server, "toy.tgz", tarred(INSIDE | {"TOY/extra.txt": b"more"}))
     assert files_in(fetch_dataset("toy")) == PAIRS | {"extra.txt": b"more"}
