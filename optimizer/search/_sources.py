@@ -162,7 +162,7 @@ def obvious_choices(
 ) -> list[list[Edit]]:
     """Return which of a round's edits are tried first: all of them, plain families of them, and the best few.
 
-    Examples alone (all of them, and the first of each label) are for models that read them as turns of a conversation:
+    Examples alone (the first of each label, then all of them) are for models that read them as turns of a conversation:
     there they make answers more stable than any text does (`experiments/example_turns.py`).
     """
     notes = [edit for edit in new if edit.kind == "note"]
@@ -174,7 +174,7 @@ def obvious_choices(
     families = [list(new), notes + definitions, notes + of_whole_labels, notes, better_half]
     if with_examples_alone and examples:
         first_of_each_label = [edit for edit in examples if edit.bundle == examples[0].bundle]
-        families = [examples, *families, first_of_each_label]
+        families = [first_of_each_label, examples, *families]
     return families
 
 
