@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     from psopt.rephrasings import RephrasingOptions
 
-_WRITING_SPREAD = (0.2, 0.25)  # how far tokens may be off, if only texts are written
-
 
 @asking_nothing()
 def estimate(
@@ -118,11 +116,11 @@ def estimate_measuring(
                 names.append(name)
             if len(models) > 1:
                 names.append(model.name)
-            answering.append(Phase.of(" ".join(names) or "answers", grid, price))
+            answering.append(Phase(" ".join(names) or "answers", *grid.needs(price), cached=grid.cached))
             phases.append(answering[-1])
             if options.rephrasing.repeats:
                 phases.append(_asked_again(task, prompt, model, options, price))
-            estimates.append(CostEstimate(tuple(phases), price, grid.spread(price)))
+            estimates.append(CostEstimate(tuple(phases), price))
             phases = []  # texts are written only once, whichever model is asked
     judging = judging_phases(task, answering, options.rephrasings, first_price)
     counted = CostEstimate.of_several(estimates)
@@ -136,9 +134,9 @@ def _asked_again(task: Task, prompt: Prompt, model: Model, options: MeasureOptio
     probe = Grid.of(model, askings[:2], [sample.text for sample in probed(samples)])
     whole = Grid.of(model, askings[: options.rephrasings], [sample.text for sample in samples])
     expected = whole if options.lm.draws else probe
-    least, middle, most = (grid.need(price) for grid in (probe, expected, whole))
+    needs = (probe.needs(price)[0], expected.needs(price)[1], whole.needs(price)[2])
     times = f"{probe.calls:,} calls where no answer changes, else {whole.calls:,}"
-    return Phase("asked again", least, middle, most, times, expected.cached)
+    return Phase("asked again", *needs, times, expected.cached)
 
 
 def estimate_rephrasing(
@@ -146,4 +144,4 @@ def estimate_rephrasing(
 ) -> CostEstimate:
     """Count what `rephrase` would ask for this many texts, including the original; nothing is sent."""
     phases = rephrasing_phases(what_to_rephrase(task, prompt), options, n_texts - 1)
-    return CostEstimate(tuple(phases), price_of(options.rephraser or ""), _WRITING_SPREAD)
+    return CostEstimate(tuple(phases), price_of(options.rephraser or ""))

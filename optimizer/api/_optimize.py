@@ -36,7 +36,7 @@ from psopt.runs import (
     n_evaluated,
     spending_kept,
 )
-from psopt.runs.planning import Limits, Plan, is_long, run_settings, run_time_line, shorter_line
+from psopt.runs.planning import Plan, is_long, least_calls, run_settings, run_time_line, shorter_line
 from psopt.search import Observer, SearchProblem, check_limits
 from psopt.tasks import Task, as_task
 from psopt.tracking import Callback, OptunaCallback, Tracker, split_callbacks, tracked
@@ -288,5 +288,5 @@ def _say_how_long(
     problem.observer.phase(run_time_line(n_answers, pace.per_minute))
     if sizes and not resume and is_long(n_answers, pace.per_minute):
         least = SizeChoice(problem.task, settings, sizes, models, answering).least()
-        if Limits.least_calls(least) < n_answers:
+        if least_calls(least) < n_answers:
             problem.observer.phase(shorter_line(least, pace.per_minute, sizes.effort))

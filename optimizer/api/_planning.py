@@ -12,7 +12,7 @@ from psopt.api._setup import answering_models, frozen_evaluator
 from psopt.models import Model, ModelProvider, capabilities_of, n_computed
 from psopt.models.chat import AnswerRate, keep_rate, kept_rate
 from psopt.rephrasings import n_parts_of, read_given
-from psopt.runs import MANIFEST, CostEstimate, Pace, RunDirectory, RunSettings, SearchBasis
+from psopt.runs import MANIFEST, Pace, RunDirectory, RunSettings, SearchBasis
 from psopt.runs.planning import Limits, Plan, Planner, asked_sizes, effort_for, limits_of, resumed_from, sized
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from psopt.evaluation import Evaluator
+    from psopt.models.chat import Need
     from psopt.search_spaces import Prompt
     from psopt.settings import SizeOptions
     from psopt.tasks import Task
@@ -63,16 +64,16 @@ class SizeChoice:
         sizes = planner.full if is_full else planner.chosen
         # counted on the samples and wordings of these sizes
         settings = sized(self.settings, asdict(sizes))
-        basis = SearchBasis.of(self.task, settings, self._evaluator(settings), growth=planner.basis.growth)
+        basis = SearchBasis.of(self.task, settings, self._evaluator(settings))
         full_calls = planner.estimate(planner.full).calls
         warnings = () if is_full else planner.warnings(sizes)
         most_test = planner.full.test
         return Plan(effort, sizes, limits_of_run, basis.estimate(settings), full_calls, most_test, warnings)
 
-    def least(self) -> CostEstimate:
+    def least(self) -> Need:
         """Count what the smallest useful run with the user's sizes takes."""
         planner = self._planner(Limits())
-        return planner.estimate(planner.least)
+        return planner.estimate(planner.least).expected
 
     def settings_in(self, directory: RunDirectory) -> tuple[RunSettings, Plan | None]:
         """Return the settings of a run including its sizes, and its plan if it was made now; set the models' limit.

@@ -19,7 +19,7 @@ from psopt.evaluation._evaluate import (
     rephrased_prompts,
 )
 from psopt.evaluation._evaluator import Evaluator, Split
-from psopt.evaluation._grid import Grid
+from psopt.evaluation._grid import ONCE, Grid, Span
 from psopt.evaluation._kept_scores import kept_arrays, read_data, scores_from_dict
 from psopt.evaluation._label_rows import LabelRows, consistency_contributions, mean_influences
 from psopt.evaluation._na_kinds import (

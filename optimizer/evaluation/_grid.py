@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.models.chat import Need, Query, TokenRange, asks_in_chat, tokens_of_answer, tokens_of_query
 from psopt.search_spaces import render
@@ -15,6 +14,18 @@ if TYPE_CHECKING:
 
     from psopt.models.chat import Price
     from psopt.search_spaces import Prompt
+
+
+class Span(NamedTuple):
+    """The least, the expected and the most."""
+
+    least: float
+    expected: float
+    most: float
+
+
+ONCE = Span(1, 1, 1)
+NO_LONGER = Span(0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,43 +55,28 @@ class Grid:
         return cls(len(distinct), n_cached, meter.tokens_in(_total(missing)), answer, meter.cached_share)
 
     def sized(self, calls: int) -> Grid:
-        """The same for this many calls, none of them cached."""
-        return replace(self, calls=calls, cached=0, tokens=self.tokens.times(calls / max(1, self.sent)))
+        """The same for this many calls, none of them cached, and with as many tokens as expected."""
+        read, written = self.tokens.middle * calls / max(1, self.sent), self.answer.middle
+        return replace(self, calls=calls, cached=0, tokens=TokenRange(read, read), answer=TokenRange(written, written))
 
     @property
     def sent(self) -> int:
         """Requests that must be sent."""
         return self.calls - self.cached
 
-    def grown(self, by: float) -> Grid:
-        """The same for an unknown prompt that is longer by this many tokens."""
-        of_each = TokenRange(by, by)
-        if self.sent:
-            of_each = self.tokens.times(1 / self.sent) + of_each
-        return replace(self, cached=0, tokens=of_each.times(self.calls))
+    def needs(self, price: Price | None, times: Span = ONCE, longer: Span = NO_LONGER) -> tuple[Need, Need, Need]:
+        """What must be sent at least, as expected and at most, so many `times`, each prompt `longer` by some tokens."""
+        ends = ("low", "middle", "high")
+        least, expected, most = (
+            self._need(price, n, getattr(self.tokens, end) + by * self.sent, getattr(self.answer, end))
+            for n, by, end in zip(times, longer, ends, strict=True)
+        )
+        return least, expected, most
 
-    def need(self, price: Price | None, times: float = 1.0) -> Need:
-        """The cost, with tokens as expected."""
-        read = self.tokens.middle * times
-        written = self.answer.middle * self.sent * times
-        need = Need(round(self.sent * times), round(read + written))
-        if price is None:
-            return need
-        return replace(need, cost=price.of(read, written, read * self.cached_share))
-
-    def spread(self, price: Price | None) -> tuple[float, float]:
-        """By what share tokens may be fewer or more than expected, over input and output together."""
-        weight_in = weight_out = 1.0
-        if price is not None:
-            weight_in, weight_out = price.tokens_in, price.tokens_out
-        read = self.tokens
-        written = self.answer.times(max(1, self.sent))
-        total = read.middle * weight_in + written.middle * weight_out
-        if not self.sent or not total:
-            return 0.2, 0.25  # about what an estimate from a text leaves open (`tokens_of_text`)
-        below = math.hypot((read.middle - read.low) * weight_in, (written.middle - written.low) * weight_out)
-        above = math.hypot((read.high - read.middle) * weight_in, (written.high - written.middle) * weight_out)
-        return below / total, above / total
+    def _need(self, price: Price | None, times: float, read: float, answer: float) -> Need:
+        read, written = read * times, answer * self.sent * times
+        cost = price.of(read, written, read * self.cached_share) if price else 0.0
+        return Need(round(self.sent * times), round(read + written), cost)
 
 
 def _distinct(queries: Iterable[Query]) -> list[Query]:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from psopt.search.racing import FEWEST_SAMPLES, Schedule
+from psopt.models.chat import Need
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.evaluation import Grid
-    from psopt.models.chat import AnswerRate, LMConfig, Need, Price
+    from psopt.models.chat import AnswerRate, LMConfig, Price
 
 
 BASELINE = "original prompt on val"
@@ -33,7 +31,7 @@ class Phase:
     """A part of a run."""
 
     what: str
-    # What will be sent for it, if the tokens of a text are as expected
+    # What will be sent for it
     least: Need
     expected: Need
     most: Need
@@ -45,12 +43,6 @@ class Phase:
     def calls(self) -> int:
         """Requests, including those whose answers are in the cache."""
         return self.expected.calls + self.cached
-
-    @classmethod
-    def of(cls, what: str, grid: Grid, price: Price | None) -> Phase:
-        """A phase whose prompts are known."""
-        need = grid.need(price)
-        return cls(what, need, need, need, cached=grid.cached)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
@@ -97,48 +89,57 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class CostEstimate:
-    """What a command would take."""
+    """What a command would take. Phases deviate together: if candidates stop early, the front is small too."""
 
     phases: tuple[Phase, ...]
     price: Price | None  # of the model that is asked most
-    # By what share the total of tokens may be lower or higher than expected: scripts and vocabularies differ
-    spread: tuple[float, float] = (0.0, 0.0)
     pace: Pace | None = None  # how fast calls will be answered, if that is known
     candidates: int = 0  # how many will be evaluated, not counting the original prompt
 
     @classmethod
     def of_several(cls, estimates: Sequence[CostEstimate]) -> CostEstimate:
         """What several models that are asked the same take together."""
-        lower, higher = zip(*(estimate.spread for estimate in estimates), strict=True)
         return replace(
             estimates[0],
-            phases=tuple(itertools.chain.from_iterable(estimate.phases for estimate in estimates)),
+            phases=tuple(chain.from_iterable(estimate.phases for estimate in estimates)),
             price=estimates[0].price if all(estimate.price for estimate in estimates) else None,
-            spread=(max(lower), max(higher)),
             pace=Pace.of_several([estimate.pace for estimate in estimates]),
         )
 
     @property
+    def least(self) -> Need:
+        """What must be sent at least."""
+        return sum((phase.least for phase in self.phases), Need())
+
+    @property
+    def expected(self) -> Need:
+        """About what must be sent: what is in the cache need not be."""
+        return sum((phase.expected for phase in self.phases), Need())
+
+    @property
+    def most(self) -> Need:
+        """What must be sent at most."""
+        return sum((phase.most for phase in self.phases), Need())
+
+    @property
     def calls(self) -> int:
-        """About how many requests, in total."""
+        """About how many requests, including those whose answers are in the cache."""
         return sum(phase.calls for phase in self.phases)
 
     @property
     def tokens(self) -> int:
         """About how many tokens, in total."""
-        return sum(phase.expected.tokens for phase in self.phases)
+        return self.expected.tokens
 
     @property
     def cost(self) -> float | None:
         """About how many US dollars; None without a price."""
-        if self.price is None:
-            return None
-        return sum(phase.expected.cost for phase in self.phases)
+        return None if self.price is None else self.expected.cost
 
     @property
     def calls_expected(self) -> int:
-        """About how many requests must be sent: those in the cache need not be."""
-        return sum(phase.expected.calls for phase in self.phases)
+        """About how many requests must be sent."""
+        return self.expected.calls
 
     @property
     def candidate_calls(self) -> float:
@@ -161,21 +162,17 @@ class CostEstimate:
     @property
     def calls_range(self) -> tuple[int, int]:
         """Requests that must be sent, least and most."""
-        low, high = self._range("calls")
-        return round(low), round(high)
+        return self.least.calls, self.most.calls
 
     @property
     def tokens_range(self) -> tuple[int, int]:
         """Tokens, low and high."""
-        low, high = self._range("tokens", self.spread)
-        return round(low), round(high)
+        return self.least.tokens, self.most.tokens
 
     @property
     def cost_range(self) -> tuple[float, float] | None:
         """US dollars, low and high; None without a price."""
-        if self.price is None:
-            return None
-        return self._range("cost", self.spread)
+        return None if self.price is None else (self.least.cost, self.most.cost)
 
     @property
     def minutes_range(self) -> tuple[float, float] | None:
@@ -185,29 +182,18 @@ class CostEstimate:
         few, many = self.calls_range
         return few / self.pace.per_minute, many / self.pace.per_minute
 
-    def _range(self, amount: str, spread: tuple[float, float] = (0.0, 0.0)) -> tuple[float, float]:
-        """The low and the high total. Phases deviate together: if candidates stop early, the front is small too.
-
-        The error in the tokens of a text is independent of that, so squares add up.
-        """
-        least = sum(getattr(phase.least, amount) for phase in self.phases)
-        expected = sum(getattr(phase.expected, amount) for phase in self.phases)
-        most = sum(getattr(phase.most, amount) for phase in self.phases)
-        low = expected - math.hypot(expected * spread[0], expected - least)
-        high = expected + math.hypot(expected * spread[1], most - expected)
-        return max(low, least * (1 - spread[0])), high
-
     def limit_in_reach(self, lm: LMConfig) -> str:
         """The limit that may be reached before the end, of several the first one; empty if there is none."""
+        most = self.most
         limits = {
-            "--max-cost": (lm.max_cost, self.cost_range or (0.0, 0.0)),
-            "--max-tokens-total": (lm.max_tokens_total, self.tokens_range),
-            "--max-calls": (lm.max_calls, self.calls_range),
+            "--max-cost": (lm.max_cost, most.cost),
+            "--max-tokens-total": (lm.max_tokens_total, most.tokens),
+            "--max-calls": (lm.max_calls, most.calls),
         }
         shares = {
-            f"{name} {limit:.12g}": limit / high
-            for name, (limit, (_, high)) in limits.items()
-            if limit is not None and limit < high
+            f"{name} {limit:.12g}": limit / amount
+            for name, (limit, amount) in limits.items()
+            if limit is not None and limit < amount
         }
         return min(shares, key=shares.__getitem__, default="")
 
@@ -223,34 +209,3 @@ class CostEstimate:
             "cost_usd_range": self.cost_range,
             "minutes_range": self.minutes_range,
         }
-
-
-_WHOLE = 3  # held candidates that get whole grids, about: as many as a front has besides the original prompt
-# About the share of candidates that stop: in searches on TREC, .47 of 9 and .68 of 37 did with 200 samples, .41 of 17
-# with 100. At each rung, half of those that were left did.
-_STOPPING = 0.6
-
-
-class Span(NamedTuple):
-    """The least, the expected and the most."""
-
-    least: float
-    expected: float
-    most: float
-
-
-def whole_grids(n_candidates: int, n_samples: int, n_wordings: int) -> Span:
-    """How many whole grids the candidates' answers amount to: the least if all stop at once, the most if none stops.
-
-    Those that don't stop wait on a part of the samples, and some are asked about all of them at the end.
-    """
-    if n_samples < FEWEST_SAMPLES or n_wordings < 2:
-        return Span(n_candidates, n_candidates, n_candidates)
-    schedule = Schedule(np.zeros(n_samples, dtype=np.int64), n_wordings, 0)
-    shares = [rung.samples * rung.wordings / (n_samples * n_wordings) for rung in schedule.rungs]
-    held = shares[schedule.rungs.index(schedule.held_at)]
-    n_stopping = _STOPPING * n_candidates
-    of_stopped = min(held, float(np.average(shares, weights=0.5 ** np.arange(len(shares)))))
-    n_whole = min(_WHOLE, n_candidates - n_stopping)
-    expected = n_stopping * of_stopped + (n_candidates - n_stopping - n_whole) * held + n_whole
-    return Span(n_candidates * shares[0], expected, n_candidates)

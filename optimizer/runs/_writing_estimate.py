@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from psopt.evaluation import Span
 from psopt.models.chat import Need, price_of, tokens_of_text
 from psopt.proposals.llm import MOST_SLICES
 from psopt.rephrasings import N_SHOWN, passages_of
@@ -21,15 +22,13 @@ if TYPE_CHECKING:
 WRITTEN = (_REPHRASED, _PARAPHRASED, _DRAFTED) = ("rephrasings, written", "texts, paraphrased", "drafts of edits")
 """The phases in which another model than the answering one writes."""
 
-_TOKENS_OF_A_DRAFT = (500, 1100, 2200)
+_OFTEN_REFUSED = "more where texts are refused"
+_TOKENS_OF_A_DRAFT = 1100
 _ASKED_AGAIN = 1.3  # a draft that is refused is asked for once more
-# Per answer, in both orders. Equal answers are rated once, and a rating that can't be read is asked for again; how many
-# are equal is not known beforehand.
-_RATINGS = 2
-_RATED = (0.2, 1, 1.1)
-# Per pair of answers, in both orders; each is compared with one of every class so far, usually about two classes.
-_COMPARISONS = 2
-_CLASSES_TRIED = 1.5
+# Calls per answer. Each is rated in both orders; equal answers are rated once, and how many are equal is not known
+# beforehand. A rating that can't be read is asked for again.
+_RATINGS = Span(0.4, 2, 2.2)
+_CLASSES_TRIED = 1.5  # an answer is compared with one of every class so far, usually about two classes
 _SAMPLES_READ = 100  # for the length of texts; more would hardly change it
 _TOKENS_OF_A_QUESTION = 170  # a judge's instructions, without the texts
 
@@ -46,12 +45,11 @@ def rephrasing_phases(
         return []
     passages = passages_of(prompt)
     length = max(1.0, _mean_tokens(passages))
-    n_texts *= len(passages)
-    why = "more where texts are refused"
-    phases = [_written(_REPHRASED, n_texts, length * (N_SHOWN + 3), (0.5, 1, 2), options.rephraser, price, why)]
+    calls = _about(n_texts * len(passages))
+    phases = [_written(_REPHRASED, calls, length * (N_SHOWN + 3), options.rephraser, price, _OFTEN_REFUSED)]
     if options.judge is not None:
         judged = "rephrasings, judged"
-        phases.append(_written(judged, n_texts, length * 3 + 80, (0.8, 1, 1.6), options.judge, price, why))
+        phases.append(_written(judged, calls, length * 3 + 80, options.judge, price, _OFTEN_REFUSED))
     return phases
 
 
@@ -60,17 +58,16 @@ def text_phases(texts: Sequence[str], n_times: int, options: RephrasingOptions, 
     if n_times < 1:
         return []
     tokens = 3 * _mean_tokens(texts) + 60
-    return [_written(_PARAPHRASED, n_times * len(texts), tokens, (0.8, 1, 1.5), options.rephraser, price)]
+    return [_written(_PARAPHRASED, _about(n_times * len(texts)), tokens, options.rephraser, price)]
 
 
 def drafting_phases(task: Task, proposer: str | None, rounds: int, price: Price | None) -> list[Phase]:
-    """What drafting edits takes in this many rounds."""
+    """What drafting edits takes in this many rounds, of which at least the first drafts some."""
     if proposer is None:
         return []
-    n_drafts = round(_ASKED_AGAIN * rounds * (1 + MOST_SLICES + min(MOST_SLICES, len(task.labels))))
-    few, middle, many = _TOKENS_OF_A_DRAFT
-    span = (few / middle / max(1, rounds) / 2, 1, many / middle)
-    return [_written(_DRAFTED, n_drafts, middle, span, proposer, price, "fewer where fewer groups are weak")]
+    a_round = _about(_ASKED_AGAIN * (1 + MOST_SLICES + min(MOST_SLICES, len(task.labels))))
+    calls = Span(a_round.least / 2, rounds * a_round.expected, rounds * a_round.most)
+    return [_written(_DRAFTED, calls, _TOKENS_OF_A_DRAFT, proposer, price, "fewer where fewer groups are weak")]
 
 
 def judging_phases(task: Task, answering: Sequence[Phase], n_wordings: int, price: Price | None) -> list[Phase]:
@@ -78,46 +75,40 @@ def judging_phases(task: Task, answering: Sequence[Phase], n_wordings: int, pric
     spec = task.spec
     if not spec.is_assessed:
         return []
-    n_answers = sum(phase.expected.calls for phase in answering)
-    least = sum(phase.least.calls for phase in answering) / max(1, n_answers)
-    most = sum(phase.most.calls for phase in answering) / max(1, n_answers)
+    n_answers = [sum(getattr(phase, end).calls for phase in answering) for end in Span._fields]
     samples = (task.val or task.train)[:_SAMPLES_READ]
-    answer = _mean_tokens([str(sample.label) for sample in samples])
-    tokens = _mean_tokens([sample.text for sample in samples]) + 2 * answer + _TOKENS_OF_A_QUESTION
+    tokens = _mean_tokens([sample.text for sample in samples]) + _TOKENS_OF_A_QUESTION
+    tokens += 2 * _mean_tokens([str(sample.label) for sample in samples])
     phases = []
     if spec.equivalence.kind == JUDGE and n_wordings > 1:
-        pairs = _CLASSES_TRIED * (n_wordings - 1) / n_wordings  # per answer
-        span = (_RATED[0] * least, 1, max(1.0, most * n_wordings / 2 / _CLASSES_TRIED))
-        calls = round(_COMPARISONS * pairs * n_answers)
+        # in both orders; if no answer is like another, each is compared with all before it
+        expected = 2 * _CLASSES_TRIED * (n_wordings - 1) / n_wordings
+        calls = Span(*_times(n_answers, (expected / 5, expected, max(expected, n_wordings - 1))))
         judge, why = spec.equivalence.name, "more where they differ"
-        phases.append(_written("answers, compared", calls, tokens, span, judge, price, why))
+        phases.append(_written("answers, compared", calls, tokens, judge, price, why))
     if spec.rating.kind == JUDGE:
-        span = (_RATED[0] * least, _RATED[1], max(_RATED[1], _RATED[2] * most))
         judge, why = spec.rating.name, "fewer where they are equal"
-        phases.append(_written("answers, rated", _RATINGS * n_answers, tokens, span, judge, price, why))
+        phases.append(_written("answers, rated", Span(*_times(n_answers, _RATINGS)), tokens, judge, price, why))
     return phases
+
+
+def _times(numbers: Sequence[float], factors: Sequence[float]) -> list[float]:
+    return [number * factor for number, factor in zip(numbers, factors, strict=True)]
 
 
 def _mean_tokens(texts: Sequence[str]) -> float:
     return sum(tokens_of_text(text).middle for text in texts) / max(1, len(texts))
 
 
+def _about(n: float) -> Span:
+    """A number of texts whose writing may take half or twice as many calls."""
+    return Span(n / 2, n, 2 * n)
+
+
 def _written(
-    phase_name: str,
-    calls: int,
-    tokens: float,
-    span: tuple[float, float, float],
-    model: str | None,
-    price: Price | None,
-    why: str = "",
+    phase_name: str, calls: Span, tokens: float, model: str | None, price: Price | None, why: str = ""
 ) -> Phase:
     """A phase in which a model writes, at this price unless its own is known; a tenth of the tokens are its own."""
     price = price_of(model or "") or price
-
-    def need(times: float) -> Need:
-        total = calls * tokens * times
-        cost = price.of(0.9 * total, 0.1 * total) if price else 0.0
-        return Need(round(calls * times), round(total), cost)
-
-    least, expected, most = map(need, span)
-    return Phase(phase_name, least, expected, most, why)
+    cost = price.of(0.9 * tokens, 0.1 * tokens) if price else 0.0
+    return Phase(phase_name, *(Need(round(n), round(n * tokens), n * cost) for n in calls), why)

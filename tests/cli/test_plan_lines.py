@@ -31,9 +31,8 @@ def test_the_limit_that_is_named_is_the_one_that_is_reached_first() -> None:
 
 
 def test_what_fits_in_five_minutes_is_what_a_plan_of_that_size_pays_for() -> None:
-    calls = Need(700, 400_000, 0.1)
-    least = CostEstimate((Phase("original prompt on val", calls, calls, calls),), None)
-    assert shorter_line(least, 840.0) == "within five minutes: --max-calls 1600"
-    assert shorter_line(least, 840.0, "full") == "within five minutes: --max-calls 1600 and no --effort"
+    least = Need(700, 400_000, 0.1)
+    assert shorter_line(least, 840.0) == "within five minutes: --max-calls 1700"
+    assert shorter_line(least, 840.0, "full") == "within five minutes: --max-calls 1700 and no --effort"
     # 120 answers are no run; with room for more than is expected the smallest takes 700 / .92.
     assert shorter_line(least, 60.0) == "the smallest run takes about 13 to 32 minutes: --max-calls 761"

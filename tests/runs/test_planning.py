@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,10 @@ from psopt.evaluation import Grid
 from psopt.models.chat import Price, TokenRange
 from psopt.runs import RunSettings, SearchBasis
 from psopt.runs.planning import (
-    FULL,
     DifferenceSpread,
     Limits,
     Planner,
+    Sizes,
     asked_sizes,
     effort_for,
     limits_of,
@@ -60,7 +60,7 @@ def planner(
     price = Price(0.15, 0.6)
     chosen = replace(SETTINGS, **changes)
     grids, shapes = dict.fromkeys(splits, grid), dict.fromkeys(splits, (50, 2))
-    basis = SearchBasis(TASK, chosen.baseline(TASK), grids, shapes, TokenRange(100, 300), price, price, races)
+    basis = SearchBasis(TASK, chosen.baseline(TASK), grids, shapes, 170.0, price, races)
     return Planner(chosen, basis, asked_sizes(asked or SizeOptions()), available or MANY, limits)
 
 
@@ -75,7 +75,7 @@ def test_what_is_expected_is_within_the_limits_the_end_included_or_it_is_said(
     phases = {phase.what: phase.calls for phase in estimate.phases}
     assert phases["original prompt on test"] == sizes.test * sizes.heldout
     assert phases["front on test"] >= min(3, sizes.trials - 1) * sizes.test * sizes.heldout
-    if limits.pay(estimate):
+    if limits.pay(estimate.expected):
         assert plans.warnings(sizes) == ()
     else:
         assert sizes == plans.path[0]
@@ -90,10 +90,10 @@ def test_nothing_falls_along_the_path_and_what_the_user_sets_is_kept(available: 
         assert after.val * after.rephrasings >= before.val * before.rephrasings
         assert after.test * after.heldout >= before.test * before.heldout
         assert (after.train, after.trials, after.rounds) >= (before.train, before.trials, before.rounds)
-    whole = replace(FULL, heldout=asked.rephrasings or FULL.heldout)
-    assert steps[-1] == replace(whole, **asked_sizes(asked)).at_most(available)
-    for sizes in (steps[0], steps[len(steps) // 2]):
-        assert sizes == replace(sizes, **asked_sizes(asked)).at_most(available)
+    whole = Sizes(500, 500, 10**9, rephrasings=10, heldout=asked.rephrasings or 10, trials=40, rounds=3)
+    for sizes, planned in ((steps[0], steps[0]), (steps[len(steps) // 2],) * 2, (steps[-1], whole)):
+        wanted = asdict(planned) | asked_sizes(asked)
+        assert asdict(sizes) == {name: min(size, available.get(name, size)) for name, size in wanted.items()}
 
 
 @settings(max_examples=12)

@@ -7,6 +7,7 @@ from psopt.runs.planning._plan import (
     Plan,
     Planner,
     effort_for,
+    least_calls,
     limits_of,
     resumed_from,
     run_settings,
@@ -14,4 +15,4 @@ from psopt.runs.planning._plan import (
     with_changed_limits,
 )
 from psopt.runs.planning._samples_needed import DifferenceSpread, samples_needed
-from psopt.runs.planning._sizes import FLOOR_TRIALS, FULL, Sizes, asked_sizes, path
+from psopt.runs.planning._sizes import FLOOR_TRIALS, Sizes, asked_sizes, path

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psopt.runs.planning._plan import Limits
+from psopt.runs.planning._plan import Limits, least_calls
 from psopt.text import counted
 
 if TYPE_CHECKING:
-    from psopt.runs._cost_estimate import CostEstimate
+    from psopt.models.chat import Need
 
 _FEW = 5  # minutes that people are willing to wait: for a longer run, the user is told what would fit
 # How much slower answers come in a whole run than for the original prompt, since edits make prompts longer: 2.0 times
@@ -51,14 +51,14 @@ def is_long(calls: float, per_minute: float) -> bool:
     return round(_SLOWER * calls / per_minute) > _FEW
 
 
-def shorter_line(least: CostEstimate, per_minute: float, effort: str | None = None) -> str:
+def shorter_line(least: Need, per_minute: float, effort: str | None = None) -> str:
     """Which options make a run of five minutes, or otherwise the smallest useful run, which takes `least`.
 
     With an explicit effort ``full``, a limit would only end the run early, not make it smaller.
     """
-    within = _rounded_down(_FEW * per_minute / _SLOWER)
+    within = round(float(f"{_FEW * per_minute / _SLOWER:.2g}"))
     if not Limits(calls=within).pay(least, with_room=True):
-        smallest = Limits.least_calls(least)
+        smallest = least_calls(least)
         return f"the smallest run takes about {_duration_of_run(smallest, per_minute)}: --max-calls {smallest}"
     line = f"within five minutes: --max-calls {within}"
     if effort == "full":
@@ -87,14 +87,3 @@ def rate_in_words(per_minute: float) -> str:
     """
     number, unit = (per_minute / 60, "second") if per_minute >= 120 else (per_minute, "minute")
     return f"{float(f'{number:.2g}'):,.12g} answers per {unit}"
-
-
-def _rounded_down(number: float) -> int:
-    """Round down to two digits, so that it still fits.
-
-    >>> _rounded_down(4269.4), _rounded_down(4199.9999999), _rounded_down(87.9)
-    (4200, 4200, 87)
-    """
-    whole = int(number + 1e-6)  # a measured rate is not exact
-    unit: int = 10 ** max(0, len(str(whole)) - 2)
-    return whole // unit * unit

@@ -14,7 +14,7 @@ from psopt.settings import RunOptions
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from psopt.models.chat import LMConfig
+    from psopt.models.chat import LMConfig, Need
     from psopt.runs._cost_estimate import CostEstimate, Phase
     from psopt.runs._search_estimate import SearchBasis
     from psopt.settings import Effort, SizeOptions
@@ -61,30 +61,25 @@ class Limits:
         calls = [most for most in (self.calls, EFFORT_CALLS.get(effort)) if most is not None]
         return replace(self, calls=min(calls, default=None))
 
-    def pay(self, estimate: CostEstimate, *, with_room: bool = False) -> bool:
+    def pay(self, need: Need, *, with_room: bool = False) -> bool:
         """Whether they allow what is expected, on request with room for more."""
         share = _PLANNED_SHARE if with_room else 1.0
-        return all(amount <= share * getattr(self, name) for name, amount in self._limited_in(estimate).items())
+        return all(getattr(need, name) <= share * limit for name, limit in asdict(self).items() if limit is not None)
 
-    def least_for(self, estimate: CostEstimate) -> Limits:
-        """Return what these limits would have to be to pay for an estimate."""
-        least: dict[str, Any] = {name: n / _PLANNED_SHARE for name, n in self._limited_in(estimate).items()}
-        return Limits(**{name: n if name == "cost" else round(n) for name, n in least.items()})
-
-    @classmethod
-    def least_calls(cls, estimate: CostEstimate) -> int:
-        """Return the smallest limit on calls that pays for an estimate."""
-        return cls(calls=0).least_for(estimate).calls or 0
-
-    def _limited_in(self, estimate: CostEstimate) -> dict[str, float]:
-        """The expected amounts of what is limited."""
-        amounts = {"calls": estimate.calls, "tokens": estimate.tokens, "cost": estimate.cost or 0.0}
-        return {name: amount for name, amount in amounts.items() if getattr(self, name) is not None}
+    def least_for(self, need: Need) -> Limits:
+        """Return what these limits would have to be to pay for what is expected."""
+        least = Limits(least_calls(need), round(need.tokens / _PLANNED_SHARE), need.cost / _PLANNED_SHARE)
+        return replace(least, **{name: None for name, limit in asdict(self).items() if limit is None})
 
     def __str__(self) -> str:
         """Return them in words: ``5,000 calls, 2 USD``."""
         amounts = ((self.calls, ",", "calls"), (self.tokens, ",", "tokens"), (self.cost, "g", "USD"))
         return ", ".join(f"{limit:{form}} {unit}" for limit, form, unit in amounts if limit is not None)
+
+
+def least_calls(need: Need) -> int:
+    """Return the smallest limit on calls that pays for what is expected."""
+    return round(need.calls / _PLANNED_SHARE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +116,7 @@ class Plan:
         of_user = Limits.of_user(settings.lm)
         if self.limits != of_user:
             return replace(planned, limited_by="effort", lm=replace(settings.lm, max_calls=self.limits.calls))
-        return replace(planned, limited_by="plan" if of_user.pay(self.estimate) else "user")
+        return replace(planned, limited_by="plan" if of_user.pay(self.estimate.expected) else "user")
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data, as run.json keeps it."""
@@ -206,22 +201,23 @@ class Planner:
     @property
     def chosen(self) -> Sizes:
         """The largest sizes that the limits pay for; the smallest if they pay for none."""
-        affordable = (sizes for sizes in reversed(self.path) if self.limits.pay(self.estimate(sizes), with_room=True))
-        return next(affordable, self.path[0])
+        for sizes in reversed(self.path):
+            if self.limits.pay(self.estimate(sizes).expected, with_room=True):
+                return sizes
+        return self.path[0]
 
     def warnings(self, sizes: Sizes) -> tuple[str, ...]:
         """What to tell the user about sizes that the limits don't pay for."""
-        estimate = self.estimate(sizes)
-        least = self.estimate(self.least)
+        expected, least = self.estimate(sizes).expected, self.estimate(self.least).expected
         if not self.limits.pay(least):
             return (
                 f"{self.limits} is below the floor: the original prompt, three candidates and the front on test "
                 f"take about {self.limits.least_for(least)}",
             )
-        if not self.limits.pay(estimate):
+        if not self.limits.pay(expected):
             return (
                 f"{sizes.trials} trials of {sizes.val} x {sizes.rephrasings} would take about "
-                f"{self.limits.least_for(estimate)}: {self.limits} end the search before",
+                f"{self.limits.least_for(expected)}: {self.limits} end the search before",
             )
         return ()
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from psopt.settings import SizeOptions
-
-_SPLITS = ("train", "val", "test")
-_WORDINGS = ("rephrasings", "heldout")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +26,6 @@ class Sizes:
     heldout: int
     trials: int  # candidates in total, including the original prompt
     rounds: int  # how many times to diagnose and propose
-
-    def at_most(self, available: Mapping[str, int]) -> Sizes:
-        """The same sizes, with no more samples of a split than are available."""
-        return replace(self, **{split: min(getattr(self, split), available[split]) for split in _SPLITS})
 
 
 def asked_sizes(options: SizeOptions) -> dict[str, int]:
@@ -59,8 +54,9 @@ class _Station(NamedTuple):
 
 FLOOR_TRIALS = 4
 """The baseline and three candidates: with fewer, there is no search to speak of."""
-FULL = Sizes(train=500, val=500, test=10**9, rephrasings=10, heldout=10, trials=40, rounds=3)
-"""The sizes if nothing is planned; all of test is used."""
+_MANY = 10**9
+_MOST_VAL = 500
+_MOST_WORDINGS = 10
 # Chosen so that a task with enough samples takes about 5,000, 20,000 and 60,000 calls. Wordings begin at two, since one
 # has no S, and grow more slowly than samples: for the same number of answers, two wordings of many samples have a fifth
 # of the variance of all wordings of few. Each test can show a difference smaller by a third than the one before.
@@ -69,7 +65,8 @@ _STATIONS = (
     _Station(train=100, val=150 * 3, test=120 * 3, wordings=3, trials=10, rounds=2),
     _Station(train=200, val=300 * 4, test=250 * 4, wordings=4, trials=20, rounds=3),
     _Station(train=350, val=500 * 6, test=400 * 6, wordings=6, trials=32, rounds=3),
-    _Station(train=500, val=500 * 10, test=10**9 * 10, wordings=10, trials=40, rounds=3),
+    # The sizes if nothing is planned: all that there is, but at most 500 samples of val
+    _Station(train=500, val=_MANY, test=_MANY, wordings=_MOST_WORDINGS, trials=40, rounds=3),
 )
 _MORE_HELDOUT = 2
 """How many more wordings test has than val: few can't show that S is no worse, and two show no scatter of S at all.
@@ -79,57 +76,44 @@ interval grew from 13 to 17 points. With minilm's five prompts, 360 answers, 82,
 """
 _NOTHING = Sizes(train=0, val=0, test=0, rephrasings=0, heldout=0, trials=0, rounds=0)  # before the first step
 _STEPS = 40  # between two stations: about one trial each
-N_STEPS = _STEPS * (len(_STATIONS) - 1)
-"""How many steps there are from the smallest sizes to `FULL`."""
 
 
 def path(asked: Mapping[str, int], available: Mapping[str, int]) -> tuple[Sizes, ...]:
-    """The sizes from the smallest useful ones to `FULL`, step by step, with the user's own (`asked`) in their place.
+    """The sizes from the smallest useful ones to the full, step by step, with the user's own (`asked`) in their place.
 
     The answers per prompt grow by a constant factor from step to step, and wordings now and then, so that as many
     answers then come from fewer samples. Neither answers (samples x wordings) nor trials ever decrease. `available`
     holds the most available: samples of a split, wordings of a file.
     """
     steps = [_NOTHING]
-    for number in range(N_STEPS):
-        steps.append(_sizes_at(number, asked, available, steps[-1]))
-    return (*steps[1:], full_sizes(asked, available))
+    for number in range(_STEPS * (len(_STATIONS) - 1) + 1):
+        steps.append(_sizes_at(number / _STEPS, asked, available, steps[-1]))
+    return tuple(steps[1:])
 
 
-def full_sizes(asked: Mapping[str, int], available: Mapping[str, int]) -> Sizes:
-    """`FULL`, as far as available, with the user's own sizes in their place."""
-    most = asked.get("rephrasings", FULL.rephrasings)
-    wordings = {name: min(most, available.get(name, most)) for name in _WORDINGS}
-    return replace(FULL, **{**wordings, **asked}).at_most(available)
-
-
-def _sizes_at(number: int, user_sizes: Mapping[str, int], available: Mapping[str, int], before: Sizes) -> Sizes:
-    station, part = divmod(number, _STEPS)
-    low = _STATIONS[station]
-    high = _STATIONS[station + 1]
-
-    def between(name: str, most: int = 10**9) -> float:
-        least, last = min(getattr(low, name), most), min(getattr(high, name), most)
-        return float(least * (last / max(1, least)) ** (part / _STEPS)) + 1e-9
+def _sizes_at(station: float, asked: Mapping[str, int], available: Mapping[str, int], before: Sizes) -> Sizes:
+    def planned(name: str, most: int = _MANY) -> float:
+        sizes = [max(1, min(getattr(of, name), most)) for of in _STATIONS]
+        return float(np.exp(np.interp(station, range(len(sizes)), np.log(sizes)))) + 1e-6
 
     def wordings(name: str, n_more: int = 0) -> int:
-        planned = min(round(between("wordings")) + n_more, getattr(FULL, name))
-        return user_sizes.get(name) or min(user_sizes.get("rephrasings", planned), available.get(name, 10**9))
+        n_planned = min(round(planned("wordings")) + n_more, _MOST_WORDINGS)
+        return asked.get(name) or min(asked.get("rephrasings", n_planned), available.get(name, _MANY))
 
-    def samples(split: str, n_wordings: int, answers_before: int) -> int:
-        if split in user_sizes:
-            return min(user_sizes[split], available[split])
-        most = min(available[split], int(getattr(FULL, split)))
-        answers = int(between(split, most * FULL.rephrasings))
+    def samples(split: str, most: int, n_wordings: int, answers_before: int) -> int:
+        if split in asked:
+            return min(asked[split], available[split])
+        most = min(available[split], most)
+        answers = int(planned(split, most * max(n_wordings, _MOST_WORDINGS)))
         return min(most, max(answers // n_wordings, -(-answers_before // n_wordings)))
 
     rephrasings, heldout = wordings("rephrasings"), wordings("heldout", _MORE_HELDOUT)
     return Sizes(
-        train=min(user_sizes.get("train", int(between("train"))), available["train"]),
-        val=samples("val", rephrasings, before.val * before.rephrasings),
-        test=samples("test", heldout, before.test * before.heldout),
+        train=min(asked.get("train", int(planned("train"))), available["train"]),
+        val=samples("val", _MOST_VAL, rephrasings, before.val * before.rephrasings),
+        test=samples("test", _MANY, heldout, before.test * before.heldout),
         rephrasings=rephrasings,
         heldout=heldout,
-        trials=user_sizes.get("trials", int(between("trials"))),
-        rounds=user_sizes.get("rounds", round(between("rounds"))),
+        trials=asked.get("trials", int(planned("trials"))),
+        rounds=asked.get("rounds", round(planned("rounds"))),
     )
