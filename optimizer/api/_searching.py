@@ -53,7 +53,7 @@ def search_in(
     recorder = RunRecorder(directory, problem.task, settings, evaluator, plan=plan)
     if resume and not force:
         recorder.check_same()
-    note = StudyNote(directory.path, problem.task, settings, evaluator)
+    note = StudyNote(directory.path, problem.task, settings)
     search: Search | None = None
     try:
         study = _begin(recorder, problem, resume=resume)
