@@ -189,15 +189,18 @@ def seen(differences: Any) -> float:
     return float((ratios > stdtrit(freedom, 0.95)).mean())
 
 
-@pytest.mark.parametrize(("n", "q", "by_wording"), [(60, 4, 0.0005), (150, 10, 0.0005), (300, 10, 0.002)])
-def test_simulated_tests_see_the_smallest_difference_in_four_of_five_cases(n: int, q: int, by_wording: float) -> None:
+@pytest.mark.parametrize(("difference", "q", "by_wording"), [(0.12, 4, 0.0005), (0.07, 10, 0.0005), (0.07, 10, 0.002)])
+def test_simulated_tests_see_a_difference_on_the_samples_needed_in_four_of_five_cases(
+    difference: float, q: int, by_wording: float
+) -> None:
     of_samples, of_cells = 0.1, 0.05
     spread = DifferenceSpread(of_samples / 50 + of_cells / 50 / q, by_wording / q, 50, q)  # as measured on 50 samples
-    least = spread.smallest_difference(n, 0.05)
+    n = round(spread.samples_for(difference, 0.05))
     rng = np.random.default_rng(5)
     samples = rng.normal(0, np.sqrt(of_samples), (1000, n, 1))
     wordings = rng.normal(0, np.sqrt(by_wording), (1000, 1, q))
     noise = samples + wordings + rng.normal(0, np.sqrt(of_cells), (1000, n, q))
-    assert seen(noise + least) == pytest.approx(0.8, abs=0.06)
-    assert seen(noise + least / 2) < 0.5
+    assert seen(noise + difference) == pytest.approx(0.8, abs=0.06)
+    assert seen(noise + difference / 2) < 0.5
     assert seen(noise) < 0.08
+    assert spread.samples_for(np.sqrt(by_wording / q), 0.05) == np.inf  # wordings alone vary as much
