@@ -1,8 +1,7 @@
-"""Class by class: sensitivity, consistency matrices, and the consistency of samples (E25, figures 3, 4 and 5)."""
+"""Class by class: sensitivity, consistency matrices (E25, figures 3 and 4), and what each class is taken for."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +12,6 @@ from psopt.report._theme import (
     IN_PERCENT,
     SCALE,
     Figure,
-    color_of,
-    drawn,
-    empty_plot,
     grouped_bars,
     shown,
     shown_labels,
@@ -42,9 +38,7 @@ def class_figures(prompts: Mapping[str, Predictions]) -> list[Figure]:
     first = next(iter(prompts.values()))
     if first.answers.open is not None or not _labels(first):
         return []
-    shown_samples, note = drawn(prompts)
-    of_samples = [class_consistency(shown_samples), consistency_matrices(shown_samples)]
-    return [class_sensitivity(prompts), *(replace(figure, caption=figure.caption + note) for figure in of_samples)]
+    return [class_sensitivity(prompts), consistency_matrices(prompts)]
 
 
 def class_sensitivity(prompts: Mapping[str, Predictions]) -> Figure:
@@ -60,36 +54,6 @@ def class_sensitivity(prompts: Mapping[str, Predictions]) -> Figure:
         }
     plot = grouped_bars(bars, 320, yaxis_title="mean S", yaxis_tickformat=IN_PERCENT, xaxis=CLASSES)
     return Figure("class-sensitivity", "Sensitivity by class", "The lower the steadier.", plot)
-
-
-def class_consistency(prompts: Mapping[str, Predictions]) -> Figure:
-    """The mean consistency of each sample with its class, as violins (E25, figure 5)."""
-    labels = shown_labels(_labels(next(iter(prompts.values())), least=1), 30)
-    classes = {**CLASSES, "categoryorder": "array", "categoryarray": list(labels.values())}
-    shares = {"title": "mean consistency", "range": [0, 1], "tickformat": IN_PERCENT}
-    plot = empty_plot(340, violinmode="overlay", yaxis=shares, xaxis=classes)
-    sides = ["negative", "positive"] if len(prompts) == 2 else ["both"] * len(prompts)
-    for number, (name, predictions) in enumerate(prompts.items()):
-        plot.add_violin(
-            x=[labels[str(sample.label)] for sample in predictions.samples],
-            y=predictions.consistencies.round(4).tolist(),
-            name=name,
-            line_color=color_of(number),
-            hovertext=[shown(sample.text) for sample in predictions.samples],
-            side=sides[number],
-            meanline_visible=True,
-            points=False,
-            bandwidth=0.04,
-            span=[0, 1],
-            spanmode="manual",
-            scalemode="width",
-            width=0.9,
-        )
-    caption = (
-        "How alike a sample is answered to the others of its class. A violin that is thick at the top stands for a "
-        "class that holds together; a second bulge below is a part that is answered in another way."
-    )
-    return Figure("class-consistency", "Consistency by class", caption, plot)
 
 
 def consistency_matrices(prompts: Mapping[str, Predictions]) -> Figure:

@@ -17,7 +17,7 @@ from psopt.api import diagnose, optimize
 from psopt.errors import InputError
 from psopt.evaluation import Predictions
 from psopt.report import diagnosis_page, fixed_and_broken, write_report
-from psopt.report._class_figures import class_consistency, class_sensitivity, confusion
+from psopt.report._class_figures import class_sensitivity, confusion
 from psopt.report._wording_figures import flips
 from psopt.runs import RunDirectory
 from psopt.tasks import Sample, Task
@@ -186,9 +186,8 @@ def test_labels_stay_apart_on_axes_if_they_are_numbers_or_begin_alike(
     for name, of in pair.items():
         samples = tuple(dataclasses.replace(one, label=labels["ab".index(one.label)]) for one in of.samples)
         pair[name] = dataclasses.replace(of, samples=samples, labels=labels)
-    drawn = {draw: draw(pair) for draw in (class_sensitivity, class_consistency, confusion, flips)}
+    drawn = {draw: draw(pair) for draw in (class_sensitivity, confusion, flips)}
     assert list(drawn[confusion].plot.data[0].x) == [*shown, "N/A"]
-    assert len(set(drawn[class_consistency].plot.data[0].x)) == 2
     assert list(drawn[flips].plot.data[0].y) == [f"{shown[0]} –<br>{shown[1]}"]
     for draw, figure in drawn.items():
         layout = figure.plot.layout

@@ -24,7 +24,7 @@ DRIVER = shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(not DRIVER, reason="no chromedriver is installed (Debian: chromium-driver)")
 SCREENSHOTS = Path(__file__).resolve().parents[2] / "build" / "screenshots"
 HOSTILE = "<script>document.title='broken into'</script><img src=x onerror=alert(1)>"
-FIGURES = {"front", "class-sensitivity", "sample-sensitivity", "joint-view", "class-consistency", "flips"}
+FIGURES = {"front", "class-sensitivity", "sample-sensitivity", "joint-view", "consistency-matrices", "flips"}
 BEYOND = "document.documentElement.scrollWidth - innerWidth"
 
 

@@ -157,8 +157,8 @@ def test_figures_say_that_they_show_some(task: Any, keyword_model: Any, tmp_path
     test = tuple(replace(task.test[k % 40], id=f"s{k}", text=f"{task.test[k % 40].text} {k}") for k in range(n))
     sizes: dict[str, Any] = {"trials": 3, "rounds": 1, "rephrasings": 2, "test_samples": n, "max_calls": 10**6}
     found = optimize(replace(task, test=test), **sizes, model=keyword_model, out=tmp_path / "run")
-    (figure,) = [one for one in write_report(RunDirectory.open(found.path)) if one.name == "class-consistency"]
-    first, second = (trace.hovertext for trace in figure.plot.data)
+    (figure,) = [one for one in write_report(RunDirectory.open(found.path)) if one.name == "joint-view"]
+    first, second = (trace.hovertext for trace in figure.plot.data[-2:])
     assert len(set(first)) == 2000
     assert first == second
     assert re.findall("Shown are .*", figure.caption) == ["Shown are 2,000 of 2,100 samples, drawn at random."]
