@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 from psopt.api._measure import measure_options, model_for, predict
 from psopt.api._progress import reading
 from psopt.api._prompts import AnyPrompt, prompt_for
-from psopt.errors import InputError
+from psopt.errors import InputError, import_extra
 from psopt.evaluation import OBJECTIVES, Predictions, Scores, compare_paired, measure_names, score, verdict
 from psopt.models import ModelProvider, OnProgress, name_of_model
-from psopt.notebooks import data_frame
 from psopt.report import compared_figure
 from psopt.tasks import Task, as_task
 from psopt.text import latex_table, markdown_table
@@ -84,7 +83,8 @@ class Comparison(list[ComparisonResult]):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per prompt and model: F1, S, C in [0, 1] with 95 % intervals, PSS, differences from the first."""
-        return data_frame([result.to_row() for result in self], "Comparison.to_frame()")
+        pandas = import_extra("pandas", "Comparison.to_frame()", "pandas")
+        return pandas.DataFrame([result.to_row() for result in self])
 
     def in_percent(self) -> list[dict[str, str]]:
         """One row per prompt and model, for people: measures in percent with their intervals, N samples, Q wordings."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.answers import answers_line
 from psopt.diagnosis._slices import distinct_slices
 from psopt.diagnosis._suspects import Suspects
-from psopt.errors import InputError
+from psopt.errors import InputError, import_extra
 from psopt.evaluation import (
     answer_shares,
     family_scores,
@@ -20,7 +20,7 @@ from psopt.evaluation import (
     sensitivity_limit,
 )
 from psopt.metrics import mean_interval
-from psopt.notebooks import card, data_frame, line, table
+from psopt.notebooks import card, line, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,7 +150,7 @@ class PromptReport:
             }
             for index, sample in enumerate(samples)
         ]
-        return data_frame(rows, "diagnosis.to_frame()")
+        return import_extra("pandas", "diagnosis.to_frame()", "pandas").DataFrame(rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain JSON data."""

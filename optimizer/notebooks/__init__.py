@@ -1,8 +1,7 @@
-"""What notebooks show: small HTML without scripts, rows as DataFrames, and progress."""
+"""What notebooks show: small HTML without scripts, and progress."""
 
 import warnings
 
-from psopt.notebooks._frame import data_frame
 from psopt.notebooks._html import card, folded, line, preformatted, shortened, shown_number, table, with_interval
 from psopt.notebooks._progress_bar import NotebookBar, ProgressBar, TerminalBar, progress_bar
 

@@ -10,11 +10,10 @@ from io import FileIO
 from typing import TYPE_CHECKING
 
 from psopt.models.chat import Usage
-from psopt.runs._directory import MANIFEST, SPENT, json_object
+from psopt.runs._directory import SPENT, json_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from psopt.models.chat import Budget
     from psopt.runs._directory import RunDirectory
@@ -28,7 +27,8 @@ def spending_kept(directory: RunDirectory, budget: Budget) -> Iterator[None]:
 
     A request that was in flight when the process was killed counts as failed: it may have been paid for.
     """
-    budget.earlier = _spent_before(directory.path)
+    spent = json_object(directory.path / SPENT)
+    budget.earlier = Usage(**{part.name: spent[part.name] for part in fields(Usage) if part.name in spent})
     file: FileIO | None = None
 
     def write(usage: Usage) -> None:
@@ -47,20 +47,3 @@ def spending_kept(directory: RunDirectory, budget: Budget) -> Iterator[None]:
         budget.ledger = None
         if file is not None:
             file.close()
-
-
-def _spent_before(path: Path) -> Usage:
-    """What earlier parts of a run have spent; for a run without the file, what its run.json says."""
-    spending = json_object(path / SPENT)
-    if spending:
-        return Usage(**{part.name: spending[part.name] for part in fields(Usage) if part.name in spending})
-    calls = json_object(path / MANIFEST).get("calls") or {}
-    return Usage(
-        made=calls.get("made", 0),
-        cached=calls.get("cached", 0),
-        failed=calls.get("failed", 0),
-        tokens_in=calls.get("tokens", 0),
-        cost=calls.get("cost_usd", 0.0),
-        reasoning=calls.get("reasoning_tokens", 0),
-        cached_in=calls.get("cached_input_tokens", 0),
-    )

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import optuna
-from psopt.errors import InputError
+from psopt.errors import InputError, import_extra
 from psopt.evaluation import OBJECTIVES, measure_names, read_data, scores_from_dict
-from psopt.notebooks import card, data_frame, folded, line, table
+from psopt.notebooks import card, folded, line, table
 from psopt.runs._call_price import CallPrice
 from psopt.runs._directory import FRONT, MANIFEST, STUDY, RunDirectory
 from psopt.runs._front_file import front_entry, named, pick_entry, prompt_names, scores_of
@@ -138,7 +138,8 @@ class Run:
         listed = [*self.front]
         if seed_prompt and self.baseline.id not in {candidate.id for candidate in listed}:
             listed.insert(0, self.baseline)
-        return data_frame([_candidate_row(candidate, self._role(candidate)) for candidate in listed], "run.to_frame()")
+        pandas = import_extra("pandas", "run.to_frame()", "pandas")
+        return pandas.DataFrame([_candidate_row(candidate, self._role(candidate)) for candidate in listed])
 
     def trials_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame with one row per trial of the study.
@@ -153,7 +154,7 @@ class Run:
         MissingExtraError
             If pandas is not installed.
         """
-        return data_frame(self._trial_rows(), "run.trials_frame()")
+        return import_extra("pandas", "run.trials_frame()", "pandas").DataFrame(self._trial_rows())
 
     def _trial_rows(self) -> list[dict[str, Any]]:
         on_front = {candidate.id for candidate in self.front}

@@ -162,30 +162,16 @@ def typo_hint(sizes: Mapping[str, int]) -> str:
     ''
     """
     by_frequency = sorted(sizes, key=lambda label: (-sizes[label], label))
-    spellings = {label: "".join(label.casefold().split()) for label in by_frequency}
     of_form: dict[str, str] = {}
     pairs = []
     for label in by_frequency:
         alike = of_form.setdefault(_bare(label), label)
         if alike == label and len(sizes) <= _MOST_COMPARED:
-            alike = _corrected(label, spellings, sizes)
+            frequent = (rival for rival in by_frequency if sizes[rival] >= _TIMES_AS_FREQUENT * sizes[label])
+            alike = next((rival for rival in frequent if _is_one_edit(label, rival)), label)
         if alike != label:
             pairs.append(f"{label!r} ({sizes[label]:,}) looks like {alike!r} ({sizes[alike]:,})")
     return f"label {shortened_list(pairs, _MOST_MISSPELT)}" if pairs else ""
-
-
-def _corrected(label: str, spellings: Mapping[str, str], sizes: Mapping[str, int]) -> str:
-    """The first far more frequent label that is one edit away; the label itself if there is none.
-
-    `spellings` are in the order of frequency.
-    """
-    for rival, spelling in spellings.items():
-        if sizes[rival] < _TIMES_AS_FREQUENT * sizes[label]:
-            break
-        is_long = min(len(spelling), len(spellings[label])) >= _SHORTEST_MISSPELT
-        if is_long and _is_one_edit(spellings[label], spelling):
-            return rival
-    return label
 
 
 def _bare(label: str) -> str:
@@ -195,12 +181,13 @@ def _bare(label: str) -> str:
     return "".join(label.casefold().split())
 
 
-def _is_one_edit(spelling: str, rival: str) -> bool:
+def _is_one_edit(label: str, rival: str) -> bool:
     """Tell whether one character is added, missing, changed or swapped with its neighbour; digits are never a slip."""
-    if abs(len(spelling) - len(rival)) > 1 or re.sub(r"\D", "", spelling) != re.sub(r"\D", "", rival):
+    spelling, right = ("".join(name.casefold().split()) for name in (label, rival))
+    if abs(len(spelling) - len(right)) > 1 or re.sub(r"\D", "", spelling) != re.sub(r"\D", "", right):
         return False
-    alike = difflib.SequenceMatcher(None, spelling, rival, autojunk=False).ratio()
-    return alike >= 1 - 1 / max(len(spelling), len(rival))
+    alike = difflib.SequenceMatcher(None, spelling, right, autojunk=False).ratio()
+    return min(len(spelling), len(right)) >= _SHORTEST_MISSPELT and alike >= 1 - 1 / max(len(spelling), len(right))
 
 
 def are_mostly_rare(sizes: Collection[int]) -> bool:

@@ -49,6 +49,7 @@ def tracker_names(asked: Iterable[str]) -> tuple[str, ...]:
     names = [name.strip() for part in asked for name in part.split(",")]
     if names == [OFF]:
         return ()
+    kinds = []
     for name in names:
         kind, colon, place = name.partition(":")
         if kind in _RECIPES:
@@ -58,7 +59,7 @@ def tracker_names(asked: Iterable[str]) -> tuple[str, ...]:
             raise InputError(f"--log {name}: an experiment follows mlflow:")
         if kind != _MLFLOW and not colon:
             raise UnknownNameError("tracker in --log", kind, (_MLFLOW, "MODULE:NAME", OFF))
-    kinds = [_MLFLOW if name.startswith(f"{_MLFLOW}:") else name for name in names]
+        kinds.append(kind if kind == _MLFLOW else name)
     if len(set(kinds)) < len(kinds):
         raise InputError(f"--log {','.join(names)}: each tracker is named once")
     return tuple(names)
@@ -66,16 +67,12 @@ def tracker_names(asked: Iterable[str]) -> tuple[str, ...]:
 
 def split_callbacks(callbacks: Iterable[Callback]) -> tuple[tuple[str, ...], tuple[Tracker | OptunaCallback, ...]]:
     """Separate names, which a run keeps for resuming, from objects; raises InputError for an unknown name or object."""
-    names: list[str] = []
-    others: list[Tracker | OptunaCallback] = []
-    for callback in callbacks:
-        if isinstance(callback, str):
-            names.append(callback)
-        elif isinstance(callback, Tracker) or callable(callback):
-            others.append(callback)
-        else:
+    callbacks = list(callbacks)
+    others = [callback for callback in callbacks if not isinstance(callback, str)]
+    for callback in others:
+        if not (isinstance(callback, Tracker) or callable(callback)):
             raise InputError(f"callbacks: {callback!r} is no tracker, no name of one, and can't be called")
-    return tracker_names(names), tuple(others)
+    return tracker_names(callback for callback in callbacks if isinstance(callback, str)), tuple(others)
 
 
 def _tracker(callback: Callback, study: Callable[[], optuna.Study | None]) -> Tracker:
