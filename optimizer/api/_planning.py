@@ -13,7 +13,7 @@ from psopt.models import Model, ModelProvider, capabilities_of, n_computed
 from psopt.models.chat import AnswerRate, keep_rate, kept_rate
 from psopt.rephrasings import n_parts_of, read_given
 from psopt.runs import MANIFEST, Pace, RunDirectory, RunSettings, SearchBasis
-from psopt.runs.planning import Limits, Plan, Planner, asked_sizes, effort_for, limits_of, resumed_from, sized
+from psopt.runs.planning import Limits, Plan, Planner, asked_sizes, effort_for, resumed_from, sized
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,7 +58,7 @@ class SizeChoice:
     def plan(self) -> Plan:
         """Plan a run."""
         effort = self._effort
-        limits, limits_of_run = limits_of(effort, Limits.of_user(self.settings.lm))
+        limits, limits_of_run = Limits.of_user(self.settings.lm).within(effort)
         planner = self._planner(limits)
         is_full = effort == "full"
         sizes = planner.full if is_full else planner.chosen

@@ -13,7 +13,18 @@ from psopt.errors import BudgetReachedError, DamagedStudyError, InputError, NoLa
 from psopt.models import calibrates
 from psopt.models.chat import asks_in_chat
 from psopt.rephrasings import to_file
-from psopt.runs import CONTRIBUTIONS, STUDY, Found, Run, RunDirectory, RunRecorder, RunSettings, StudyNote, study_name
+from psopt.runs import (
+    CONTRIBUTIONS,
+    STUDY,
+    Found,
+    Run,
+    RunDirectory,
+    RunRecorder,
+    RunSettings,
+    StudyNote,
+    discard,
+    study_name,
+)
 from psopt.search import Reserve, Search, SearchProblem, choose_trial, keep_baseline, open_study
 from psopt.search.distributed import StoredStudy, StudyMetadata, outdate_answers, write_metadata
 from psopt.search.gating import check_pinned
@@ -67,7 +78,7 @@ def search_in(
     except BaseException as error:
         is_unread = isinstance(error, (NoLabelsError, InputError)) and problem.baseline_prompt.template is not None
         if is_unread and not (settings.storage or recorder.before or (search and search.candidates)):
-            directory.discard()  # the answers to the user's own prompt can't be read, which nobody resumes
+            discard(directory.path)  # the answers to the user's own prompt can't be read, which nobody resumes
         elif directory.has_begun:
             recorder.save_broken_off(search, error)
             if not isinstance(error, DamagedStudyError):
@@ -110,7 +121,7 @@ def _begin(recorder: RunRecorder, problem: SearchProblem, *, resume: bool) -> St
         )
     except InputError:
         if not recorder.before:
-            directory.discard()
+            discard(directory.path)
         raise
     observer.study = study
     observer.started(recorder.task, directory.path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import os
@@ -105,12 +104,6 @@ class RunDirectory:
     def has_begun(self) -> bool:
         """Whether there is a run that can be resumed."""
         return (self.path / MANIFEST).exists()
-
-    def discard(self) -> None:
-        """Delete what a run writes before anything is evaluated."""
-        for name in (MANIFEST, REPHRASINGS, *(f"{STUDY}{ending}" for ending in ("", "-wal", "-shm", "-journal"))):
-            with contextlib.suppress(PermissionError):  # Windows does not let anyone delete an open file
-                (self.path / name).unlink(missing_ok=True)
 
     @property
     def storage_url(self) -> str:

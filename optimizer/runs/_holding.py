@@ -61,7 +61,7 @@ def held(path: Path, *, resume: bool = False) -> Iterator[RunDirectory]:
                 yield directory
             finally:
                 if new and not (path / MANIFEST).exists():
-                    _clear(path)
+                    discard(path)
                     _remove(path, _BEGINNINGS)  # in a folder that this process has created, all of them are its own
     finally:
         with contextlib.suppress(OSError):  # it is not empty
@@ -81,7 +81,7 @@ def _make_room(path: Path, *, resume: bool) -> None:
     if resume:
         _check_study(path)
     elif has_found_nothing(path):
-        _clear(path)
+        discard(path)
     elif (path / MANIFEST).exists():
         raise InputError(f"--out {path} holds a run already: resume with `psopt resume {path}`, or name another folder")
     else:
@@ -118,7 +118,7 @@ def _is_beginning(path: Path, name: str) -> bool:
     return name in own or name.startswith(TEMPORARY)
 
 
-def _clear(path: Path) -> None:
+def discard(path: Path) -> None:
     """Remove what a run writes before its first trial is done; run.json last, since it tells whose the rest is."""
     names = {file.name for file in path.iterdir() if _is_beginning(path, file.name)}
     _remove(path, names - {MANIFEST})
@@ -127,7 +127,8 @@ def _clear(path: Path) -> None:
 
 def _remove(path: Path, names: set[str]) -> None:
     for name in names:
-        (path / name).unlink(missing_ok=True)
+        with contextlib.suppress(PermissionError):  # Windows does not let anyone delete an open file
+            (path / name).unlink(missing_ok=True)
 
 
 _FINISHED = "SELECT count(*) FROM trials WHERE state = 'COMPLETE'"

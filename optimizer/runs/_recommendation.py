@@ -208,19 +208,19 @@ def _looks_better(test: Mapping[str, Any], margin: float) -> bool:
 
 def unasked_lines(manifest: Mapping[str, Any]) -> list[str]:
     """Describe what calibration alone does, and what planted phrases do."""
-    return [*_calibration(manifest), *_planted(manifest)]
+    return list(filter(None, (_calibration(manifest), _planted(manifest))))
 
 
 def asked_for_lines(manifest: Mapping[str, Any]) -> list[str]:
     """Describe what the user has asked for: each of several models, other wordings, and the user's own texts."""
-    return [*_of_models(manifest), *_other_wordings(manifest), *_probe(manifest)]
+    return list(filter(None, (_of_models(manifest), _other_wordings(manifest), _probe(manifest))))
 
 
-def _of_models(manifest: Mapping[str, Any]) -> list[str]:
+def _of_models(manifest: Mapping[str, Any]) -> str:
     """How each of several models does with the original prompt, and with the recommended one or otherwise the knee."""
     baseline = manifest.get("baseline") or {}
     if not baseline.get("val", {}).get("per_model"):
-        return []
+        return ""
     entries = {entry["id"]: entry for entry in (*manifest["front"], manifest.get("short") or baseline)}
     picked_entry = next((entry for entry in manifest["front"] if entry["knee"]), baseline)
     recommended = (manifest.get("recommended") or {}).get("id")
@@ -234,14 +234,14 @@ def _of_models(manifest: Mapping[str, Any]) -> list[str]:
     of = f"original -> {picked_entry['id']}"
     if picked_entry["id"] == baseline["id"]:
         of = "the original prompt"
-    return [f"With each model on {split}, {of}. {'. '.join(lines)}."]
+    return f"With each model on {split}, {of}. {'. '.join(lines)}."
 
 
-def _calibration(manifest: Mapping[str, Any]) -> list[str]:
+def _calibration(manifest: Mapping[str, Any]) -> str:
     """What calibration alone does, without the edits of a run's prompt."""
     alone = manifest.get("calibration")
     if not alone:
-        return []
+        return ""
     split = "test" if alone["test"] else "val"
     after = alone[split]
     line = f"Calibration alone, on {split}: {_changes(manifest['baseline'][split], after, quality_name(manifest))}"
@@ -249,8 +249,8 @@ def _calibration(manifest: Mapping[str, Any]) -> list[str]:
     recommended: Mapping[str, Any] = next((entry for entry in manifest["front"] if entry["id"] == name), {})
     has_no_edits = name in {alone["id"], manifest["baseline"]["id"]}
     if has_no_edits or not recommended.get(split):
-        return [f"{line}."]
-    return [f"{line}; the edits of {name} on top: {_changes(after, recommended[split], quality_name(manifest))}."]
+        return f"{line}."
+    return f"{line}; the edits of {name} on top: {_changes(after, recommended[split], quality_name(manifest))}."
 
 
 def _changes(before: Mapping[str, Any], after: Mapping[str, Any], quality: str) -> str:
@@ -263,11 +263,11 @@ def _changes(before: Mapping[str, Any], after: Mapping[str, Any], quality: str) 
     return ", ".join(parts)
 
 
-def _other_wordings(manifest: Mapping[str, Any]) -> list[str]:
+def _other_wordings(manifest: Mapping[str, Any]) -> str:
     """The results on test under wordings of another source."""
     measured = manifest.get("other_wordings")
     if not measured:
-        return []
+        return ""
     where = f"Under {measured['n_wordings']} wordings of {measured['source']}, on test"
     own = percent(measured["own_sensitivity"]["before"])
     if measured["differences"]:
@@ -277,28 +277,28 @@ def _other_wordings(manifest: Mapping[str, Any]) -> list[str]:
         own += f" -> {percent(measured['own_sensitivity']['after'])}"
     else:  # the baseline is kept, and nothing was nominated
         scores = _changes(measured["baseline"], measured["baseline"], quality_name(manifest))
-    return [f"{where}: {scores}; S under psopt's own held-out ones {own}."]
+    return f"{where}: {scores}; S under psopt's own held-out ones {own}."
 
 
-def _planted(manifest: Mapping[str, Any]) -> list[str]:
+def _planted(manifest: Mapping[str, Any]) -> str:
     """How often phrases that are planted where they mean nothing flip answers."""
     planted = manifest.get("planted")
     if not planted:
-        return []
+        return ""
     phrases = "A phrase of its note" if planted["n_notes"] == 1 else f"Phrases of its {planted['n_notes']} notes"
     own, edited = (f"{100 * planted[prompt]:.0f} %" for prompt in ("original", "recommended"))
     where = f"put into {planted['n_texts']} texts of other classes"
-    return [f"{phrases}, {where}, changed {edited} of its answers (original prompt: {own})."]
+    return f"{phrases}, {where}, changed {edited} of its answers (original prompt: {own})."
 
 
-def _probe(manifest: Mapping[str, Any]) -> list[str]:
+def _probe(manifest: Mapping[str, Any]) -> str:
     """How the user's own texts are answered."""
     probe = manifest.get("probe")
     if not probe:
-        return []
+        return ""
     recommended = probe.get("recommended") or probe["original"]
     line = f"On the {probe['n_texts']} texts of {probe['file']}: "
     line += _changes(probe["original"], recommended, quality_name(manifest))
     if "recommended" in probe:
         line += f", {probe['n_changed']} answered otherwise under some wording"
-    return [f"{line}."]
+    return f"{line}."

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from psopt.evaluation import Evaluator, Predictions
+    from psopt.evaluation import Evaluator, Objectives, Predictions
     from psopt.runs._measured import Measured
     from psopt.search import Candidate, Search, TrainDiagnoses
     from psopt.search.racing import StoppedCandidate
@@ -221,21 +221,18 @@ class RunRecorder:
 
     @staticmethod
     def _trials(search: Search) -> dict[str, Any]:
+        """Every candidate; the scores of those that stopped in their race are estimates."""
+        least_f1 = search.state.least_f1
         trials = [
-            {
-                "trial": candidate.trial,
-                "id": candidate.id,
-                "edits": [str(edit) for edit in candidate.edits],
-                "f1": candidate.val.f1,
-                "sensitivity": candidate.val.sensitivity,
-                "consistency": candidate.val.consistency,
-                "feasible": candidate.val.f1 >= search.state.least_f1,
-            }
+            {**_listed(candidate), **_objectives(candidate.val), "feasible": candidate.val.f1 >= least_f1}
             for candidate in search.candidates
         ]
         content: dict[str, Any] = {"schema_version": 1, "trials": trials}
         if search.stopped:
-            content["raced"] = [_raced(stopped) for stopped in search.stopped]
+            content["raced"] = [
+                {**_listed(stopped), "raced": stopped.raced, "estimates": _objectives(stopped.val)}
+                for stopped in search.stopped
+            ]
         return content
 
     def _weak_spots(self, baseline: Candidate, pick: Candidate, diagnoses: TrainDiagnoses) -> dict[str, Any]:
@@ -264,11 +261,12 @@ def _as_kept(sample: Sample) -> dict[str, Any]:
     return {name: value for name, value in asdict(sample).items() if name != "pinned" or value}
 
 
-def _raced(stopped: StoppedCandidate) -> dict[str, Any]:
-    """A candidate that stopped, as trials.json lists it: its scores are estimates."""
-    estimates = {name: getattr(stopped.val, name) for name in OBJECTIVES}
-    edits = [str(edit) for edit in stopped.edits]
-    return {"trial": stopped.trial, "id": stopped.id, "edits": edits, "raced": stopped.raced, "estimates": estimates}
+def _listed(candidate: Candidate | StoppedCandidate) -> dict[str, Any]:
+    return {"trial": candidate.trial, "id": candidate.id, "edits": [str(edit) for edit in candidate.edits]}
+
+
+def _objectives(scores: Objectives) -> dict[str, Any]:
+    return {name: getattr(scores, name) for name in OBJECTIVES}
 
 
 def _reason(error: BaseException) -> str:

@@ -94,7 +94,6 @@ class SearchBasis:
         If a model writes the rephrasings, the evaluator has rule-made ones in their place.
         """
         model, baseline = evaluator.model, settings.baseline(task)
-        is_chat = asks_in_chat(model)
 
         def grid(split: Split) -> Grid:
             prompts, texts = evaluator.rephrased(baseline, split), evaluator.texts(split)
@@ -107,10 +106,10 @@ class SearchBasis:
             baseline,
             {split: grid(split) for split in _SPLITS},
             {split: (len(evaluator.samples[split]), len(evaluator.rephrasings.on(split)[0])) for split in _SPLITS},
-            _tokens_of_edits(task, settings, evaluator.samples["train"]) if is_chat else 0.0,
+            _tokens_of_edits(task, settings, evaluator.samples["train"]) if asks_in_chat(model) else 0.0,
             grid_price(model.name, in_batches=settings.lm.batch),
             races(settings.search.race, evaluator),
-            Pace.of(model.engine.rate, settings.lm) if is_chat and not settings.lm.batch else None,
+            Pace.of(model.engine.rate, settings.lm) if asks_in_chat(model) and not settings.lm.batch else None,
             model=model.name if settings.models[1:] else "",
             others=tuple(others),
         )
@@ -206,12 +205,11 @@ class SearchBasis:
         """What measuring label priors takes, under each wording of val that a candidate is asked under, and of test."""
         n_val, n_test = self.shapes["val"][1], self.shapes["test"][1]
         n_least = min(n_val, _WORDINGS_OF_STOPPED) if self.races else n_val
-        n_priors = (
-            n_more * n_wordings + n_test * int(n_tested)
+        least, expected, most = (
+            Need(self.labelled_texts + self.prior_texts * (n_more * n_wordings + n_test * int(n_tested)))
             for n_wordings, n_tested in zip((n_least, (n_least + n_val) // 2, n_val), front, strict=True)
         )
-        needs = (Need(self.labelled_texts + self.prior_texts * n) for n in n_priors)
-        return Phase(PRIORS, *needs, "one a wording of each candidate")
+        return Phase(PRIORS, least, expected, most, "one a wording of each candidate")
 
 
 def _tokens_of_edits(task: Task, settings: RunSettings, train: Sequence[Sample]) -> float:

@@ -111,4 +111,5 @@ def _written(
     """A phase in which a model writes, at this price unless its own is known; a tenth of the tokens are its own."""
     price = price_of(model or "") or price
     cost = price.of(0.9 * tokens, 0.1 * tokens) if price else 0.0
-    return Phase(phase_name, *(Need(round(n), round(n * tokens), n * cost) for n in calls), why)
+    least, expected, most = (Need(round(n), round(n * tokens), n * cost) for n in calls)
+    return Phase(phase_name, least, expected, most, why)

@@ -158,7 +158,7 @@ def test_figures_say_that_they_show_some(task: Any, keyword_model: Any, tmp_path
     sizes: dict[str, Any] = {"trials": 3, "rounds": 1, "rephrasings": 2, "test_samples": n, "max_calls": 10**6}
     found = optimize(replace(task, test=test), **sizes, model=keyword_model, out=tmp_path / "run")
     (figure,) = [one for one in write_report(RunDirectory.open(found.path)) if one.name == "joint-view"]
-    first, second = (trace.hovertext for trace in figure.plot.data[-2:])
+    first, second = ([text.partition("<br>")[0] for text in trace.hovertext] for trace in figure.plot.data[-2:])
     assert len(set(first)) == 2000
     assert first == second
     assert re.findall("Shown are .*", figure.caption) == ["Shown are 2,000 of 2,100 samples, drawn at random."]

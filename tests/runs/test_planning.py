@@ -16,15 +16,14 @@ from psopt.evaluation import Grid
 from psopt.models.chat import Price, TokenRange
 from psopt.runs import RunSettings, SearchBasis
 from psopt.runs.planning import (
-    DifferenceSpread,
     Limits,
     Planner,
     Sizes,
     asked_sizes,
     effort_for,
-    limits_of,
     path,
     resumed_from,
+    samples_to_see,
     with_changed_limits,
 )
 from psopt.settings import DataOptions, SizeOptions
@@ -144,10 +143,10 @@ def test_the_default_is_light_where_models_cost_and_nothing_limits_them(
 
 
 def test_an_effort_limits_a_run_where_the_user_does_not() -> None:
-    assert limits_of("light", Limits()) == (Limits(5000), Limits(5000))
-    assert limits_of("light", Limits(900)) == (Limits(900), Limits(900))
-    assert limits_of("light", Limits(90_000)) == (Limits(5000), Limits(90_000))
-    assert limits_of("limits", Limits(cost=2.0)) == (Limits(cost=2.0), Limits(cost=2.0))
+    assert Limits().within("light") == (Limits(5000), Limits(5000))
+    assert Limits(900).within("light") == (Limits(900), Limits(900))
+    assert Limits(90_000).within("light") == (Limits(5000), Limits(90_000))
+    assert Limits(cost=2.0).within("limits") == (Limits(cost=2.0), Limits(cost=2.0))
     with pytest.raises(InputError, match="unknown effort 'ligth'; did you mean 'light'"):
         SizeOptions("ligth")  # type: ignore[arg-type]
 
@@ -194,8 +193,8 @@ def test_simulated_tests_see_a_difference_on_the_samples_needed_in_four_of_five_
     difference: float, q: int, by_wording: float
 ) -> None:
     of_samples, of_cells = 0.1, 0.05
-    spread = DifferenceSpread(of_samples / 50 + of_cells / 50 / q, by_wording / q, 50, q)  # as measured on 50 samples
-    n = round(spread.samples_for(difference, 0.05))
+    measured = (of_samples / 50 + of_cells / 50 / q, by_wording / q, 50, q)  # on 50 samples
+    n = round(samples_to_see(difference, 0.05, *measured))
     rng = np.random.default_rng(5)
     samples = rng.normal(0, np.sqrt(of_samples), (1000, n, 1))
     wordings = rng.normal(0, np.sqrt(by_wording), (1000, 1, q))
@@ -203,4 +202,4 @@ def test_simulated_tests_see_a_difference_on_the_samples_needed_in_four_of_five_
     assert seen(noise + difference) == pytest.approx(0.8, abs=0.06)
     assert seen(noise + difference / 2) < 0.5
     assert seen(noise) < 0.08
-    assert spread.samples_for(np.sqrt(by_wording / q), 0.05) == np.inf  # wordings alone vary as much
+    assert samples_to_see(np.sqrt(by_wording / q), 0.05, *measured) == np.inf  # wordings alone vary as much

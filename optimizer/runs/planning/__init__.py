@@ -8,11 +8,10 @@ from psopt.runs.planning._plan import (
     Planner,
     effort_for,
     least_calls,
-    limits_of,
     resumed_from,
     run_settings,
     sized,
     with_changed_limits,
 )
-from psopt.runs.planning._samples_needed import DifferenceSpread, samples_needed
+from psopt.runs.planning._samples_needed import samples_needed, samples_to_see
 from psopt.runs.planning._sizes import FLOOR_TRIALS, Sizes, asked_sizes, path

@@ -56,10 +56,11 @@ class Limits:
         """The limits that the user has set."""
         return cls(lm.max_calls, lm.max_tokens_total, lm.max_cost)
 
-    def within(self, effort: str) -> Limits:
-        """The same limits, with no more calls than an effort's."""
+    def within(self, effort: str) -> tuple[Limits, Limits]:
+        """The limits to plan for, with no more calls than an effort's; and those that the run has."""
         calls = [most for most in (self.calls, EFFORT_CALLS.get(effort)) if most is not None]
-        return replace(self, calls=min(calls, default=None))
+        planned = replace(self, calls=min(calls, default=None))
+        return planned, planned if self == Limits() else self
 
     def pay(self, need: Need, *, with_room: bool = False) -> bool:
         """Whether they allow what is expected, on request with room for more."""
@@ -220,14 +221,6 @@ class Planner:
                 f"{self.limits.least_for(expected)}: {self.limits} end the search before",
             )
         return ()
-
-
-def limits_of(effort: str, user: Limits) -> tuple[Limits, Limits]:
-    """Return the limits to plan for, and those that the run has: the effort's calls, if the user sets none."""
-    planned = user.within(effort)
-    if user == Limits():
-        return planned, planned
-    return planned, user
 
 
 def resumed_from(manifest: Mapping[str, Any], settings: RunSettings, asked: SizeOptions) -> RunSettings:

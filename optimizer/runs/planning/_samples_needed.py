@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from psopt.evaluation import compare_paired
@@ -19,35 +18,26 @@ POWER = 0.8
 _MOST = 100_000  # nobody labels more for a test, so a larger number is of no use
 
 
-@dataclass(frozen=True, slots=True)
-class DifferenceSpread:
-    """How much the difference varies between two prompts on the same samples and wordings."""
+def samples_to_see(
+    difference: float, level: float, of_samples: float, of_wordings: float, n_samples: int, n_wordings: int
+) -> float:
+    """Return on about how many samples a one-sided paired test detects a true difference in 80 % of cases.
 
-    # The variance of the difference: the part that comes from samples, and the part that comes from wordings
-    of_samples: float
-    of_wordings: float
-    # How many it was measured on
-    n_samples: int
-    n_wordings: int
+    `of_samples` and `of_wordings` are the parts of its variance on so many samples and wordings. That of wordings does
+    not shrink with more samples, and may alone be too much: then the number is infinite. Degrees of freedom are
+    Satterthwaite's (Biometrics Bulletin 1946) for the samples so far; the quantile of the central t replaces that of
+    the non-central one, as is usual.
+    """
+    from scipy.special import stdtrit  # quantiles of t, without the half second that importing scipy.stats takes
 
-    def samples_for(self, difference: float, level: float) -> float:
-        """Return on about how many samples a one-sided paired test detects a true difference in 80 % of cases.
-
-        The variance from wordings does not shrink with more samples, and may alone be too much: then it is infinite.
-        Degrees of freedom are Satterthwaite's (Biometrics Bulletin 1946) for the samples so far; the quantile of the
-        central t replaces that of the non-central one, as is usual.
-        """
-        from scipy.special import stdtrit  # quantiles of t, without the half second that importing scipy.stats takes
-
-        variance = self.of_samples + self.of_wordings
-        if difference <= 0:
-            return math.inf
-        if not variance:
-            return 0.0
-        parts = self.of_samples**2 / (self.n_samples - 1) + self.of_wordings**2 / max(1, self.n_wordings - 1)
-        freedom = variance**2 / parts
-        allowed = (difference / (stdtrit(freedom, 1 - level) + stdtrit(freedom, POWER))) ** 2 - self.of_wordings
-        return float(self.of_samples * self.n_samples / allowed) if allowed > 0 else math.inf
+    variance = of_samples + of_wordings
+    if difference <= 0:
+        return math.inf
+    if not variance:
+        return 0.0
+    freedom = variance**2 / (of_samples**2 / (n_samples - 1) + of_wordings**2 / max(1, n_wordings - 1))
+    allowed = (difference / (stdtrit(freedom, 1 - level) + stdtrit(freedom, POWER))) ** 2 - of_wordings
+    return float(of_samples * n_samples / allowed) if allowed > 0 else math.inf
 
 
 def samples_needed(baseline: Predictions, nominee: Predictions, test: NomineeTest, margin: float) -> int | None:
@@ -66,8 +56,8 @@ def samples_needed(baseline: Predictions, nominee: Predictions, test: NomineeTes
 
     def needed(measure: str, difference: float, level: float = test.level) -> float:
         whole, part = ((of[measure].standard_error or 0.0) ** 2 for of in (in_all, by_samples))
-        spread = DifferenceSpread(part, max(0.0, whole - part), len(baseline.samples), baseline.n_rephrasings)
-        n_samples = spread.samples_for(difference, level)
+        shape = len(baseline.samples), baseline.n_rephrasings
+        n_samples = samples_to_see(difference, level, part, max(0.0, whole - part), *shape)
         if getattr(test, measure).is_thin and difference > 0:
             n_samples = max(n_samples, -math.log(level) / difference)  # so many unseen ones may speak against it
         return n_samples
