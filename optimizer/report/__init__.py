@@ -7,4 +7,4 @@ from psopt.report._run_report import most_severe, write_report
 from psopt.report._runs_page import comparison_page, measure_rows, names_of, runs_of, runs_page
 from psopt.report._side_by_side import fixed_and_broken
 from psopt.report._theme import Figure
-from psopt.report._two_runs import TwoRuns, compare_runs, unlike
+from psopt.report._two_runs import TwoRuns, changed_settings, compare_runs, unlike

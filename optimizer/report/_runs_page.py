@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from psopt.report._page import render_page
 from psopt.report._prompt_figures import compared_figure, fronts_figure
 from psopt.report._side_by_side import fixed_and_broken
+from psopt.report._two_runs import changed_settings
 from psopt.runs import price_line, text_to_read
 from psopt.text import latex_table, markdown_table, percent, unified_diff
 
@@ -36,7 +36,7 @@ def runs_page(pairs: Sequence[TwoRuns]) -> tuple[str, list[Figure]]:
         pairs=[_pair(names[0], name, runs) for name, runs in zip(names[1:], pairs, strict=True)],
         measures=measure_rows(pairs),
         classes=_classes(shown),
-        changed=_changed_settings(pairs),
+        changed=changed_settings(shown),
         front=figure,
         markdown=markdown_table(rows),
         latex=latex_table(rows),
@@ -110,13 +110,6 @@ def _classes(shown: Sequence[RunShown]) -> list[dict[str, Any]]:
     scores = [run.contents.chosen["test"].get("per_class", {}) for run in shown]
     shared = set.intersection(*map(set, scores))
     return [{"name": name, "runs": list(map(itemgetter(name), scores))} for name in scores[0] if name in shared]
-
-
-def _changed_settings(pairs: Sequence[TwoRuns]) -> dict[str, list[Any]]:
-    """Every setting that differs in any run, with each run's value."""
-    facts = [run.facts for run in runs_of(pairs)]
-    names = dict.fromkeys(chain.from_iterable(runs.changed_settings for runs in pairs))
-    return {name: [of.get(name) for of in facts] for name in names}
 
 
 def _pair(first: str, second: str, runs: TwoRuns) -> dict[str, Any]:

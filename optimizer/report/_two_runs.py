@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from psopt.runs import CallPrice, asked_about, named, prompt_names, quality_name
 from psopt.settings import by_full_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from psopt.evaluation import Predictions
     from psopt.metrics import PairedDifference
@@ -72,6 +73,13 @@ class RunShown:
         }
 
 
+def changed_settings(runs: Sequence[RunShown]) -> dict[str, list[Any]]:
+    """Settings that differ, by their names in run.json's `settings`, with each run's value."""
+    facts = [run.facts for run in runs]
+    values = {name: [of.get(name) for of in facts] for name in chain.from_iterable(facts)}
+    return {name: of_runs for name, of_runs in values.items() if of_runs.count(of_runs[0]) < len(runs)}
+
+
 @dataclass(frozen=True, eq=False)
 class TwoRuns:
     """Two runs, and the second's prompt compared with the first's."""
@@ -99,13 +107,6 @@ class TwoRuns:
         ]
         return [f"{self.second.name} against {self.first.name}: {', '.join(parts)}. {self.basis}."]
 
-    @property
-    def changed_settings(self) -> dict[str, tuple[Any, Any]]:
-        """Settings that differ, by their names in run.json's `settings`: the first run's value, and the second's."""
-        first, second = self.first.facts, self.second.facts
-        names = dict.fromkeys([*first, *second])
-        return {name: (first.get(name), second.get(name)) for name in names if first.get(name) != second.get(name)}
-
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
         runs = [self.first.to_dict(), self.second.to_dict()]
@@ -113,7 +114,7 @@ class TwoRuns:
             measure: {**asdict(difference), "verdict": self.verdict(measure)}
             for measure, difference in self.differences.items()
         }
-        changed = {name: list(values) for name, values in self.changed_settings.items()}
+        changed = changed_settings([self.first, self.second])
         return {"runs": runs, "against_first": differences, "basis": self.basis, "changed_settings": changed}
 
 

@@ -15,7 +15,16 @@ import pytest
 from psopt.api import optimize
 from psopt.errors import InputError
 from psopt.evaluation import compare_paired
-from psopt.report import compare_runs, fixed_and_broken, measure_rows, names_of, runs_of, runs_page, write_report
+from psopt.report import (
+    changed_settings,
+    compare_runs,
+    fixed_and_broken,
+    measure_rows,
+    names_of,
+    runs_of,
+    runs_page,
+    write_report,
+)
 from psopt.runs import RunDirectory
 
 from tests.conftest import KeywordModel
@@ -51,7 +60,7 @@ def changed_copy(original: RunDirectory, name: str = "other", **files: Any) -> R
 def test_a_run_against_itself_differs_in_nothing(directory: RunDirectory) -> None:
     runs = compare_runs(directory, directory)
     assert {difference.difference for difference in runs.differences.values()} == {0.0}
-    assert runs.changed_settings == {}
+    assert changed_settings(runs_of([runs])) == {}
     assert fixed_and_broken(runs.common[0], runs.common[1]) == []
     assert names_of(runs_of([runs])) == ["run 1", "run 2"]
     assert "Nothing." in runs_page([runs])[0]
@@ -127,7 +136,7 @@ def test_several_runs_are_one_page_with_what_is_set_otherwise_and_a_table_to_cop
     for seed, name in enumerate("bc"):
         content["settings"] |= {"seed": seed, "command": "psopt optimize"}
         pairs.append(compare_runs(directory, changed_copy(directory, name, run=content)))
-        assert pairs[-1].changed_settings == {"seed": (42, seed)}
+        assert changed_settings(runs_of(pairs[-1:])) == {"seed": [42, seed]}
     page, figures = runs_page(pairs)
     assert [figure.name for figure in figures] == ["fronts"]
     assert {"run", "b", "c"} <= {trace.name for trace in figures[0].plot.data}
