@@ -127,7 +127,7 @@ def export(
     entry = read_entry(directory.path, pick)
     prompt_id = entry["id"]
     prompt = Prompt.from_dict(entry["prompt"])
-    baseline = read_baseline(directory, prompt)
+    baseline = read_baseline(directory)
     edits = tuple(map(Edit.from_dict, entry.get("edits", ())))
     measured = entry.get("measured")
     known = pick_note(directory.path, pick)

@@ -18,6 +18,7 @@ from psopt.runs._front_file import front_entry, named, pick_entry, prompt_names,
 from psopt.runs._holding import study_name
 from psopt.runs._recommendation import Recommendation, recommendation_lines
 from psopt.runs._settings import RunSettings
+from psopt.runs._written_prompt import read_baseline
 from psopt.search import Candidate, candidates_in, knee, pareto_front, read_study
 from psopt.search.gating import Verdict
 from psopt.search_spaces import Edit, Prompt
@@ -265,10 +266,10 @@ def _from_files(directory: RunDirectory, manifest: Mapping[str, Any], study: Sto
         candidates = {entry["id"]: _candidate(entry) for entry in front["prompts"]}
         beside = [entry for entry in (front["short"], front["recommended"]) if entry]
         by_id = {entry["id"]: _candidate(entry) for entry in beside} | candidates
-    baseline = by_id.get(manifest["baseline"]["id"]) or _baseline(directory, manifest["baseline"])
+    baseline = _candidate(manifest["baseline"], read_baseline(directory))
     members = tuple(candidates.values())
     short = by_id[front["short"]["id"]] if front["short"] else knee(members, baseline)
-    recommendation = _recommendation(manifest["recommended"], {**by_id, baseline.id: baseline})
+    recommendation = _recommendation(manifest["recommended"], {baseline.id: baseline, **by_id})
     return Run(directory.path, baseline, members, short, study, manifest["finish_reason"], recommendation)
 
 
@@ -306,13 +307,6 @@ def _candidate(entry: Mapping[str, Any], prompt: Prompt | None = None) -> Candid
         val=scores_from_dict(entry["val"]),
         test=scores_from_dict(test) if test else None,
     )
-
-
-def _baseline(directory: RunDirectory, entry: Mapping[str, Any]) -> Candidate:
-    name = f"prompts/{entry['id']}.json"
-    data = directory.read_json(name)
-    with _damage_named(directory.path / name):
-        return _candidate(entry, Prompt.from_dict(data))
 
 
 def _recommendation(data: Mapping[str, Any], candidates: Mapping[str, Candidate]) -> Recommendation:

@@ -17,7 +17,6 @@ from psopt.search_spaces import (
     render,
     render_instructions,
     render_shown,
-    without_additions,
 )
 from psopt.templates import Origin, promptfoo_config, promptfoo_text, read_template, write_template
 from psopt.text import unified_diff
@@ -83,16 +82,10 @@ def _as_json(data: Any, file_format: str) -> WrittenPrompt:
     return WrittenPrompt(json.dumps(data, indent=2, ensure_ascii=False) + "\n", ".json", file_format)
 
 
-def read_baseline(directory: RunDirectory, prompt: Prompt) -> Prompt:
-    """Return the prompt that the run of `prompt` has started from: as it is kept, else `prompt` without additions."""
-    manifest = directory.read_json(MANIFEST)
-    baseline = manifest.get("baseline")
-    if baseline and (directory.path / "prompts" / f"{baseline['id']}.json").is_file():
-        return Prompt.from_dict(directory.read_json(f"prompts/{baseline['id']}.json"))
-    record = manifest["settings"].get("prompt")
-    if record:
-        return Prompt.from_dict(record)
-    return without_additions(prompt)
+def read_baseline(directory: RunDirectory) -> Prompt:
+    """Return the prompt that a run with a front has started from."""
+    baseline = directory.read_json(MANIFEST)["baseline"]
+    return Prompt.from_dict(directory.read_json(f"prompts/{baseline['id']}.json"))
 
 
 def difference(baseline: Prompt, prompt: Prompt, form: str, old_name: str) -> str:
