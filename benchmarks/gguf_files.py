@@ -32,7 +32,7 @@ import numpy as np
 from psopt.models import ModelProvider
 from psopt.models.chat import LMConfig
 from psopt.models.gguf import GGUFModel, fast_copy, fetched_model
-from psopt.models.gguf._model import _n_processors
+from psopt.models.gguf._model import n_processors
 from psopt.models.gguf._reader import Reader
 from psopt.models.scoring import common_length, label_tree
 from psopt.search_spaces import render, seed_prompt
@@ -67,7 +67,7 @@ def main() -> None:
 
     before = _memory()
     model = GGUFModel(file)
-    _ = model.scorer
+    _ = model.weights
     seconds = _timed(lambda: model.label_scores([prompt], texts))
     rows = [("scored", len(texts) / seconds)]
     memory = _memory() - before
@@ -96,17 +96,17 @@ def _memory() -> float:
 
 def _n_read(model: GGUFModel, prompt: Prompt, texts: list[str]) -> int:
     """How many tokens differ from the text before."""
-    prompts, _ = model.scorer.tokenizer.scored([render(prompt, text) for text in texts], prompt.labels)
+    prompts, _ = model.tokenizer.scored([render(prompt, text) for text in texts], prompt.labels)
     shared = common_length(prompts)
     return sum(len(tokens) - shared for tokens in prompts)
 
 
 def _bare_rate(model: GGUFModel) -> float:
     tokens = [int(token) for token in np.random.default_rng(0).integers(100, 4000, 512)]
-    n = _n_processors()
+    n = n_processors()
 
     def read(_: int) -> None:
-        Reader(model.scorer._weights).log_probabilities(tokens, label_tree([[0]]))
+        Reader(model.weights).log_probabilities(tokens, label_tree([[0]]))
 
     with ThreadPoolExecutor(n) as threads:
         return n * len(tokens) / _timed(lambda: list(threads.map(read, range(n))))
@@ -116,7 +116,7 @@ def _of_server(file: Path, task: Any, prompt: Prompt, texts: list[str]) -> float
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-c", _SERVER, str(file), str(port), str(_n_processors())]
+    command = [sys.executable, "-c", _SERVER, str(file), str(port), str(n_processors())]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         assert server.stdout is not None
@@ -138,7 +138,7 @@ def _of_transformers(file: Path, prompt: Prompt, texts: list[str]) -> list[tuple
     except ImportError:
         return []
     model = HFModel(str(file))
-    _ = model.scorer
+    _ = model.weights
     return [("hf", len(texts) / _timed(lambda: model.label_scores([prompt], texts)))]
 
 

@@ -30,7 +30,7 @@ class LabelEngine:
 
     def __init__(self, name: str) -> None:
         model: Any = load_model(name, load_task("trec"), cache_dir=None)  # such a model makes no use of its texts
-        self._scorer = model.scorer
+        self._model = model
         self._lock = threading.Lock()
         self._known: dict[str, int] = {}  # it always answers alike; a repeated call counts, and takes no time
         self.n_calls = 0
@@ -57,7 +57,7 @@ class LabelEngine:
         begun: Messages = [*messages, {"role": "assistant", "content": lead}]
         key = json.dumps([begun, labels])
         if key not in self._known:
-            tree, steps = scored_steps(self._scorer, self._scorer.tokenizer, [begun], labels, asked="")
+            tree, steps = scored_steps(self._model, self._model.tokenizer, [begun], labels, asked="")
             self._known[key] = int(label_scores(tree, steps, "decoded")[0].argmax())
         return self._known[key]
 

@@ -85,12 +85,12 @@ def _among_labels(tree: LabelTree, steps: Floats) -> Floats:
 
 
 def scored_steps(
-    scorer: Any, tokenizer: Any, conversations: Sequence[Messages], labels: Sequence[str], asked: str
+    model: Any, tokenizer: Any, conversations: Sequence[Messages], labels: Sequence[str], asked: str
 ) -> tuple[LabelTree, Floats]:
     """The labels as a tree, and the log-probabilities of its steps after each conversation, (n_texts, n_steps)."""
     prompts, tree = tokenizer.scored(conversations, labels, asked=asked)
     steps = np.empty((len(prompts), len(tree.nodes)))
-    for indices, scores in scorer.steps(prompts, tree):
+    for indices, scores in model.steps(prompts, tree):
         steps[indices] = scores
     return tree, steps
 
@@ -103,7 +103,7 @@ def label_scoring(name: str, task: Task) -> LabelScoring:
     model: Any = load_model(name, task, cache_dir=None)
 
     def scored(conversations: list[Messages], asked: str = ASKED) -> Floats:
-        tree, steps = scored_steps(model.scorer, model.scorer.tokenizer, conversations, task.labels, asked)
+        tree, steps = scored_steps(model, model.tokenizer, conversations, task.labels, asked)
         return tree.log_likelihoods(steps, per_token=True)
 
     return scored

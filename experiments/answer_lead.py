@@ -53,7 +53,7 @@ def _measured(name: str, dataset: str, way: str, data: Path) -> dict[str, Any]:
     for wording in wordings_by_people(dataset, data, _N_WORDINGS):
         prompt = seed_prompt(task).described_as(wording)
         conversations = [render(prompt, sample.text) for sample in (*held, *unlabelled)]
-        for kind, scores in _scores(model.scorer, conversations, task, way).items():
+        for kind, scores in _scores(model, conversations, task, way).items():
             scored = Scored(scores[: len(held)], scores[len(held) :], scores[:0])
             for prior in ("none", "batch"):
                 answers.setdefault(f"{kind}, {prior}", []).append(labels_of(scored, prior, np.zeros(0)))
@@ -61,12 +61,12 @@ def _measured(name: str, dataset: str, way: str, data: Path) -> dict[str, Any]:
     return {"n": len(held), **figures, "seconds": round(time.monotonic() - started)}
 
 
-def _scores(scorer: Any, conversations: Sequence[Messages], task: Task, way: str) -> dict[str, NDArray[np.float64]]:
+def _scores(model: Any, conversations: Sequence[Messages], task: Task, way: str) -> dict[str, NDArray[np.float64]]:
     """The labels' scores by each way to score them."""
-    tokenizer = scorer.tokenizer
+    tokenizer = model.tokenizer
     if way == "no turns":
         tokenizer = PromptTokenizer(_WithoutTemplate(tokenizer._tokenizer))
-    tree, steps = scored_steps(scorer, tokenizer, conversations, task.labels, ASKED if way == "asked" else "")
+    tree, steps = scored_steps(model, tokenizer, conversations, task.labels, ASKED if way == "asked" else "")
     return {kind: label_scores(tree, steps, kind) for kind in SCORES}
 
 

@@ -124,10 +124,9 @@ def _loaded(name: str, task: Task, models: ModelProvider) -> HFModel:
 def _answers(model: HFModel, prompt: Prompt, texts: Sequence[list[str]], shares: Any) -> dict[str, str]:
     """The answers to the first texts, by way of scoring and prior."""
     flat = [text for part in texts for text in part]
-    scorer = model.scorer
-    prompts, tree = scorer.tokenizer.scored([render(prompt, text) for text in flat], prompt.labels)
+    prompts, tree = model.tokenizer.scored([render(prompt, text) for text in flat], prompt.labels)
     steps = np.empty((len(flat), len(tree.nodes)))
-    for indices, scored in score(scorer._network, prompts, tree, scorer._limit, shares=True):
+    for indices, scored in score(model.network, prompts, tree, model._limit, shares=True):
         steps[indices] = scored
     ends = np.cumsum([len(part) for part in texts])[:-1]
     found = {}

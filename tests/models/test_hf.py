@@ -105,7 +105,7 @@ def model(folder: Path) -> HFModel:
 def new_model(folder: Path) -> HFModel:
     """The usual model in memory, where it was not asked anything yet."""
     new = HFModel(str(folder), batch_tokens=1024)
-    assert new.scorer.longest
+    assert new.longest
     return new
 
 
@@ -229,7 +229,7 @@ def test_scores_are_right_whatever_the_architecture(tmp_path: Path, what: Any) -
     other = HFModel(str(save_model(tmp_path, usual_tokenizer(), network)), batch_tokens=300)
     expected = one_by_one(BEGINNINGS[:2], TEXTS[:4], network=network)
     assert_equal(other.predict_proba(BEGINNINGS[:2], TEXTS[:4]), expected)
-    assert (other.scorer._can_share and other.scorer._network.turns_at > 400) == (what in SHARING)
+    assert (other._can_share and other.network.turns_at > 400) == (what in SHARING)
 
 
 def test_instructions_are_read_once_for_all_texts_and_labels(

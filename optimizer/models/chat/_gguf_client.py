@@ -79,5 +79,5 @@ class GGUFClient(ChatClient):
         try:
             return xllamacpp.Server(parameters)
         except (RuntimeError, ValueError, OSError) as error:
-            _ = GGUFModel(self._path, name=self.name).scorer  # where it can't be loaded either, the error says why
+            _ = GGUFModel(self._path, name=self.name).weights  # where it can't be loaded either, the error says why
             raise ModelError(f"{self.name} can't be loaded: {error}") from error

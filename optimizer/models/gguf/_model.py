@@ -36,6 +36,10 @@ _LONG = 64  # tokens; reading a shorter beginning takes each processor about as 
 class GGUFModel(ScoringModel):
     """A GGUF file as a classifier, by llama.cpp in this process; see `ScoringModel`.
 
+    All processors together read the common beginning of all texts once. Then each of them reads its own texts after
+    that, one by one: so no thread waits for another. Reading several texts at once would gain little, as a CPU spends
+    its time on multiplying, not on reading weights.
+
     The same text has the same scores to the last bit, whatever was read before it. Raises InputError if there is no
     such file, or it is not a GGUF file. Raises MissingExtraError if xllamacpp is not installed.
     """
@@ -56,29 +60,28 @@ class GGUFModel(ScoringModel):
         return f"llama.cpp of xllamacpp {version('xllamacpp')}, {_WAY_OF_READING}"
 
     @cached_property
-    def scorer(self) -> _GGUFScorer:
-        return _GGUFScorer(self.name, self._path)
+    def weights(self) -> GGUFWeights:
+        """The file in memory."""
+        return GGUFWeights(self.name, self._path)
 
+    @cached_property
+    def tokenizer(self) -> PromptTokenizer:
+        return PromptTokenizer(_GGUFTokenizer(self.weights))
 
-class _GGUFScorer:
-    """A `LabelScorer` of a GGUF file.
+    @property
+    def longest(self) -> int:
+        return self.weights.longest
 
-    All processors together read the common beginning of all texts once. Then each of them reads its own texts after
-    that, one by one: so no thread waits for another. Reading several texts at once would gain little, as a CPU spends
-    its time on multiplying, not on reading weights.
-    """
-
-    def __init__(self, name: str, path: Path) -> None:
-        self._weights = GGUFWeights(name, path)
-        self.tokenizer = PromptTokenizer(_GGUFTokenizer(self._weights))
-        self.longest: int | None = self._weights.longest
-        self._readers: SimpleQueue[Reader] = SimpleQueue()
-        self._n_readers = _n_processors()
-        for _ in range(self._n_readers):
-            self._readers.put(Reader(self._weights))
+    @cached_property
+    def _readers(self) -> SimpleQueue[Reader]:
+        """One for each processor."""
+        readers: SimpleQueue[Reader] = SimpleQueue()
+        for _ in range(n_processors()):
+            readers.put(Reader(self.weights))
+        return readers
 
     def steps(self, prompts: Sequence[Tokens], tree: LabelTree) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
-        threads = ThreadPoolExecutor(self._n_readers)
+        threads = ThreadPoolExecutor(n_processors())
         try:
             prefix = self._shared(prompts, tree)
             futures = [threads.submit(self._steps, prompt, tree, prefix) for prompt in prompts]
@@ -90,12 +93,12 @@ class _GGUFScorer:
     def _shared(self, prompts: Sequence[Tokens], tree: LabelTree) -> ReadPrefix | None:
         """The common beginning of all prompts, read; None where it is short, or one processor reads them all."""
         n_shared = common_length(prompts)
-        if min(self._n_readers, len(prompts)) < _SEVERAL or n_shared < _LONG:
+        if min(n_processors(), len(prompts)) < _SEVERAL or n_shared < _LONG:
             return None
         reader = self._readers.get()
         try:
             n_room = max(map(len, prompts)) + len(tree.tokens)
-            return reader.read_prefix(prompts[0][:n_shared], self._n_readers, n_room)
+            return reader.read_prefix(prompts[0][:n_shared], n_processors(), n_room)
         finally:
             self._readers.put(reader)
 
@@ -109,7 +112,7 @@ class _GGUFScorer:
         return [float(step) for step in following[list(tree.nodes), list(tree.targets)]]
 
 
-def _n_processors() -> int:
+def n_processors() -> int:
     """How many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from psopt.errors import ModelError, first_line
 from psopt.models.hf._network import Network, TokenLimit, can_share, score
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from psopt.models._answer_cache import AnswerCache
-    from psopt.models.hf._source import Source
 
 
 _BATCH_TOKENS = {"cpu": 512, "cuda": 2048}
@@ -48,7 +47,7 @@ class HFModel(ScoringModel):
 
         self._device = find_device()
         self._dtype = torch.bfloat16 if self._device.type == "cuda" else torch.float32
-        self._batch_tokens = batch_tokens or _BATCH_TOKENS.get(self._device.type, _BATCH_TOKENS["cpu"])
+        self._limit = TokenLimit(batch_tokens or _BATCH_TOKENS.get(self._device.type, _BATCH_TOKENS["cpu"]))
         self._source = find_source(name)
         check_is_causal(self._source)
         super().__init__(self._source.name, self._source.version, cache=cache, likelihood=likelihood)
@@ -59,37 +58,37 @@ class HFModel(ScoringModel):
         return str(self._dtype)
 
     @cached_property
-    def scorer(self) -> _Scorer:
-        return _Scorer(self._source, self._device, self._dtype, self._batch_tokens)
+    def tokenizer(self) -> PromptTokenizer:
+        return PromptTokenizer(load_tokenizer(self._source))
 
+    @cached_property
+    def network(self) -> Network:
+        """The weights in memory; raises ModelError if they can't be loaded."""
+        return Network(load_weights(self._source, "AutoModelForCausalLM", self._device, self._dtype), self._device)
 
-class _Scorer:
-    """A tokenizer and a network in memory; raises ModelError if the model can't be loaded."""
+    @property
+    def longest(self) -> int | None:
+        return getattr(self.network.model.config.get_text_config(), "max_position_embeddings", None)
 
-    def __init__(self, source: Source, device: Any, dtype: Any, batch_tokens: int) -> None:
-        self._name = source.name
-        self.tokenizer = PromptTokenizer(load_tokenizer(source))
-        self._network = Network(load_weights(source, "AutoModelForCausalLM", device, dtype), device)
-        config = self._network.model.config.get_text_config()
-        self.longest: int | None = getattr(config, "max_position_embeddings", None)
-        self._can_share = can_share(self._network)
-        self._limit = TokenLimit(batch_tokens)
+    @cached_property
+    def _can_share(self) -> bool:
+        return can_share(self.network)
 
     def steps(self, prompts: Sequence[list[int]], tree: LabelTree) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
-        """Score the tree after each prompt (see `LabelScorer.steps`); raises ModelError if the network fails."""
+        """Score the tree after each prompt (see `ScoringModel.steps`); raises ModelError if the network fails."""
         self._check_vocabulary([*prompts, tree.tokens, tree.targets])
         n_tokens = max(map(len, prompts)) + max(map(len, tree.paths()))
-        shares = self._can_share and n_tokens <= self._network.turns_at
+        shares = self._can_share and n_tokens <= self.network.turns_at
         try:
-            yield from score(self._network, prompts, tree, self._limit, shares=shares)
+            yield from score(self.network, prompts, tree, self._limit, shares=shares)
         except RuntimeError as error:
-            raise ModelError(f"{self._name} can't answer: {first_line(error)}") from error
+            raise ModelError(f"{self.name} can't answer: {first_line(error)}") from error
 
     def _check_vocabulary(self, sequences: Sequence[Sequence[int]]) -> None:
-        n_vocabulary = self._network.n_vocabulary
+        n_vocabulary = self.network.n_vocabulary
         largest = max(max(sequence, default=0) for sequence in sequences)
         if largest >= n_vocabulary:
             raise ModelError(
-                f"{self._name} has a tokenizer that does not belong to it: it gives token {largest}, and the network "
+                f"{self.name} has a tokenizer that does not belong to it: it gives token {largest}, and the network "
                 f"knows {n_vocabulary}"
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.errors import InputError, ModelError
@@ -28,16 +28,6 @@ _SCORING = {"mean": "mean log-likelihood per token, 1", "sum": "log-likelihood o
 _FEW_WORDS = 3  # "Label:", "Final answer:"; "Respond with one of these labels:" does not begin an answer
 _SHOWN = 50  # characters of a text, in an error
 _DIGITS = 6  # rounded to these, equal labels tie although they were read side by side with other tokens
-
-
-class LabelScorer(Protocol):
-    """A loaded model: tokens of prompts and labels in, log-probabilities out."""
-
-    tokenizer: PromptTokenizer
-    longest: int | None  # how many tokens it reads, if that is known
-
-    def steps(self, prompts: Sequence[list[int]], tree: LabelTree) -> Iterator[tuple[list[int], Floats]]:
-        """Yield indices of some prompts, and (n_indices, n_steps) log-probabilities of the tree's steps after each."""
 
 
 class ScoringModel:
@@ -75,8 +65,17 @@ class ScoringModel:
         raise NotImplementedError
 
     @property
-    def scorer(self) -> LabelScorer:
-        """The model in memory: loaded for the first answer that is not in the cache."""
+    def tokenizer(self) -> PromptTokenizer:
+        """Its tokenizer; like the weights, it is loaded for the first answer that is not in the cache."""
+        raise NotImplementedError
+
+    @property
+    def longest(self) -> int | None:
+        """How many tokens it reads, if that is known."""
+        raise NotImplementedError
+
+    def steps(self, prompts: Sequence[list[int]], tree: LabelTree) -> Iterator[tuple[list[int], Floats]]:
+        """Yield indices of some prompts, and (n_indices, n_steps) log-probabilities of the tree's steps after each."""
         raise NotImplementedError
 
     def predict(self, prompts: Prompts, texts: Texts, on_progress: Progress = None) -> Ints:
@@ -135,7 +134,7 @@ class ScoringModel:
         prompts, tree = self._tokens(prompt, texts)
         if error := self._too_long(texts, prompts, tree):
             raise error
-        for indices, steps in self.scorer.steps(prompts, tree):
+        for indices, steps in self.steps(prompts, tree):
             if np.isnan(steps).any():
                 raise ModelError(f"{self.name} gives NaN for a probability: its weights are damaged")
             scores = tree.log_likelihoods(steps, per_token=self.likelihood == "mean")
@@ -152,17 +151,16 @@ class ScoringModel:
     def _tokens(self, prompt: Prompt, texts: Texts) -> tuple[list[list[int]], LabelTree]:
         conversations = [render(prompt, text) for text in texts]
         lead, turn_end = _begun(prompt, conversations)
-        return self.scorer.tokenizer.scored(conversations, _labels_in_answers(prompt), lead, turn_end)
+        return self.tokenizer.scored(conversations, _labels_in_answers(prompt), lead, turn_end)
 
     def _too_long(self, texts: Texts, prompts: Sequence[list[int]], tree: LabelTree) -> ModelError | None:
-        longest = self.scorer.longest
         n_prompt = max(map(len, prompts))
         n_label = max(map(len, tree.paths()))
-        if not longest or n_prompt + n_label <= longest:
+        if not self.longest or n_prompt + n_label <= self.longest:
             return None
         longest_text = one_line(max(zip(prompts, texts, strict=True), key=lambda pair: len(pair[0]))[1])
         return ModelError(
-            f"a prompt of {n_prompt} tokens and a label of {n_label} exceed the {longest} tokens that {self.name} "
+            f"a prompt of {n_prompt} tokens and a label of {n_label} exceed the {self.longest} tokens that {self.name} "
             "reads: shorten the longest texts, show fewer examples, or give a model that reads more; the longest "
             f"begins {longest_text[:_SHOWN]!r}"
         )

@@ -38,11 +38,11 @@ def model(smollm2: Path) -> GGUFModel:
 
 def _read_alone(model: GGUFModel, label: str, text: str, before: str = _BEFORE) -> list[float]:
     """Each of a label's tokens' log-probability from a whole reading of all before it, nothing shared."""
-    tokens = model.scorer._weights.tokens
+    tokens = model.weights.tokens
     read = tokens(before.format(text=text), with_opening=False)
     found = []
     for token in tokens(f" {label}"):
-        found.append(float(Reader(model.scorer._weights).log_probabilities(read, ONE_TOKEN)[0, token]))
+        found.append(float(Reader(model.weights).log_probabilities(read, ONE_TOKEN)[0, token]))
         read = [*read, token]
     return found
 
@@ -85,7 +85,7 @@ def test_what_was_scored_is_read_from_the_cache_and_nothing_is_loaded(smollm2: P
     first = GGUFModel(smollm2, cache=AnswerCache(tmp_path)).predict_proba([PROMPT], TEXTS)
     again = GGUFModel(smollm2, cache=AnswerCache(tmp_path))
     assert (again.predict_proba([PROMPT], TEXTS) == first).all()
-    assert "scorer" not in again.__dict__
+    assert "weights" not in again.__dict__
     assert first[..., :-1].sum(axis=2) == pytest.approx(1)
     assert (first[..., -1] == 0).all()
 
