@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.api._setup import answering_models, frozen_evaluator
-from psopt.models import Model, ModelProvider, capabilities_of, n_computed
+from psopt.models import AnswerCache, Model, ModelProvider, capabilities_of, n_computed
 from psopt.models.chat import AnswerRate, keep_rate, kept_rate
 from psopt.rephrasings import n_parts_of, read_given
 from psopt.runs import MANIFEST, Pace, RunDirectory, RunSettings, SearchBasis
@@ -139,7 +139,7 @@ def kept_pace(answering: Sequence[Model], models: ModelProvider) -> Pace | None:
 def _kept(model: Model, models: ModelProvider) -> Pace | None:
     if not capabilities_of(model).costs_time:
         return None
-    rate = kept_rate(models.cache_dir, model.name, None)
+    rate = kept_rate(AnswerCache(models.cache_dir), model.name, None)
     return Pace(rate.per_minute, rate.day) if rate else None
 
 
@@ -159,7 +159,8 @@ def _timed(evaluator: Evaluator, prompt: Prompt, models: ModelProvider) -> Pace 
     if per_second is None:
         return _kept(evaluator.model, models)
     day = datetime.now(UTC).date().isoformat()
-    keep_rate(models.cache_dir, evaluator.model.name, None, AnswerRate(60 * per_second, 1, day))
+    rate = AnswerRate(60 * per_second, 1, day)
+    keep_rate(AnswerCache(models.cache_dir), evaluator.model.name, None, rate)
     return Pace(60 * per_second, day)
 
 

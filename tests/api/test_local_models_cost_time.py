@@ -13,7 +13,8 @@ import pytest
 from psopt import LMConfig, Task
 from psopt.api import plan_run
 from psopt.errors import BudgetReachedError, InputError, ModelError
-from psopt.models import Capabilities
+from psopt.models import AnswerCache, Capabilities
+from psopt.models.chat import kept_rate
 from psopt.models.minilm import MiniLM
 from psopt.models.sim import SimulatedModel
 from psopt.runs import RunSettings
@@ -137,7 +138,9 @@ def test_answers_that_the_run_asks_for_anyway_are_timed(timed: Any, tmp_path: Pa
     minutes = plan["calls"] / (14 * 60)
     how_long = f"about {minutes:.0f} to {2.5 * minutes:.0f} minutes: 14 answers per second{LONGER}"
     assert told[:2] == ["timing a few answers of mine/local", how_long]
-    assert json.loads((tmp_path / "cache" / "rates.json").read_text())["mine/local"]["per_minute"] == pytest.approx(840)
+    rate = kept_rate(AnswerCache(tmp_path / "cache"), "mine/local", None)
+    assert rate
+    assert rate.per_minute == pytest.approx(840)
     assert timed(cached, out=tmp_path / "2") == told  # the rate that was measured before
 
 

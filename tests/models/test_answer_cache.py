@@ -13,8 +13,6 @@ from psopt.errors import InputError
 from psopt.models import AnswerCache, answer_key
 from psopt.models.chat import AnswerRate, LMConfig, keep_rate, kept_rate, load_writer
 
-from tests.sweeps import each
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -73,21 +71,11 @@ def test_above_temperature_0_a_sample_index_tells_answers_apart(server: FakeServ
     assert server.counts()["requests"] == 4
 
 
-FILE = "rates.json"
-RATE = AnswerRate(1200.0, 32, "2026-11-22")
-SERVER = "http://127.0.0.1:1/v1"
-
-
-@each("content", ["", "{", "[1]", '{"openai/a": 3}', '{"openai/a": {"per_minute": -1}}', "\x00"])
-def test_a_file_that_is_damaged_is_as_none(content: str, tmp_path: Path) -> None:
-    (tmp_path / FILE).write_text(content)
-    assert kept_rate(tmp_path, "openai/a", None) is None
-    keep_rate(tmp_path, "openai/a", None, RATE)
-    assert kept_rate(tmp_path, "openai/a", None) == RATE
-
-
-def test_what_can_not_be_written_is_done_without(tmp_path: Path) -> None:
-    keep_rate(tmp_path / "away", "openai/a", None, RATE)
-    keep_rate(None, "openai/a", None, RATE)
-    assert kept_rate(None, "openai/a", None) is None
-    assert not any(tmp_path.iterdir())
+def test_the_latest_rate_is_kept() -> None:
+    cache = AnswerCache(None)
+    assert kept_rate(cache, "openai/a", None) is None
+    for per_minute in (1200.0, 600.0):
+        rate = AnswerRate(per_minute, 32, "2026-11-22")
+        keep_rate(cache, "openai/a", None, rate)
+        assert kept_rate(cache, "openai/a", None) == rate
+    assert kept_rate(cache, "openai/a", "http://localhost/v1") is None

@@ -1,20 +1,20 @@
-"""How fast models have answered, kept next to their answers: a plan's minutes are based on it."""
+"""How fast models have answered, kept with their answers: a plan's minutes are based on it."""
 
 from __future__ import annotations
 
 import contextlib
-import json
-import os
 import time
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from psopt.models._answer_cache import answer_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
-FILE = "rates.json"
+    from psopt.models._answer_cache import AnswerCache
+
 # Chosen, not measured: the first calls go out one by one, and would dominate a smaller number.
 _ENOUGH = 50
 
@@ -68,35 +68,17 @@ class AskingTime:
         return AnswerRate(60 * self.calls / self.seconds, concurrency, day)
 
 
-def kept_rate(folder: Path | None, model: str, server: str | None) -> AnswerRate | None:
+def kept_rate(cache: AnswerCache, model: str, server: str | None) -> AnswerRate | None:
     """Return how fast a model answered at a server when it was last asked; None where that is unknown."""
-    entry: Any = _read(folder).get(_name(model, server))
-    try:
-        rate = AnswerRate(float(entry["per_minute"]), int(entry["concurrency"]), str(entry["day"]))
-    except (KeyError, TypeError, ValueError):
-        return None
-    return rate if rate.per_minute > 0 and rate.concurrency > 0 else None
+    rate = cache.get(_key(model, server))
+    return AnswerRate(**rate) if rate else None
 
 
-def keep_rate(folder: Path | None, model: str, server: str | None, rate: AnswerRate) -> None:
-    """Remember how fast a model answered; if that can't be written, only a plan's minutes are lost."""
-    if folder is None:
-        return
-    rates = _read(folder) | {_name(model, server): asdict(rate)}
-    draft = folder / f"{FILE}.{os.getpid()}"  # a separate file: several runs may end at once
-    with contextlib.suppress(OSError):
-        draft.write_text(json.dumps(rates, indent=1, ensure_ascii=False), "utf-8")
-        draft.replace(folder / FILE)
+def keep_rate(cache: AnswerCache, model: str, server: str | None, rate: AnswerRate) -> None:
+    """Remember how fast a model answered, in place of an earlier rate."""
+    cache.forget([_key(model, server)])
+    cache.put(_key(model, server), asdict(rate))
 
 
-def _name(model: str, server: str | None) -> str:
-    return f"{model} at {server}" if server else model
-
-
-def _read(folder: Path | None) -> dict[str, Any]:
-    if folder is None:
-        return {}
-    try:
-        return {**json.loads((folder / FILE).read_text("utf-8"))}
-    except (OSError, ValueError, TypeError):
-        return {}
+def _key(model: str, server: str | None) -> bytes:
+    return answer_key(rate_of=model, server=server)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import PsoptError
 from psopt.models._answer_cache import AnswerCache, answer_key
-from psopt.models.chat._address import public_address
 from psopt.models.chat._answer_monitor import FIRST
 from psopt.models.chat._answer_rate import AskingTime, keep_rate, kept_rate
 from psopt.models.chat._budget import Need
@@ -109,13 +108,13 @@ class Engine:
     def rate(self) -> AnswerRate | None:
         """How fast the model answers: as measured by this engine, otherwise as others have left it in the cache."""
         seen = self._asking_time.rate(self.options.concurrency)
-        return seen or kept_rate(self._cache.folder, self.client.name, public_address(self.client.endpoint))
+        return seen or kept_rate(self._cache, self.client.name, self.client.endpoint)
 
     def keep_rate(self) -> None:
         """Keep in the cache how fast the model answered, if there were enough calls to tell."""
         rate = self._asking_time.rate(self.options.concurrency)
         if rate is not None:
-            keep_rate(self._cache.folder, self.client.name, public_address(self.client.endpoint), rate)
+            keep_rate(self._cache, self.client.name, self.client.endpoint, rate)
 
     def key(self, query: Query) -> bytes:
         """The key of a query's answer, for its request in the current form."""
