@@ -18,7 +18,6 @@ SHAPES = {
     "thought-out": "content null, all tokens used up by reasoning_content",
     "think": "reasoning in <think>",
     "fenced": "JSON in a fence",
-    "stream": "a stream of events that nobody asked for",
     "error200": "HTTP 200 with an error 502 at first, as OpenRouter; then the answer",
     "error200-final": "HTTP 200 with an error 400",
     "finish-error": "finish_reason error and half an answer at first, as OpenRouter; then the answer",
@@ -118,8 +117,6 @@ def shaped(completion: dict[str, Any], shape: str, *, first: bool) -> web.Respon
             "finish_reason": "tool_calls",
         }
         return web.json_response({**completion, "choices": [{**choice, **called}]})
-    if shape == "stream":
-        return web.Response(text=_events(completion, text), content_type="text/event-stream")
     if shape == "html":
         return web.Response(text="<html><body>Welcome to the gateway.</body></html>", content_type="text/html")
     if shape == "list-error":
@@ -155,15 +152,3 @@ def _message(text: str, shape: str) -> tuple[dict[str, Any], str | None]:
         "null": {"content": None},
     }
     return messages.get(shape, {"content": text}), "length" if shape == "thought-out" else None
-
-
-def _events(completion: dict[str, Any], text: str) -> str:
-    """A stream: a comment, the role, two pieces of the answer, the end, the usage."""
-    middle = len(text) // 2
-    deltas = [{"role": "assistant", "content": ""}, {"content": text[:middle]}, {"content": text[middle:]}]
-    choices: list[dict[str, Any]] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
-    choices.append({"index": 0, "delta": {}, "finish_reason": "stop"})
-    chunks = [{"object": "chat.completion.chunk", "choices": [choice]} for choice in choices]
-    chunks.append({"object": "chat.completion.chunk", "choices": [], "usage": completion["usage"]})
-    events = [f"data: {json.dumps(chunk)}" for chunk in chunks]
-    return "\n\n".join([": PROCESSING", *events, "data: [DONE]", ""])

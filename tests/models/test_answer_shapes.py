@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LABELS = ("Entity", "Person", "Number")
 TEXTS = [f"What is thing {i} ?" for i in range(30)]
 PROMPTS = [Prompt(description, LABELS, "question") for description in ("Sort it.", "Say the class.")]
-READ = ("parts", "thinking-parts", "reasoning", "reasoning-field", "all-reasoning", "think", "fenced", "stream")
+READ = ("parts", "thinking-parts", "reasoning", "reasoning-field", "all-reasoning", "think", "fenced")
 pytestmark = pytest.mark.usefixtures("quick")
 
 
@@ -106,25 +106,19 @@ FLAGGED = {"message": {"content": "Number"}, "finish_reason": "error", "error": 
         (b'{"error": {"code": "502", "message": "no"}}', 502),
         (b'{"error": {"code": "unknown", "message": "no"}}', 500),
         (json.dumps({"choices": [FLAGGED]}).encode(), 403),
-        (b'data: {"error": {"code": 503, "message": "overloaded"}}\n\n', 503),
     ],
 )
-def test_the_error_in_an_answer_or_a_stream_is_no_answer_and_decides_whether_it_passes(
-    body: bytes, status: int
-) -> None:
+def test_the_error_in_an_answer_is_no_answer_and_decides_whether_it_passes(body: bytes, status: int) -> None:
     with pytest.raises(ErrorInAnswerError) as caught:
         read_completion(body)
     assert caught.value.status == status
 
 
 @each("content", [[{"type": "text"}], 5, [5], {"text": "x"}])
-def test_content_of_no_known_shape_and_a_stream_that_breaks_off_are_faults(content: Any) -> None:
+def test_content_of_no_known_shape_is_a_fault(content: Any) -> None:
     choice = {"message": {"content": content}, "finish_reason": "stop"}
     with pytest.raises(TransientError):
         read_completion(json.dumps({"choices": [choice]}).encode())
-    chunk = {"choices": [{"index": 0, "delta": {"content": content}, "finish_reason": None}]}
-    with pytest.raises(TransientError, match="no chat completion"):
-        read_completion(b"data: " + json.dumps(chunk).encode() + b"\n\n")
 
 
 @each(

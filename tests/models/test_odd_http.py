@@ -47,7 +47,7 @@ ODD = {
     "no gzip": response(ANSWER, headers="Content-Encoding: gzip\r\n"),
     "bad chunks": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\nabc\r\n0\r\n\r\n",
     "nested brackets": response(b"[" * 100_000 + b"]" * 100_000),
-    "a stream of brackets": response(b"data: " + b"[" * 100_000 + b"\n\n"),
+    "a stream that nobody asked for": response(b'data: {"choices": []}\n\n'),
     "a failure in nested braces": response(b'{"a":' * 900 + b"1" + b"}" * 900, status="HTTP/1.1 500 Failed"),
 }
 

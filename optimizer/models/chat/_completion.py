@@ -1,4 +1,4 @@
-"""Reads chat completions in the forms that servers send: plain, in parts, as a stream, or as an error."""
+"""Reads chat completions in the forms that servers send: plain, in parts, or as an error."""
 
 from __future__ import annotations
 
@@ -40,16 +40,14 @@ class ErrorInAnswerError(Exception):
 
 
 def read_completion(content: bytes, safe: Callable[[str], str] = redacted) -> Answer:
-    """Read the body of a chat completion; the parts of a stream that nobody asked for are joined.
-
-    `safe` removes secrets from what is shown of it.
+    """Read the body of a chat completion; `safe` removes secrets from what is shown of it.
 
     Raises TransientError if it is none, or an empty one. Raises ErrorInAnswerError if it is in fact an error.
     """
     if len(content) > _LARGEST_ANSWER:
         raise TransientError(f"an answer of {len(content):,} bytes")
     try:
-        body = merged_stream(content) or read_json(content)
+        body = read_json(content)
         _raise_error(body)
         choice = min(body["choices"], key=lambda choice: choice.get("index") or 0)
         _raise_error(choice)
@@ -204,55 +202,6 @@ def _logprob(place: dict[str, Any]) -> float:
     if math.isnan(logprob):
         raise ValueError("not a number")
     return logprob
-
-
-_DATA = b"data:"
-_FIRST = (_DATA, b"event:", b"id:", b"retry:", b":")
-_TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
-
-
-def merged_stream(content: bytes) -> dict[str, Any] | None:
-    r"""Return the completion that a stream's chunks form together; None if it is not a stream.
-
-    >>> stream = b'data: {"choices": [{"delta": {"content": "Num"}}]}'
-    >>> stream += b'\n\ndata: {"choices": [{"delta": {"content": "ber"}, "finish_reason": "stop"}]}\n\ndata: [DONE]'
-    >>> merged_stream(stream)["choices"][0]["message"]["content"]
-    'Number'
-
-    Raises ValueError if a chunk is not JSON, or the stream breaks off.
-    """
-    if not content.lstrip().startswith(_FIRST):
-        return None
-    lines = map(bytes.strip, content.splitlines())
-    events = [line.removeprefix(_DATA).strip() for line in lines if line.startswith(_DATA)]
-    message: dict[str, Any] = {}
-    places: list[Any] = []
-    ends: dict[str, Any] = {}
-    whole: dict[str, Any] = {}
-    for chunk in (read_json(event) for event in events if event != b"[DONE]"):
-        whole |= {name: chunk[name] for name in ("usage", "error", "model") if chunk.get(name)}
-        for choice in chunk.get("choices") or []:
-            if choice.get("index"):
-                continue
-            delta = choice.get("delta") or choice.get("message") or {}
-            message |= {name: _joined(message.get(name), delta[name]) for name in _TEXTS if delta.get(name)}
-            places += (choice.get("logprobs") or {}).get("content") or []
-            ends |= {name: choice[name] for name in ("finish_reason", "error") if choice.get(name)}
-    if not ends.get("finish_reason") and not whole.get("error") and b"[DONE]" not in events:
-        raise ValueError("the stream breaks off")
-    return {**whole, "choices": [{"message": message, "logprobs": {"content": places}, **ends}]}
-
-
-def _joined(before: Any, after: Any) -> Any:
-    """Join the contents of two chunks: texts, or parts."""
-    if before is None:
-        return after
-    if isinstance(before, str) and isinstance(after, str):
-        return before + after
-    parts: list[Any] = []
-    for chunk in (before, after):
-        parts += chunk if isinstance(chunk, list) else [chunk]
-    return parts
 
 
 def read_json(content: bytes) -> Any:
