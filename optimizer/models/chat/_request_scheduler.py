@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import random
-import sys
 from collections import deque
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -62,10 +60,7 @@ class RequestScheduler:
         self._retries = options.retries
         self._jitter = random.Random(0)  # noqa: S311  # spreads retries, nothing secret
         self._notices = WaitNotices(name)
-        most = most_connections(options.concurrency)
-        if most < options.concurrency:
-            self._notices.say(f"at most {most} requests at once: the system allows few open files (raise `ulimit -n`)")
-        self.limit = ConcurrencyLimit(most)
+        self.limit = ConcurrencyLimit(options.concurrency)
         self.timeouts = TimeoutPolicy(options.timeout)
         self.progress: Callable[[], str] = lambda: "Ctrl-C saves"  # how far the work has come, for notices
         self._in_flight = 0
@@ -275,7 +270,6 @@ _TOLERATED = 0.1
 _SMALLEST_ROUND = 10  # with fewer requests a share means little: one refusal in ten is tolerated
 # Chosen by hand, and tried on simulated servers that are full or have random faults: tests/models/test_server_load.py.
 _LEAST_LEFT = 0.25  # of the limit after one cut, so that a moment of refusals does not cut it to one request
-_OTHER_FILES = 32  # open besides the connections: at most 19 were seen in a run, and libraries load
 _WON_BACK = 0.2  # of the limit, in a round with no more refusals than are tolerated; at least one request
 
 
@@ -329,21 +323,3 @@ class ConcurrencyLimit:
             self._value = min(self._most, self._value + max(1.0, _WON_BACK * self._value))
         self._since = now
         self._n_answered = self._n_refused = 0
-
-
-def most_connections(wanted: int) -> int:
-    """How many of the wanted connections, at least one, the system lets a process open, after raising its limit."""
-    if sys.platform == "win32":  # sockets are not files there
-        return wanted
-    import resource
-
-    limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = wanted + _OTHER_FILES
-    if limit == resource.RLIM_INFINITY or limit >= needed:
-        return wanted
-    if most != resource.RLIM_INFINITY:
-        needed = min(most, needed)
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, most))
-    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return max(1, min(wanted, limit - _OTHER_FILES))
