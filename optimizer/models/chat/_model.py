@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
 _LOGGER = logging.getLogger("psopt.waiting")  # the command line shows its messages
-_RELEASE = re.compile(r"(?:[-@:.](?:\d[\d.-]*|latest|preview|exp|v\d+|gguf|q\d\w*))+$")
 
 
 class ChatModel(WholeGrids):
@@ -159,7 +157,7 @@ class ChatModel(WholeGrids):
         return answers
 
     def _note_models(self, answers: Sequence[Answer]) -> None:
-        """Count which models have answered, and warn about a second or unexpected one: proxies fall back to others."""
+        """Count which models have answered, and warn about a second one: proxies fall back to others."""
         n_before = len(self.answered_by)
         self.answered_by.update(answer.model for answer in answers if answer.model)
         if len(self.answered_by) > max(1, n_before):
@@ -167,11 +165,6 @@ class ChatModel(WholeGrids):
             _LOGGER.warning(
                 f"{self.name}: several models have answered ({', '.join(shares)} answers): S counts their differences "
                 "too; switch the server's fall-back off, or name one of them by --model"
-            )
-        elif not n_before and any(_base(model) != _base(self.name) for model in self.answered_by):
-            _LOGGER.warning(
-                f"{self.name}: the answers say that they are of {next(iter(self.answered_by))}: if that is another "
-                "model, and no other name of this one, the figures are of it"
             )
 
     def _note_unread(self, queries: Sequence[Query], answers: Sequence[Answer]) -> None:
@@ -199,8 +192,3 @@ def _readers(prompts: Prompts) -> list[AnswerReader]:
 def asks_in_chat(model: Model) -> TypeIs[ChatModel]:
     """Whether the model has `queries` and an `engine` that knows which of them are answered."""
     return capabilities_of(model).asks_in_chat
-
-
-def _base(model: str) -> str:
-    """A model's name without provider, date and kind of release: servers report gpt-x as gpt-x-2024-08-06."""
-    return _RELEASE.sub("", model.rpartition("/")[2].casefold())
