@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.answers import embed_with
 from psopt.errors import InputError, UnknownNameError
 from psopt.models._answer_cache import AnswerCache, cache_folder
-from psopt.models._assessors import assessor_for
+from psopt.models._assessment import assessor_for
 from psopt.models._base import capabilities_of
 from psopt.models._calibrated import CalibratedModel, calibrates
 from psopt.models.chat import (

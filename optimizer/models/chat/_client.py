@@ -8,13 +8,11 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.errors import ModelError, causes
-from psopt.models.chat._features import about_the_form
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from psopt.models.chat._features import Feature
-    from psopt.models.chat._refusals import Refusal
+    from psopt.models.chat._dialect import Feature
     from psopt.search_spaces import Messages
 
 Alternatives = list[tuple[str, list[tuple[str, float]]]]
@@ -87,20 +85,6 @@ class ChatClient:
     def negotiable(self, request: dict[str, Any]) -> list[Feature]:  # noqa: ARG002  # for those that can do without one
         """Return the features that a request uses and can do without."""
         return []
-
-    def refused_part(
-        self, refusal: Refusal, request: dict[str, Any], message: str, *, has_own_form: bool
-    ) -> Exception | None:
-        """Return the error that says which part of a request is refused; None where the refusal does not say it."""
-        feature = refusal.names(self.negotiable(request))
-        if feature is not None:
-            return UnsupportedError(feature.name, message)
-        if has_own_form and about_the_form(refusal.text):
-            return ModelRefusedError(
-                f"{self.endpoint or 'the server'} does not take the prompt's response format for {self.name}: "
-                f"{message}; leave --response-format out, or give one that it takes"
-            )
-        return None
 
     async def send(self, request: dict[str, Any]) -> Answer:
         """Send a request once.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from psopt.models.chat._client import Answer, CallEnd, CallStart, ChatClient, OnCallEnd
+    from psopt.models.chat._client import Answer, ChatClient
 
 _RUN_HERE = frozenset({"minilm", "smollm2", "gguf", "hf", "sim"})  # no server answers for them
 _LABELS = ("animal", "plant")
@@ -100,9 +100,8 @@ class _Patient:
     """A model that is asked a few times, never from the cache; it keeps how long that took."""
 
     def __init__(self, kind: str, name: str, cache: AnswerCache, options: LMConfig) -> None:
-        self.engine = chat_engine(kind, name, cache, options, Budget(call_watcher=self._watch))
+        self.engine = chat_engine(kind, name, cache, options, Budget())
         self.seconds: list[float] = []
-        self._request: Mapping[str, Any] = {}
 
     def ask(self, text: str, labels: tuple[str, ...] = (), task: str = _TASK) -> _Call:
         """Ask once for the class of a text, with the features that the server accepts; these are remembered."""
@@ -110,18 +109,11 @@ class _Patient:
             {"role": "system", "content": "You are a text classifier."},
             {"role": "user", "content": task.format(text)},
         ]
-        (answer,) = self.engine.answers([Query(messages, labels, sample=time.time_ns())])
-        return _Call(self._request, answer)
-
-    def _watch(self, call: CallStart) -> OnCallEnd:
-        self._request = call.request
+        query = Query(messages, labels, sample=time.time_ns())
         start = time.perf_counter()
-
-        def end(ended: CallEnd) -> None:
-            if not ended.error:
-                self.seconds.append(time.perf_counter() - start)
-
-        return end
+        (answer,) = self.engine.answers([query])
+        self.seconds.append(time.perf_counter() - start)
+        return _Call(self.engine.client.request(query), answer)
 
 
 def _chat(call: _Call) -> Finding:

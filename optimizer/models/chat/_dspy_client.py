@@ -15,15 +15,14 @@ from psopt.models.chat._client import (
     UnclearRefusalError,
     is_unreachable,
 )
-from psopt.models.chat._dialect import profile_of
-from psopt.models.chat._features import FEATURES, features_of, without_refused
+from psopt.models.chat._dialect import FEATURES, features_of, profile_of, refused_part, without_refused
 from psopt.models.chat._refusals import kind_of_refusal, read_refusal, retry_after
 from psopt.models.chat._secrets import is_secret, redacted, secret_values
 from psopt.models.chat._worker_pool import in_a_thread
 
 if TYPE_CHECKING:
     from psopt.models.chat._client import Query
-    from psopt.models.chat._features import Feature
+    from psopt.models.chat._dialect import Feature
     from psopt.settings import LMConfig
 
 _BAD_REQUEST = 400
@@ -110,7 +109,7 @@ class DspyClient(ChatClient):
     def _refusal(self, text: str, message: str, request: dict[str, Any]) -> Exception:
         """Say whether a refused request can be made in another way."""
         refusal = read_refusal(_BAD_REQUEST, None, text)
-        if named := self.refused_part(refusal, request, message, has_own_form="response_format" in request):
+        if named := refused_part(self, refusal, request, message, has_own_form="response_format" in request):
             return named
         kind = ModelRefusedError if refusal.is_about_the_model else UnclearRefusalError
         return kind(f"{self.name}: {message}")

@@ -16,7 +16,7 @@ from psopt.models.chat._negotiation import Negotiation
 from psopt.models.chat._request_scheduler import RequestScheduler, Tries
 from psopt.models.chat._token_counts import TokenMeter, most_tokens_in, most_tokens_out
 from psopt.models.chat._wait_notices import WaitNotices
-from psopt.models.chat._worker_pool import Batch, Progress, Worker, run, run_soon, run_workers
+from psopt.models.chat._worker_pool import Progress, Worker, run, run_soon, run_workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -137,7 +137,7 @@ class Engine:
         """
 
         async def ask(query: Query) -> Answer:
-            return self.kept([query])[0] or await self._answer(query, Worker(Batch()))
+            return self.kept([query])[0] or await self._answer(query, Worker())
 
         self.client.prepare()
         n_before = self.budget.usage.made
@@ -205,11 +205,11 @@ class Engine:
                 if cached_answer := self.kept([query])[0]:  # asked in this form before
                     return cached_answer
             except PsoptError:
-                worker.batch.is_over = True  # at once, since this frees a place for the next call
+                worker.is_over.set()  # at once, since this frees a place for the next call
                 raise
             except TransientError as failure:
                 tries.count(failure)
-                await asyncio.sleep(self._scheduler.wait_before_next(failure, tries, is_over=worker.batch.is_over))
+                await asyncio.sleep(self._scheduler.wait_before_next(failure, tries, is_over=worker.is_over.is_set()))
             else:
                 self._cache.put(self.key(query), answer.to_dict())
                 return answer
@@ -218,7 +218,7 @@ class Engine:
         """Send once, within the limits."""
         most = self.most(query)
         async with self._scheduler.place():
-            if worker.batch.is_over:
+            if worker.is_over.is_set():
                 raise asyncio.CancelledError
             while not self.budget.reserve(most):
                 await asyncio.sleep(_SETTLING)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from psopt.models._answer_cache import answer_key
 from psopt.models.chat._client import UnclearRefusalError
-from psopt.models.chat._features import TOKENS_ALONE
+from psopt.models.chat._dialect import TOKENS_ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -28,8 +28,7 @@ from psopt.models.chat._client import (
     passes,
 )
 from psopt.models.chat._completion import ErrorInAnswerError, read_completion, read_json
-from psopt.models.chat._dialect import Dialect, labels_asked_for
-from psopt.models.chat._features import BOTH, FEATURES, asks_for_tokens_alone
+from psopt.models.chat._dialect import BOTH, FEATURES, Dialect, asks_for_tokens_alone, labels_asked_for, refused_part
 from psopt.models.chat._label_probabilities import kept_places
 from psopt.models.chat._refusals import read_refusal, retry_after
 from psopt.models.chat._secrets import asker_key, redacted
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     import httpx2
     from psopt.models.chat._address import Address
     from psopt.models.chat._client import Query
-    from psopt.models.chat._features import Feature
+    from psopt.models.chat._dialect import Feature
     from psopt.models.chat._refusals import Refusal
     from psopt.settings import LMConfig
 
@@ -169,7 +168,7 @@ class OpenAIClient(ChatClient):
             return ModelRefusedError(f"{self.endpoint}: the quota is used up: {message}")
         if refusal.is_about_the_request:
             has_own_form = self._dialect.has_own_form(request)
-            if error := self.refused_part(refusal, request, message, has_own_form=has_own_form):
+            if error := refused_part(self, refusal, request, message, has_own_form=has_own_form):
                 return error
         if passes(status):
             overloaded = status in TOO_MANY or (status == HTTPStatus.SERVICE_UNAVAILABLE and wait is not None)

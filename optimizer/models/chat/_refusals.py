@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from psopt.models.chat._features import Feature
+    from psopt.models.chat._dialect import Feature
 
 CONTENT_FILTER = "content filter"
 CONTEXT_LENGTH = "context length"

@@ -7,7 +7,7 @@ import functools
 import threading
 from collections import deque
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -17,17 +17,10 @@ _WORKERS_A_PLACE = 4  # one that sends, and three that may wait for their next t
 
 
 @dataclass(slots=True)
-class Batch:
-    """What the workers on a set of queries share."""
-
-    is_over: bool = False  # whether a query has failed, so that nothing more is sent
-
-
-@dataclass(slots=True)
 class Worker:
-    """One of the senders of a batch's requests."""
+    """One of the senders of a set of requests."""
 
-    batch: Batch
+    is_over: asyncio.Event = field(default_factory=asyncio.Event)  # of all of them: a query has failed, send no more
     is_sending: bool = False  # whether a request is in flight, and not waiting for a place or the next try
 
 
@@ -62,8 +55,8 @@ async def run_workers(n: int, ask: Callable[[int, Worker], Awaitable[None]], n_p
     one is answered, there are only as many as places: a server that answers nothing should not be asked everything.
     """
     waiting = deque(range(n))
-    batch = Batch()
-    workers = [Worker(batch) for _ in range(min(_WORKERS_A_PLACE * n_places, n))]
+    is_over = asyncio.Event()
+    workers = [Worker(is_over) for _ in range(min(_WORKERS_A_PLACE * n_places, n))]
     first_is_done = asyncio.Event()
 
     async def work(number: int, worker: Worker) -> None:
@@ -77,7 +70,7 @@ async def run_workers(n: int, ask: Callable[[int, Worker], Awaitable[None]], n_p
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         waiting.clear()
-        batch.is_over = True
+        is_over.set()
         for task, worker in zip(tasks, workers, strict=True):
             if not worker.is_sending:
                 task.cancel()

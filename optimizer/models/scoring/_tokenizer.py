@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jinja2 import TemplateError
 from psopt.errors import InputError, ModelError, first_line
-from psopt.models.chat._features import alternating, without_system
+from psopt.models.chat._dialect import alternating, without_system
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
