@@ -18,10 +18,10 @@ from __future__ import annotations
 
 import argparse
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.models.hf._network import Network, TokenLimit, score
+from psopt.models.hf._network import TokenLimit, score
 from psopt.models.scoring import LabelTree, label_tree
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ SHAPES = {  # hidden, inner, layers, heads, key-value heads, vocabulary
 }
 
 
-def make_network(size: str, device: str) -> Network:
+def make_network(size: str, device: str) -> Any:
     """A network with random weights, created on the device where it computes."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
@@ -61,8 +61,7 @@ def make_network(size: str, device: str) -> Network:
     )
     torch.manual_seed(0)
     with torch.device(device):
-        model = LlamaForCausalLM._from_config(config, dtype=config.dtype).eval()
-    return Network(model, torch.device(device))
+        return LlamaForCausalLM._from_config(config, dtype=config.dtype).eval()
 
 
 def make_prompts(n_texts: int, vocabulary: int) -> tuple[list[list[int]], list[list[int]]]:
@@ -75,7 +74,7 @@ def make_prompts(n_texts: int, vocabulary: int) -> tuple[list[list[int]], list[l
     return [instructions + text for text in texts], labels
 
 
-def every_label_in_full(network: Network, prompts: list[list[int]], labels: list[list[int]], n_rows: int) -> np.ndarray:
+def every_label_in_full(network: Any, prompts: list[list[int]], labels: list[list[int]], n_rows: int) -> np.ndarray:
     """Mean log-probabilities from padded rows of prompt and label: (n_texts, n_labels)."""
     import torch
 
@@ -92,7 +91,7 @@ def every_label_in_full(network: Network, prompts: list[list[int]], labels: list
         keep = range(min(len(prompts[text]) for text, _ in part) - 1, ids.shape[1])  # where labels are
         columns = torch.tensor(keep, device=network.device)
         with torch.inference_mode():
-            logits = network.model(
+            logits = network(
                 ids.to(network.device), attention_mask=mask.to(network.device), logits_to_keep=columns, use_cache=False
             ).logits
             for row, (text, label) in enumerate(part):
@@ -103,7 +102,7 @@ def every_label_in_full(network: Network, prompts: list[list[int]], labels: list
     return scores
 
 
-def collected(network: Network, prompts: list[list[int]], tree: LabelTree, batch_tokens: int, *, shares: bool):
+def collected(network: Any, prompts: list[list[int]], tree: LabelTree, batch_tokens: int, *, shares: bool):
     """Mean log-probabilities from one of psopt's own ways: (n_texts, n_labels)."""
     scores = np.empty((len(prompts), len(LABEL_LENGTHS)))
     for indices, steps in score(network, prompts, tree, TokenLimit(batch_tokens), shares=shares):
@@ -138,7 +137,7 @@ def main() -> None:
     n_full = options.full_texts or (16 if device == "cpu" else options.texts)
 
     network = make_network(options.size, device)
-    prompts, labels = make_prompts(options.texts, network.model.config.vocab_size)
+    prompts, labels = make_prompts(options.texts, network.config.vocab_size)
     tree = label_tree(labels)
     ways: dict[str, tuple[int, Way]] = {
         "every label in full": (n_full, lambda part: every_label_in_full(network, part, labels, ROWS[device])),
@@ -149,8 +148,8 @@ def main() -> None:
     for name, (n_texts, way) in ways.items():
         rates[name], scores[name] = timed(way, prompts[:n_texts], device)
 
-    n_parameters = sum(parameter.numel() for parameter in network.model.parameters())
-    print(f"{n_parameters / 1e6:,.0f} M parameters, {network.model.dtype}, {device}, {batch_tokens} tokens a batch\n")
+    n_parameters = sum(parameter.numel() for parameter in network.parameters())
+    print(f"{n_parameters / 1e6:,.0f} M parameters, {network.dtype}, {device}, {batch_tokens} tokens a batch\n")
     print("| way | texts | prompts/s | ratio | largest difference |")
     print("|---|--:|--:|--:|--:|")
     base, expected = rates["every label in full"], scores["every label in full"]

@@ -21,7 +21,7 @@ def list_(*, as_json: Json = False) -> int:
     from psopt.models.gguf import KNOWN
 
     entries: list[dict[str, Any]] = []
-    for name, description in ({name: model.description for name, model in KNOWN.items()} | NAMES).items():
+    for name, description in NAMES.items():
         model = KNOWN.get(name)  # other models have no file
         path = str(model.path()) if model and model.is_fetched() else None
         file = {"path": path, "n_bytes": model and model.n_bytes, "license": model and model.license}

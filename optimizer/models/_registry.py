@@ -31,11 +31,9 @@ from psopt.settings import model_names, models_name
 from psopt.tasks import FREE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
-    import numpy as np
-    from numpy.typing import NDArray
     from psopt.models._assessment import Assessor
     from psopt.models._base import AbleModel, Model
     from psopt.models.chat import Engine, Writer
@@ -215,7 +213,7 @@ class ModelProvider:
 
     def answering(self, model: Any, task: Task) -> Model:
         """Load a task model, by name or from an object (see `load_model`); calibrated where possible."""
-        embed_with(self._embed)
+        embed_with(lambda texts: self.encoder.encode(texts))
         answering = load_model(model, task, cache_dir=self.cache_dir, options=self.lm, budget=self.budget)
         if calibrates(answering):  # loaded before: a second wrapper would measure its priors again
             return answering
@@ -258,9 +256,6 @@ class ModelProvider:
     def encoder(self) -> Encoder:
         """The embedded encoder; raises MissingExtraError if what it needs is not installed."""
         return Encoder(self.cache_dir)
-
-    def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return self.encoder.encode(texts)
 
 
 @cache

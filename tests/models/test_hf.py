@@ -23,6 +23,7 @@ pytest.importorskip("transformers", reason="psopt[local] is not installed")
 
 import torch
 from psopt.models.hf import HFModel
+from psopt.models.hf._network import turns_at
 
 from tests.cli.limited_runs import write_questions
 from tests.commands import psopt
@@ -229,7 +230,7 @@ def test_scores_are_right_whatever_the_architecture(tmp_path: Path, what: Any) -
     other = HFModel(str(save_model(tmp_path, usual_tokenizer(), network)), batch_tokens=300)
     expected = one_by_one(BEGINNINGS[:2], TEXTS[:4], network=network)
     assert_equal(other.predict_proba(BEGINNINGS[:2], TEXTS[:4]), expected)
-    assert (other._can_share and other.network.turns_at > 400) == (what in SHARING)
+    assert (other._can_share and turns_at(other.network) > 400) == (what in SHARING)
 
 
 def test_instructions_are_read_once_for_all_texts_and_labels(

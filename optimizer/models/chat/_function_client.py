@@ -23,7 +23,7 @@ KIND = "function"
 
 
 class FunctionClient(ChatClient):
-    """Asks a function: a blocking one in a separate thread, a coroutine function in the loop that all models share.
+    """Asks a function, in a separate thread; a coroutine that it returns runs in the loop that all models share.
 
     Answers are kept on disk only if the function has an attribute `cache_key`, a text that names what they depend on
     besides the function's source: nobody else can know what a function reads. Otherwise they are kept as long as the
@@ -50,12 +50,9 @@ class FunctionClient(ChatClient):
     async def send(self, request: dict[str, Any]) -> Answer:
         messages = [dict(message) for message in request["messages"]]
         try:
-            if _is_async(self._function):
-                answer = await self._function(messages)
-            else:
-                answer = await in_a_thread(lambda: _called(self._function, messages))
-                if inspect.isawaitable(answer):
-                    answer = await answer
+            answer = await in_a_thread(lambda: _called(self._function, messages))
+            if inspect.isawaitable(answer):  # what a coroutine function returns at once
+                answer = await answer
         except (TransientError, PsoptError):
             raise
         except (Exception, SystemExit) as error:  # the user's function may raise anything; an exit would end the loop
@@ -92,11 +89,6 @@ def _whole(function: Any) -> Any:
     while isinstance(function, functools.partial):
         function = function.func
     return function
-
-
-def _is_async(function: Any) -> bool:
-    whole = _whole(function)
-    return inspect.iscoroutinefunction(whole) or inspect.iscoroutinefunction(getattr(whole, "__call__", None))  # noqa: B004
 
 
 def _called(function: Callable[[list[dict[str, str]]], Any], messages: list[dict[str, str]]) -> Any:

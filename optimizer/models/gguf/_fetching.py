@@ -33,7 +33,6 @@ class KnownModel:
     """A model whose file is published, known by its digest."""
 
     name: str
-    description: str
     license: str
     file: str
     sha256: str
@@ -57,7 +56,6 @@ class KnownModel:
 
 _SMOLLM2 = KnownModel(
     name="smollm2",
-    description="a real language model, SmolLM2-135M-Instruct in 4 bits; offline once it is fetched, free",
     license="Apache-2.0",
     file="SmolLM2-135M-Instruct.Q4_1.gguf",
     sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",

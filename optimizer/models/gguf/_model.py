@@ -127,9 +127,7 @@ class _GGUFTokenizer:
     def get_chat_template(self) -> str:
         return self.chat_template or ""
 
-    def __call__(self, texts: str | Sequence[str], *, add_special_tokens: bool, **_: Any) -> dict[str, Any]:
-        if isinstance(texts, str):
-            return {"input_ids": self._weights.tokens(texts, with_opening=add_special_tokens)}
+    def __call__(self, texts: Sequence[str], *, add_special_tokens: bool, **_: Any) -> dict[str, Any]:
         return {"input_ids": [self._weights.tokens(text, with_opening=add_special_tokens) for text in texts]}
 
     def apply_chat_template(

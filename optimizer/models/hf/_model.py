@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from psopt.errors import ModelError, first_line
-from psopt.models.hf._network import Network, TokenLimit, can_share, score
+from psopt.models.hf._network import TokenLimit, can_share, score, turns_at
 from psopt.models.hf._source import (
     check_is_causal,
     find_device,
@@ -62,13 +62,13 @@ class HFModel(ScoringModel):
         return PromptTokenizer(load_tokenizer(self._source))
 
     @cached_property
-    def network(self) -> Network:
+    def network(self) -> Any:
         """The weights in memory; raises ModelError if they can't be loaded."""
-        return Network(load_weights(self._source, "AutoModelForCausalLM", self._device, self._dtype), self._device)
+        return load_weights(self._source, "AutoModelForCausalLM", self._device, self._dtype)
 
     @property
     def longest(self) -> int | None:
-        return getattr(self.network.model.config.get_text_config(), "max_position_embeddings", None)
+        return getattr(self.network.config.get_text_config(), "max_position_embeddings", None)
 
     @cached_property
     def _can_share(self) -> bool:
@@ -78,14 +78,14 @@ class HFModel(ScoringModel):
         """Score the tree after each prompt (see `ScoringModel.steps`); raises ModelError if the network fails."""
         self._check_vocabulary([*prompts, tree.tokens, tree.targets])
         n_tokens = max(map(len, prompts)) + max(map(len, tree.paths()))
-        shares = self._can_share and n_tokens <= self.network.turns_at
+        shares = self._can_share and n_tokens <= turns_at(self.network)
         try:
             yield from score(self.network, prompts, tree, self._limit, shares=shares)
         except RuntimeError as error:
             raise ModelError(f"{self.name} can't answer: {first_line(error)}") from error
 
     def _check_vocabulary(self, sequences: Sequence[Sequence[int]]) -> None:
-        n_vocabulary = self.network.n_vocabulary
+        n_vocabulary = len(self.network.get_input_embeddings().weight)
         largest = max(max(sequence, default=0) for sequence in sequences)
         if largest >= n_vocabulary:
             raise ModelError(

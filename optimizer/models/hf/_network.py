@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import inspect
 from collections import defaultdict
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -39,38 +38,25 @@ _KEPT = 16  # most cached tokens per token that is read at once: each row has it
 _FEWEST = 8  # tokens: if not even these fit, the network's own weights fill the memory
 
 
-@dataclass(frozen=True, slots=True)
-class Network:
-    """A loaded model."""
+def turns_at(network: Any) -> float:
+    """After how many tokens it computes all positions differently, so that what was read before is invalid."""
+    config = network.config.get_text_config(decoder=True)
+    return min(_turning_lengths(getattr(config, "rope_parameters", None)), default=float("inf"))
 
-    model: Any
-    device: Any
 
-    @property
-    def n_vocabulary(self) -> int:
-        return int(self.model.get_input_embeddings().weight.shape[0])
+def read(network: Any, rows: Sequence[Sequence[int]], keep: Sequence[int], cache: Any = None) -> Any:
+    """Read rows of one length after a cache, into it; return the logits at the columns `keep` for each row."""
+    import torch
 
-    @property
-    def turns_at(self) -> float:
-        """After how many tokens it computes all positions differently, so that what was read before is invalid."""
-        config = self.model.config.get_text_config(decoder=True)
-        return min(_turning_lengths(getattr(config, "rope_parameters", None)), default=float("inf"))
-
-    def read(self, rows: Sequence[Sequence[int]], keep: Sequence[int], cache: Any = None) -> Any:
-        """Read rows of one length after a cache, into it; return the logits at the columns `keep` for each row."""
-        import torch
-
-        columns = torch.tensor(keep, device=self.device, dtype=torch.long)
-        inputs = {"input_ids": torch.tensor(rows, device=self.device), "use_cache": cache is not None}
-        if cache is not None:
-            inputs["past_key_values"] = cache
-        if "logits_to_keep" in inspect.signature(self.model.forward).parameters:
-            inputs["logits_to_keep"] = columns
-        with torch.inference_mode():
-            logits = self.model(**inputs).logits
-        if logits.shape[1] == len(keep):
-            return logits
-        return logits[:, columns]
+    columns = torch.tensor(keep, device=network.device, dtype=torch.long)
+    inputs = {"input_ids": torch.tensor(rows, device=network.device), "use_cache": cache is not None}
+    if cache is not None:
+        inputs["past_key_values"] = cache
+    if "logits_to_keep" in inspect.signature(network.forward).parameters:
+        inputs["logits_to_keep"] = columns
+    with torch.inference_mode():
+        logits = network(**inputs).logits
+    return logits if logits.shape[1] == len(keep) else logits[:, columns]
 
 
 def _turning_lengths(rope: Any) -> Iterator[int]:
@@ -107,7 +93,7 @@ class TokenLimit:
 
 
 def score(
-    network: Network, prompts: Sequence[list[int]], tree: LabelTree, limit: TokenLimit, *, shares: bool
+    network: Any, prompts: Sequence[list[int]], tree: LabelTree, limit: TokenLimit, *, shares: bool
 ) -> Iterator[tuple[list[int], Steps]]:
     """Yield indices of some prompts, each once, and log-probabilities of the tree's steps: (n_indices, n_steps).
 
@@ -130,7 +116,7 @@ def score(
             unscored = unscored[len(steps) :]
 
 
-def _prefix(network: Network, tokens: list[int], limit: int) -> Any:
+def _prefix(network: Any, tokens: list[int], limit: int) -> Any:
     from transformers import DynamicCache
 
     cache = DynamicCache()
@@ -139,7 +125,7 @@ def _prefix(network: Network, tokens: list[int], limit: int) -> Any:
     return cache
 
 
-def _steps(network: Network, cache: Any, texts: Sequence[list[int]], tree: LabelTree, limit: int) -> Steps:
+def _steps(network: Any, cache: Any, texts: Sequence[list[int]], tree: LabelTree, limit: int) -> Steps:
     """The steps after as many texts of one length as the limit allows, at least one."""
     paths = tree.paths()
     endings = [[tree.tokens[node - 1] for node in path[1:]] for path in paths]
@@ -153,27 +139,27 @@ def _steps(network: Network, cache: Any, texts: Sequence[list[int]], tree: Label
     most_rows = max(1, min(limit, _KEPT * limit // n_kept))
     texts = texts[: max(1, min(limit // (len(texts[0]) + longest * len(paths)), most_rows))]
     steps = np.empty((len(texts), len(tree.nodes)))
-    read = _repeated(cache, len(texts))
-    first = _read_on(network, texts, read, 1, limit)
+    text_cache = _repeated(cache, len(texts))
+    first = _read_on(network, texts, text_cache, 1, limit)
     n_paths = max(1, most_rows // len(texts))
     for start in range(0, len(paths), n_paths):
         part = endings[start : start + n_paths]
         logits = first.repeat_interleave(len(part), dim=0)
         if longest:
             rows = [ending + [0] * (longest - len(ending)) for ending in part] * len(texts)
-            behind = _read_on(network, rows, _repeated(read, len(part)), longest, limit)
+            behind = _read_on(network, rows, _repeated(text_cache, len(part)), longest, limit)
             logits = torch.cat([logits, behind], dim=1)
         for number, path in enumerate(paths[start : start + n_paths]):
             _fill(steps, tree, path, logits[number :: len(part), : len(path)])
     return steps
 
 
-def _whole_steps(network: Network, texts: Sequence[list[int]], tree: LabelTree, endings: Sequence[list[int]]) -> Steps:
+def _whole_steps(network: Any, texts: Sequence[list[int]], tree: LabelTree, endings: Sequence[list[int]]) -> Steps:
     """The steps after each text, which is read again for each path."""
     steps = np.empty((len(texts), len(tree.nodes)))
     for path, ending in zip(tree.paths(), endings, strict=True):
         rows = [text + ending for text in texts]
-        _fill(steps, tree, path, network.read(rows, range(len(rows[0]) - len(path), len(rows[0]))))
+        _fill(steps, tree, path, read(network, rows, range(len(rows[0]) - len(path), len(rows[0]))))
     return steps
 
 
@@ -184,7 +170,7 @@ def _repeated(cache: Any, times: int) -> Any:
     return cache
 
 
-def _read_on(network: Network, rows: Sequence[list[int]], cache: Any, n_kept: int, limit: int) -> Any:
+def _read_on(network: Any, rows: Sequence[list[int]], cache: Any, n_kept: int, limit: int) -> Any:
     """Read rows in parts within the limit; return the logits at their last columns."""
     import torch
 
@@ -194,7 +180,7 @@ def _read_on(network: Network, rows: Sequence[list[int]], cache: Any, n_kept: in
     for start in range(0, len(rows[0]), width):
         part = [row[start : start + width] for row in rows]
         keep = range(max(0, first_kept - start), len(part[0]))
-        logits.append(network.read(part, keep, cache))
+        logits.append(read(network, part, keep, cache))
     return torch.cat(logits, dim=1)
 
 
@@ -210,7 +196,7 @@ def _fill(steps: Steps, tree: LabelTree, path: Sequence[int], logits: Any) -> No
     steps[:, on_path] = picked.cpu().numpy()
 
 
-def can_share(network: Network) -> bool:
+def can_share(network: Any) -> bool:
     """Score a few tokens in both ways and return whether they agree: not every network can continue from a cache."""
     import torch
 
@@ -220,10 +206,10 @@ def can_share(network: Network) -> bool:
         raise
     except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError):
         return False  # other kinds of layers, or a forward pass without such arguments
-    return bool(np.abs(difference).max() < _TOLERANCE.get(str(network.model.dtype), _COARSE_TOLERANCE))
+    return bool(np.abs(difference).max() < _TOLERANCE.get(str(network.dtype), _COARSE_TOLERANCE))
 
 
-def _tried(network: Network, *, shares: bool) -> Steps:
+def _tried(network: Any, *, shares: bool) -> Steps:
     tree = label_tree(_TRIED_LABELS)
     steps = np.empty((len(_TRIED_PROMPTS), len(tree.nodes)))
     for indices, scored in score(network, _TRIED_PROMPTS, tree, TokenLimit(64), shares=shares):

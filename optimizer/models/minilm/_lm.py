@@ -1,7 +1,7 @@
 """minilm as a language model for DSPy: an engine that reads the messages of DSPy's adapters and answers in their form.
 
-It fills outputs with fixed values (Literal, Enum, bool) as the task model minilm would, and any other with the words of
-the inputs that fit the instructions best. So DSPy programs run offline, free and deterministically. Their answers
+It fills outputs with fixed values (Literal, Enum, bool) as the task model minilm would, and any other with the first
+words of the inputs. So DSPy programs run offline, free and deterministically. Their answers
 change with the prompt, as with a language model; but it is not one.
 """
 
@@ -21,10 +21,10 @@ from psopt.tasks import read_bundled
 from psopt.text import FUNCTION_WORDS, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-_MOST_PHRASES = 24  # of a text, since each of them is embedded
+_N_WORDS = 2  # of the inputs, in an output without fixed values
 
 
 def minilm_lm(reference_texts: Sequence[str] = (), *, cache_dir: Path | None = None, **settings: Any) -> Any:
@@ -89,19 +89,11 @@ class MiniLMEngine:
 
     def _value(self, field: Field, reading: Reading) -> str:
         if not field.labels:
-            phrase = self._phrase(reading)
+            content_words = [word for word in words_of(reading.text) if word not in FUNCTION_WORDS]
+            phrase = " ".join(content_words[:_N_WORDS]) or reading.text.strip() or "nothing"
             return f"It is about {phrase}." if field.name in {"reasoning", "rationale"} else phrase
         predicted = int(self._model.predict([reading.prompt(field)], [reading.text])[0, 0])
         return (*field.labels, "")[predicted]  # the last is N/A
-
-    def _phrase(self, reading: Reading) -> str:
-        """The phrase of the text that is nearest to the instructions and the text together."""
-        phrases = list(dict.fromkeys(_phrases(reading.text)))[:_MOST_PHRASES]
-        if not phrases:
-            return reading.text.strip() or "nothing"
-        encode = self._model.encoder.encode
-        wanted = encode([f"{reading.description} {reading.text}"])
-        return phrases[int((encode(phrases) @ wanted.T)[:, 0].argmax())]
 
 
 class AsyncMiniLMEngine(MiniLMEngine):
@@ -109,17 +101,6 @@ class AsyncMiniLMEngine(MiniLMEngine):
 
     async def complete(self, request: Any) -> Any:
         return super().complete(request)
-
-
-def _phrases(text: str) -> Iterator[str]:
-    """Single content words, and two in a row."""
-    words = words_of(text)
-    for start, word in enumerate(words):
-        if word in FUNCTION_WORDS:
-            continue
-        yield word
-        if start + 1 < len(words) and words[start + 1] not in FUNCTION_WORDS:
-            yield f"{word} {words[start + 1]}"
 
 
 # The wording of DSPy 3's ChatAdapter and JSONAdapter (dspy/adapters/chat_adapter.py).

@@ -181,8 +181,8 @@ def _as_text(messages: Messages) -> str:
 
 def _opening_tokens(tokenizer: Any) -> Tokens:
     """The special tokens that a tokenizer puts before a text."""
-    plain = tokenizer("Label:", add_special_tokens=False)["input_ids"]
-    special = tokenizer("Label:", add_special_tokens=True)["input_ids"]
+    (plain,) = tokenizer(["Label:"], add_special_tokens=False)["input_ids"]
+    (special,) = tokenizer(["Label:"], add_special_tokens=True)["input_ids"]
     n_before = next((n for n in range(len(special)) if special[n : n + len(plain)] == plain), 0)
     return list(special[:n_before])
 

@@ -15,6 +15,7 @@ import pooch
 import pytest
 import requests
 from psopt.errors import ModelError
+from psopt.models import NAMES
 from psopt.models.gguf import KNOWN, KnownModel, fetched_model
 
 from tests.commands import run_command
@@ -32,8 +33,9 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> KnownModel:
     """A model like smollm2, small enough to be packed by a test."""
     published = {"package": "toy-model==1.0", "member": "toy_model/toy.gguf", "repo": "org/toy", "revision": "c0ffee"}
     digest = hashlib.sha256(CONTENT).hexdigest()
-    toy = KnownModel("toy", "a toy", "Apache-2.0", "toy.gguf", digest, len(CONTENT), **published)
+    toy = KnownModel("toy", "Apache-2.0", "toy.gguf", digest, len(CONTENT), **published)
     monkeypatch.setitem(KNOWN, "toy", toy)
+    monkeypatch.setitem(NAMES, "toy", "a toy")
     return toy
 
 
