@@ -9,7 +9,7 @@ import pytest
 from psopt.errors import ModelError
 from psopt.models.chat import Answer, TransientError
 from psopt.models.chat._completion import ErrorInAnswerError, read_completion
-from psopt.models.chat._refusals import kind_of_refusal, message_of
+from psopt.models.chat._refusals import kind_of_refusal
 from psopt.search_spaces import Prompt
 
 from tests.models.conftest import model_at
@@ -119,19 +119,6 @@ def test_content_of_no_known_shape_is_a_fault(content: Any) -> None:
     choice = {"message": {"content": content}, "finish_reason": "stop"}
     with pytest.raises(TransientError):
         read_completion(json.dumps({"choices": [choice]}).encode())
-
-
-@each(
-    "body, message",
-    [
-        ([{"error": {"code": 400, "message": "no", "status": "INVALID_ARGUMENT"}}], "no INVALID_ARGUMENT"),
-        ({"error": "model not found"}, "model not found"),
-        ({"detail": [{"loc": ["body", "seed"]}]}, "all of it"),
-        (None, "all of it"),
-    ],
-)
-def test_errors_are_read_in_their_shapes(body: Any, message: str) -> None:
-    assert message_of(body, "all of it") == message
 
 
 @each(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, fields
+from dataclasses import astuple, dataclass, field, fields
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,8 +56,8 @@ class Need:
 
     def fits(self, budget: Budget) -> bool:
         """Whether it is within a budget's limits, as if nothing had been spent."""
-        limits = ((self.calls, budget.max_calls), (self.tokens, budget.max_tokens), (self.cost, budget.max_cost))
-        return all(limit is None or amount <= limit for amount, limit in limits)
+        amounts = zip(astuple(self), budget.limits, strict=True)
+        return all(limit is None or amount <= limit for amount, limit in amounts)
 
 
 def _not_watched(_call: CallStart) -> OnCallEnd:
@@ -96,8 +96,13 @@ class Budget:
         return cls(options.max_calls, options.max_tokens_total, options.max_cost)
 
     @property
+    def limits(self) -> tuple[int | None, int | None, float | None]:
+        """The limits in the order of a `Need`."""
+        return self.max_calls, self.max_tokens, self.max_cost
+
+    @property
     def is_limited(self) -> bool:
-        return any(limit is not None for limit in (self.max_calls, self.max_tokens, self.max_cost))
+        return any(limit is not None for limit in self.limits)
 
     @property
     def limits_tokens(self) -> bool:
@@ -169,13 +174,8 @@ class Budget:
 
     def times(self, need: Need, kept: Need) -> int:
         """How many times what is left pays for a need, if something else is kept for; 0 without limits."""
-        used = self.spent + kept
-        limits = (
-            (self.max_calls, used.calls, need.calls),
-            (self.max_tokens, used.tokens, need.tokens),
-            (self.max_cost, used.cost, need.cost),
-        )
-        rooms = [(limit - amount) / of_one for limit, amount, of_one in limits if limit is not None and of_one]
+        amounts = zip(self.limits, astuple(self.spent + kept), astuple(need), strict=True)
+        rooms = [(limit - used) / of_one for limit, used, of_one in amounts if limit is not None and of_one]
         return max(0, int(min(rooms, default=0)))
 
     def release(self, need: Need) -> None:

@@ -159,7 +159,7 @@ class OpenAIClient(ChatClient):
         except ValueError:
             body = None
         refusal = read_refusal(status, body, response.text)
-        return refusal, self.safe(refusal.message), retry_after(response.headers, refusal.message)
+        return refusal, self.safe(refusal.text), retry_after(response.headers, refusal.text)
 
     def _explained(self, refusal: Refusal, message: str, request: dict[str, Any], wait: float | None) -> Exception:
         """Return the exception that an HTTP error stands for."""

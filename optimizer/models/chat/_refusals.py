@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from operator import itemgetter
@@ -24,7 +23,6 @@ REFUSED = "refused"
 
 _FINAL = frozenset({400, 413, 422})
 _SERVER_ERROR = 500  # llama-cpp-python's status for a context that is too long
-_NAMES = ("code", "type", "status", "param")  # fields in which errors say what they are
 # How servers say it, in their codes or in words. Sources: OpenAI (context_length_exceeded, content_filter), Azure
 # (content_filter, ResponsibleAIPolicyViolation, "content management policy"), vLLM and SGLang ("maximum context
 # length", "longer than the model's context length"), llama.cpp (exceed_context_size_error, "available context
@@ -47,8 +45,8 @@ _WORDS = {
     ),
 }
 
-# Validation errors repeat what they were sent: the user's words, not the server's.
-_ECHOES = {"input", "ctx", "body", "url", "request"}
+# Validation errors repeat what they were sent, the user's words and not the server's; `object` is always "error".
+_LEFT_OUT = {"input", "ctx", "body", "url", "request", "object"}
 # Characters: a refusal that echoes the request may be as long as the request, and patterns search all of it.
 _LONGEST_MESSAGE = 4_000
 # A location within a message: pydantic's 'loc': ('body', 'seed'), Gemini's Unknown name "seed", OpenAI's 'seed'.
@@ -75,7 +73,6 @@ class Refusal:
     status: int
     text: str  # its words, without what it repeats from the request
     places: tuple[str, ...] = ()  # the places in the request that it names, as ``body.response_format.type``
-    message: str = field(default="", compare=False, repr=False)  # what it says to people, and how it names the error
 
     @property
     def text_kind(self) -> str | None:
@@ -137,28 +134,7 @@ def read_refusal(status: int, body: Any, text: str) -> Refusal:
     message = _INPUT.sub("", words or text)[:_LONGEST_MESSAGE]
     places = [value for name, value in leaves if name in {"loc", "param", "field"}]
     places += [re.sub(r"\W+", ".", first or second).strip(".") for first, second in _PLACES.findall(message)]
-    return Refusal(status, message, tuple(dict.fromkeys(places)), message_of(body, message))
-
-
-def message_of(body: Any, text: str) -> str:
-    r"""Return what an error says to people, and its code, type and status if they are texts.
-
-    >>> message_of([{"error": {"code": 400, "message": "Unknown name \"seed\"", "status": "INVALID_ARGUMENT"}}], "")
-    'Unknown name "seed" INVALID_ARGUMENT'
-    """
-    error = _innermost(body)
-    if isinstance(error, str):
-        return error
-    if not isinstance(error, dict):
-        return text
-    message = error.get("message")
-    if not isinstance(message, str):
-        message = text
-    values = [error.get(name) for name in _NAMES]
-    inner = error.get("innererror") or error.get("inner_error")
-    if isinstance(inner, dict):
-        values.append(inner.get("code"))
-    return " ".join([message, *(value for value in values if isinstance(value, str) and not value.isdigit())])
+    return Refusal(status, message, tuple(dict.fromkeys(places)))
 
 
 def status_of(body: Any) -> int:
@@ -193,20 +169,16 @@ def _leaves(body: Any) -> Iterator[tuple[str, str]]:
         elif isinstance(value, list):
             waiting += [(name, inner) for inner in reversed(value)]
         elif isinstance(value, dict):
-            waiting += [(key, inner) for key, inner in reversed(value.items()) if key not in _ECHOES]
+            waiting += [(key, inner) for key, inner in reversed(value.items()) if key not in _LEFT_OUT]
 
 
-# In seconds, by how the unit begins; the first that fits applies.
-_UNITS = {"ms": 0.001, "mil": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_PART = (
-    r"(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?)(?![a-z])"
-)
-# Nobody asks to wait so long: such a number is a date, since that is what it is from 2001 on, or nonsense
-_30_YEARS = 1e9
-_NOW = functools.partial(datetime.now, UTC)
+_UNITS = {"ms": 0.001, "milli": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}  # seconds, by how it begins
+_PART = r"(\d+(?:\.\d+)?)\s*(ms|milli|s|m|h|d)[a-z]*"
 _IN_WORDS = re.compile(
     rf"(?:try again|retry|wait)(?:\s+(?:again|after|in|for|at least))*\s+((?:{_PART}[\s,]*(?:and\s+)?)+)", re.IGNORECASE
 )
+_30_YEARS = 1e9  # seconds: nobody asks to wait so long
+_NOW = functools.partial(datetime.now, UTC)
 
 
 def retry_after(headers: Mapping[str, str], message: str, now: Callable[[], datetime] = _NOW) -> float | None:
@@ -219,31 +191,14 @@ def retry_after(headers: Mapping[str, str], message: str, now: Callable[[], date
     >>> retry_after({}, "Rate limit reached for gpt-4o. Please try again in 1m2.5s. Visit https://..")
     62.5
     """
-    asked = [
-        _seconds(headers.get("retry-after-ms", ""), 0.001, now),
-        _seconds(headers.get("retry-after", ""), 1.0, now),
-    ]
-    if words := _IN_WORDS.search(message):
-        parts = re.findall(_PART, words.group(1).lower())
-        asked.append(sum(float(number) * _length(unit) for number, unit in parts))
-    return next((max(0.0, seconds) for seconds in asked if seconds < _30_YEARS), None)
-
-
-def _length(unit: str) -> float:
-    return next(length for name, length in _UNITS.items() if unit.startswith(name))
-
-
-def _seconds(value: str, unit: float, now: Callable[[], datetime]) -> float:
-    """What a header says: a number of units from now, or a date: HTTP's, or in seconds or milliseconds since 1970.
-
-    NaN if it says neither.
-    """
-    try:
-        seconds = float(value) * unit
-    except ValueError:
+    asked = []
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name, "")
+        with contextlib.suppress(ValueError):
+            asked.append(float(value) * unit)
         with contextlib.suppress(ValueError, TypeError, OverflowError):  # a date without a zone is not an HTTP date
-            return (parsedate_to_datetime(value) - now()).total_seconds()
-        return math.nan
-    if seconds > 100 * _30_YEARS:
-        seconds /= 1000
-    return seconds - now().timestamp() if seconds >= _30_YEARS else seconds
+            asked.append((parsedate_to_datetime(value) - now()).total_seconds())
+    if words := _IN_WORDS.search(message):
+        parts = re.findall(_PART, words[1].lower())
+        asked.append(sum(float(number) * _UNITS[unit] for number, unit in parts))
+    return next((max(0.0, seconds) for seconds in asked if seconds < _30_YEARS), None)
