@@ -21,7 +21,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.models.hf._network import TokenLimit, score
+from psopt.models.hf._model import TokenLimit, score
 from psopt.models.scoring import LabelTree, label_tree
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import evaluate
 from psopt.models import ModelProvider
 from psopt.models.chat import LMConfig
-from psopt.models.hf._network import score
+from psopt.models.hf._model import score
 from psopt.proposals import ProposalChecks, examples_from_train, propose_edits
 from psopt.proposals.llm import LLMProposer
 from psopt.proposals.rules._definitions import definitions_from_subclasses, definitions_from_task

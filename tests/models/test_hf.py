@@ -23,7 +23,7 @@ pytest.importorskip("transformers", reason="psopt[local] is not installed")
 
 import torch
 from psopt.models.hf import HFModel
-from psopt.models.hf._network import turns_at
+from psopt.models.hf._model import turns_at
 
 from tests.cli.limited_runs import write_questions
 from tests.commands import psopt

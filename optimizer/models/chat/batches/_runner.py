@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import uuid
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -15,16 +16,22 @@ from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, Mo
 from psopt.models.chat._budget import Need
 from psopt.models.chat._client import ModelRefusedError, NotThereError, ServerGoneError, TransientError
 from psopt.models.chat._wait_notices import WaitNotices
-from psopt.models.chat.batches._service import BatchService, BatchState, Patience, read_results
-from psopt.models.chat.batches._under_way import Grid, OpenBatch, OpenBatches
+from psopt.models.chat.batches._service import (
+    BatchService,
+    BatchState,
+    OpenBatch,
+    OpenBatches,
+    Patience,
+    read_results,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from psopt.models.chat._answer_monitor import AnswerMonitor
     from psopt.models.chat._client import Answer, Query
     from psopt.models.chat._engine import Engine
+    from psopt.models.chat._model import AnswerMonitor
     from psopt.models.chat._openai_client import OpenAIClient
     from psopt.models.chat._worker_pool import Progress
 
@@ -342,3 +349,31 @@ class BatchRunner:
             if batch.id and batch.tag in self._sent:
                 with contextlib.suppress(TransientError, PsoptError):  # it has ended, or can't be reached: no harm
                     await self._service.cancel(batch.id)
+
+
+class Grid:
+    """A grid in progress."""
+
+    def __init__(self, queries: Sequence[Query], engine: Engine, progress: Progress, monitor: AnswerMonitor) -> None:
+        self._queries = queries
+        self._monitor = monitor
+        self.progress = progress
+        self.answers: dict[int, Answer] = {}  # by the query's place
+        # Places of queries without an answer, by the keys of their answers
+        self.waiting = {engine.key(query): place for place, query in enumerate(queries)}
+        self.alone: set[bytes] = set()  # what batches can't answer
+        self.failures: Counter[bytes] = Counter()  # failed tries in batches, by key
+
+    def query(self, key: bytes) -> Query | None:
+        """The query whose answer has a key; None if it is not in this grid, or answered."""
+        place = self.waiting.get(key)
+        return None if place is None else self._queries[place]
+
+    def answered(self, key: bytes, answer: Answer) -> None:
+        """Record an answer if it belongs to this grid; raises what the monitor does."""
+        place = self.waiting.pop(key, None)
+        if place is None:
+            return
+        self.answers[place] = answer
+        self.progress.count_answer()
+        self._monitor.observe(answer)

@@ -1,11 +1,16 @@
-"""OpenAI's batch API (platform.openai.com/docs/api-reference/batch), and waiting while it is unreachable."""
+"""OpenAI's batch API (platform.openai.com/docs/api-reference/batch), what is open there, and waiting for it."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+import contextlib
+import json
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from filelock import FileLock, Timeout
 from psopt.errors import InputError, PsoptError
 from psopt.models.chat._client import NotThereError, ServerGoneError, TransientError, UnsupportedError
 from psopt.models.chat._completion import read_json
@@ -13,7 +18,7 @@ from psopt.models.chat._secrets import redacted
 from psopt.models.chat._wait_notices import clock, span
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Set
 
     from psopt.models.chat._client import Answer
     from psopt.models.chat._openai_client import OpenAIClient
@@ -24,6 +29,8 @@ _LISTED = 100  # the most that the API lists at once
 # Bytes per second of a slow line, from which the time for a file is computed.
 _SLOW_LINE = 100_000
 _BYTES_A_LINE = 10_000  # of a result with probabilities; others have a few thousand
+_FOLDER = "batches"
+_LOCK = "batches.lock"
 T = TypeVar("T")
 
 
@@ -126,6 +133,89 @@ def _state(data: Any) -> BatchState:
     files = tuple(str(file) for file in (data.get("output_file_id"), data.get("error_file_id")) if file)
     n_answered = int(counts.get("completed") or 0)
     return BatchState(_id(data), str(data["status"]), n_answered, files, errors, str(data.get("input_file_id") or ""))
+
+
+@dataclass(frozen=True, slots=True)
+class OpenBatch:
+    """A batch that was sent, or was about to be."""
+
+    tag: str  # psopt's own name for it, which the server keeps with it
+    # Where it is, and which model it asks
+    server: str
+    model: str
+    owner: str  # a hash of the key that opened it
+    keys: tuple[str, ...]  # the answers' keys, hexadecimal, in the order of the lines
+    id: str = ""  # the server's name for it; empty until that is known
+    # The most that all its lines together can take
+    most_tokens: int = 0
+    most_cost: float = 0.0
+
+    @property
+    def answer_keys(self) -> list[bytes]:
+        return [bytes.fromhex(key) for key in self.keys]
+
+
+class OpenBatches:
+    """The open batches of one server, one file each, next to the answer cache: the next run waits for them.
+
+    `folder` is the answer cache's; None keeps them as long as the process lives.
+    """
+
+    def __init__(self, folder: Path | None, server: str) -> None:
+        if folder is None:
+            self._temporary = TemporaryDirectory()
+            folder = Path(self._temporary.name)
+        self._folder = folder / _FOLDER
+        self._server = server
+
+    @contextlib.contextmanager
+    def sending(self) -> Iterator[bool]:
+        """Say whether nobody else opens batches here; if so, nobody in any process does until this ends."""
+        with contextlib.ExitStack() as stack:
+            may_send = True
+            try:
+                stack.enter_context(FileLock(self._folder.with_name(_LOCK), timeout=0))
+            except Timeout:
+                may_send = False
+            yield may_send
+
+    def holding(self, keys: Set[bytes]) -> list[OpenBatch]:
+        """The batches that contain one of these keys, whichever process sent them."""
+        batches = filter(None, map(_read_open, sorted(self._folder.glob("*.json"))))
+        own = (batch for batch in batches if batch.server == self._server)
+        return [batch for batch in own if not keys.isdisjoint(batch.answer_keys)]
+
+    def keep(self, batch: OpenBatch) -> None:
+        """Keep a batch before it is sent, and once the server has named it."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            draft = self._folder / f"{batch.tag}.part"
+            draft.write_text(json.dumps(asdict(batch)), "utf-8")
+            draft.replace(self.file(batch))
+        except OSError as error:
+            raise InputError(f"{self._folder} can't be written: {error}; choose another --cache-dir") from error
+
+    def drop(self, batch: OpenBatch) -> None:
+        """Forget a batch: its answers are kept, or there are none."""
+        self.file(batch).unlink(missing_ok=True)
+
+    def file(self, batch: OpenBatch) -> Path:
+        """Where a batch is kept while it is open; another process may just have read and removed it."""
+        return self._folder / f"{batch.tag}.json"
+
+
+def _read_open(file: Path) -> OpenBatch | None:
+    try:
+        data = json.loads(file.read_text())
+        field_values = {field.name: data[field.name] for field in fields(OpenBatch) if field.name in data}
+        return OpenBatch(**{**field_values, "keys": tuple(data["keys"])})
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise InputError(
+            f"{file} should say which batch is open, and can't be read ({error}): delete it, and what the batch"
+            " holds is asked again"
+        ) from None
 
 
 @dataclass
