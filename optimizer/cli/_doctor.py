@@ -1,6 +1,7 @@
 """`psopt doctor`."""
 
 import textwrap
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -25,7 +26,7 @@ def doctor(*, model: Model, cache_dir: CacheDir = None, lm: LMConfig, as_json: J
 
     examination = examine(model, cache_dir=cache_folder(cache_dir), options=lm)
     if as_json:
-        print_json(examination.to_dict())
+        print_json(asdict(examination))
         return 0
     typer.echo(" at ".join(filter(None, (examination.model, examination.server))))
     for finding in examination.findings:

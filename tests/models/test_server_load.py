@@ -38,9 +38,9 @@ def rounds(limit: Any, n: int, refused: Any, first: int = 0) -> int:
         for number in range(places):
             if refused(places, number):
                 refusals += 1
-                limit.refused(sent_at, now)
+                limit.count(sent_at, now, is_refused=True)
             else:
-                limit.answered(sent_at, now)
+                limit.count(sent_at, now)
     return refusals
 
 
@@ -56,7 +56,7 @@ def test_refusals_that_do_not_grow_with_the_load_leave_the_limit_high() -> None:
     limit, total = ConcurrencyLimit(64), 0
     for turn in range(400):
         for _ in range(limit.places):
-            (limit.refused if draw.random() < 0.04 else limit.answered)(turn + 0.1, turn + 0.5)
+            limit.count(turn + 0.1, turn + 0.5, is_refused=draw.random() < 0.04)
         total += limit.places
     assert total / 400 > 50  # a cut of 30 % for each burst kept about 5
 
@@ -92,7 +92,7 @@ def serve(server: Any, n_calls: int, most: int, timeout: float, hangs: Any = lam
         for call in [call for call, done in done_at.items() if done <= now]:
             del done_at[call]
             patience.answered(call, now)
-            limit.answered(call.sent_at, now)
+            limit.count(call.sent_at, now)
         for call in [call for call in done_at if patience.is_hopeless(call, now)]:
             del done_at[call]
             n_given_up += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.errors import InputError, ModelError
@@ -51,9 +51,6 @@ class Examination:
     model: str
     server: str | None
     findings: tuple[Finding, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def examine(model: str, *, cache_dir: Path | None = None, options: LMConfig | None = None) -> Examination:

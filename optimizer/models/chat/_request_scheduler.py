@@ -105,7 +105,7 @@ class RequestScheduler:
             if failure.empty is not None:
                 self._answered(call)
             elif failure.overloaded:  # fewer requests at once, and none while the server asks to wait
-                self.limit.refused(call.sent_at, loop.time())
+                self.limit.count(call.sent_at, loop.time(), is_refused=True)
                 if self.limit.is_refused and failure.wait:
                     self._resume_at = max(self._resume_at, loop.time() + failure.wait)
             raise
@@ -178,7 +178,7 @@ class RequestScheduler:
     def _answered(self, call: _Call) -> None:
         now = asyncio.get_running_loop().time()
         self.timeouts.answered(call, now)
-        self.limit.answered(call.sent_at, now)
+        self.limit.count(call.sent_at, now)
         self._notices.tell_back()
 
     def _look_later(self) -> None:
@@ -282,7 +282,7 @@ class ConcurrencyLimit:
 
     >>> limit = ConcurrencyLimit(32)
     >>> for number in range(32):  # four are taken, the others refused
-    ...     limit.answered(0.0, 1.0) if number % 8 == 0 else limit.refused(0.0, 1.0)
+    ...     limit.count(0.0, 1.0, is_refused=number % 8 != 0)
     >>> limit.places
     8
     """
@@ -302,14 +302,8 @@ class ConcurrencyLimit:
         """Whether the refusals of this round are too many to be chance: then all requests wait."""
         return self._n_refused > max(1.0, _TOLERATED * max(self._value, _SMALLEST_ROUND))
 
-    def answered(self, sent_at: float, now: float) -> None:
-        self._count(sent_at, now, is_refused=False)
-
-    def refused(self, sent_at: float, now: float) -> None:
-        """The server said that it gets too many requests."""
-        self._count(sent_at, now, is_refused=True)
-
-    def _count(self, sent_at: float, now: float, *, is_refused: bool) -> None:
+    def count(self, sent_at: float, now: float, *, is_refused: bool = False) -> None:
+        """Take an answer into account, or that the server said that it gets too many requests."""
         if sent_at <= self._since:
             return
         self._n_refused += is_refused

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.answers import shown, spoken
@@ -14,6 +14,7 @@ from psopt.models.chat._client import Query
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
     from psopt.models._assessment import Pair, Rated
     from psopt.models.chat._engine import Engine
     from psopt.search_spaces import Messages
@@ -93,10 +94,8 @@ _AGREE = 1  # ratings no further apart than this count as the same
 _MOST_UNREAD = 0.1  # of all; with more, the judge is of no use. Chosen, not measured
 _AGAIN = 0.7  # the temperature of a second try, after an unreadable answer, so that it may differ from the first
 
-Verdict = TypeVar("Verdict", bool, int)
 
-
-class _Judge(Generic[Verdict]):
+class _Judge:
     """Asks once about three texts each, with the last two in both orders; subclasses read the answers."""
 
     system = ""
@@ -107,14 +106,14 @@ class _Judge(Generic[Verdict]):
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
-        self._verdicts: dict[tuple[str, str, str], tuple[Verdict | None, Verdict | None]] = {}
+        self._verdicts: dict[tuple[str, str, str], tuple[int | None, int | None]] = {}
 
-    def read(self, text: str) -> Verdict | None:
+    def read(self, text: str) -> int | None:
         """Return what an answer says; None where it can't be read."""
         raise NotImplementedError
 
-    def verdicts(self, items: Sequence[tuple[str, str, str]]) -> list[tuple[Verdict | None, Verdict | None]]:
-        """Return the verdicts on each in both orders; None where neither of two tries could be read.
+    def verdicts(self, items: Sequence[tuple[str, str, str]]) -> NDArray[np.float64]:
+        """Return the verdicts on each in both orders, (n, 2); NaN where neither of two tries could be read.
 
         Raises ModelError if more than a tenth of all so far get no verdict in either order.
         """
@@ -124,15 +123,14 @@ class _Judge(Generic[Verdict]):
             second = self._ask([self._messages(item, turned=True) for item in unknown])
             self._verdicts.update(zip(unknown, zip(first, second, strict=True), strict=True))
             self._check()
-        return [self._verdicts[item] for item in items]
+        return np.array([self._verdicts[item] for item in items], dtype=np.float64).reshape(-1, 2)
 
-    def read_in_both(self, items: Sequence[tuple[str, str, str]]) -> list[tuple[Verdict, Verdict]]:
-        """Return the verdicts on the items that could be read in both orders."""
-        return [
-            (one, two) for one, two in map(self._verdicts.__getitem__, items) if one is not None and two is not None
-        ]
+    def differences(self, items: Sequence[tuple[str, str, str]]) -> NDArray[np.float64]:
+        """Return by how much the first order's verdict is above the second's, where both could be read."""
+        differences = -np.diff(self.verdicts(items))[:, 0]
+        return differences[~np.isnan(differences)]
 
-    def _ask(self, conversations: Sequence[Messages]) -> list[Verdict | None]:
+    def _ask(self, conversations: Sequence[Messages]) -> list[int | None]:
         verdicts = [self.read(text) for text in self._writer.write(conversations)]
         unread = [place for place, verdict in enumerate(verdicts) if verdict is None]
         again = [conversations[place] for place in unread]
@@ -157,7 +155,7 @@ class _Judge(Generic[Verdict]):
         return [{"role": "system", "content": f"{self.system} {_DATA}"}, {"role": "user", "content": content}]
 
 
-class SamenessJudge(_Judge[bool]):
+class SamenessJudge(_Judge):
     """Compares answers: they are the same if it says so in both orders, or in the only one in which it can be read."""
 
     system = "You compare answers."
@@ -168,14 +166,12 @@ class SamenessJudge(_Judge[bool]):
 
     def same(self, pairs: Sequence[Pair]) -> list[bool]:
         """Return for each pair whether its answers are the same; one without a verdict is not; raises as `verdicts`."""
-        return [True in both and False not in both for both in self.verdicts(pairs)]
+        return [True in both and False not in both for both in self.verdicts(pairs).tolist()]
 
     def measures(self, pairs: Sequence[Pair]) -> dict[str, float]:
         """Return the share of pairs on which the judge says the same in both orders."""
-        agreements = [first == second for first, second in self.read_in_both(pairs)]
-        if not agreements:
-            return {}
-        return {"judge of sameness agrees with itself": sum(agreements) / len(agreements)}
+        differences = self.differences(pairs)
+        return {"judge of sameness agrees with itself": float((differences == 0).mean())} if len(differences) else {}
 
     def read(self, text: str) -> bool | None:
         """Return what a judge's answer says; None if it is neither yes nor no.
@@ -188,7 +184,7 @@ class SamenessJudge(_Judge[bool]):
         return match and match[1].casefold() == "yes"
 
 
-class RatingJudge(_Judge[int]):
+class RatingJudge(_Judge):
     """Rates answers against a reference, from 1 to 10."""
 
     system = "You rate answers."
@@ -198,7 +194,7 @@ class RatingJudge(_Judge[int]):
 
     def rate(self, answers: Sequence[Rated]) -> list[float]:
         """Return the rating of each answer, in [0, 1]; one without a rating gets the mean of the others."""
-        ratings = np.array(self.verdicts(answers), dtype=np.float64).reshape(-1, 2)  # NaN where it could not be read
+        ratings = self.verdicts(answers)
         n_read = (~np.isnan(ratings)).sum(axis=1)
         means = np.nansum(ratings, axis=1) / np.maximum(1, n_read)
         usual = means[n_read > 0].mean() if n_read.any() else _LOWEST
@@ -210,10 +206,9 @@ class RatingJudge(_Judge[int]):
 
         The reference comes first in the first order, the answer in the second.
         """
-        both = np.array(self.read_in_both(answers))
-        if not len(both):
+        differences = self.differences(answers)
+        if not len(differences):
             return {}
-        differences = both[:, 0] - both[:, 1]
         return {
             "judge agrees with itself": float((np.abs(differences) <= _AGREE).mean()),
             "judge's order bias": float(differences.mean() / (_HIGHEST - _LOWEST)),
