@@ -81,6 +81,7 @@ class GGUFModel(ScoringModel):
         return readers
 
     def steps(self, prompts: Sequence[Tokens], tree: LabelTree) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
+        _ = self._readers  # made once, before threads ask for them
         threads = ThreadPoolExecutor(n_processors())
         try:
             prefix = self._shared(prompts, tree)
