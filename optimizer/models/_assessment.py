@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from psopt.answers import FIRST_CODE, classes_by_pairs, distinct_answers, numbered, text_of
 from psopt.errors import InputError, import_own_function
-from psopt.models._answer_cache import AnswerCache
-from psopt.tasks import FUNCTION, JUDGE, NLI, references_of
+from psopt.tasks import references_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
-    from psopt.models.chat import Budget, LMConfig, Writer
-    from psopt.tasks import AnswerSpec, Sample
+    from psopt.tasks import Sample
 
     Pair = tuple[str, str, str]
     """The text of a sample, and two answers to it."""
@@ -97,39 +94,7 @@ class Assessor:
         return numbered(array, classes), matcher.measures(compared)
 
 
-def assessor_for(
-    spec: AnswerSpec, cache_dir: Path | None, options: LMConfig | None, budget: Budget | None
-) -> Assessor | None:
-    """Return what compares or rates a task's answers, None where the answers alone are enough; raises InputError."""
-    if not spec.is_assessed:
-        return None
-    from psopt.models.chat import RatingJudge, SamenessJudge, load_writer
-
-    def judge(model: str) -> Writer:
-        if options and options.batch:
-            raise InputError("--batch is for answers without a judge, who is asked call by call: leave it out")
-        return load_writer(model, cache_dir=cache_dir, options=options, budget=budget)
-
-    matcher: Matcher | None = None
-    by = spec.equivalence
-    if by.kind == NLI:
-        from psopt.models.hf import EntailmentMatcher
-
-        matcher = EntailmentMatcher(by.name, AnswerCache(cache_dir))
-    elif by.kind == JUDGE:
-        matcher = SamenessJudge(judge(by.name))
-    elif by.kind == FUNCTION:
-        matcher = _OwnFunction(by.name)
-    rater: Rater | None = None
-    by = spec.rating
-    if by.kind == JUDGE:
-        rater = RatingJudge(judge(by.name))
-    elif by.kind == FUNCTION:
-        rater = _OwnFunction(by.name)
-    return Assessor(matcher, rater)
-
-
-class _OwnFunction(Matcher, Rater):
+class OwnFunction(Matcher, Rater):
     """The user's own function of two texts, ``MODULE:NAME``; the module may be in the working directory.
 
     ``NAME(answer, other)`` says whether two answers are the same, True or False. ``NAME(answer, reference)`` says what

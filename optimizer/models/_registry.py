@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 from psopt.answers import embed_with
 from psopt.errors import InputError, UnknownNameError
 from psopt.models._answer_cache import AnswerCache, cache_folder
-from psopt.models._assessment import assessor_for
+from psopt.models._assessment import Assessor, OwnFunction
 from psopt.models._base import capabilities_of
 from psopt.models._calibrated import CalibratedModel, calibrates
 from psopt.models.chat import (
     Budget,
     LMConfig,
+    RatingJudge,
+    SamenessJudge,
     asks_in_chat,
     chat_engine,
     chat_model,
@@ -24,17 +26,17 @@ from psopt.models.chat import (
     same_meaning,
 )
 from psopt.models.gguf import GGUFModel, fast_copy, fetched_model
-from psopt.models.hf import HFModel
+from psopt.models.hf import EntailmentMatcher, HFModel
 from psopt.models.minilm import Encoder, MiniLM
 from psopt.models.sim import SimulatedModel
 from psopt.settings import model_names, models_name
-from psopt.tasks import FREE
+from psopt.tasks import FREE, FUNCTION, JUDGE, NLI
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from psopt.models._assessment import Assessor
+    from psopt.models._assessment import Matcher, Rater
     from psopt.models._base import AbleModel, Model
     from psopt.models.chat import Engine, Writer
     from psopt.tasks import AnswerSpec, Task
@@ -195,6 +197,35 @@ def name_of_model(model: Any) -> str:
 
 def _is_dspy_lm(model: Any) -> bool:
     return hasattr(model, "model") and hasattr(model, "kwargs") and callable(model)
+
+
+def assessor_for(
+    spec: AnswerSpec, cache_dir: Path | None, options: LMConfig | None, budget: Budget | None
+) -> Assessor | None:
+    """Return what compares or rates a task's answers, None where the answers alone are enough; raises InputError."""
+    if not spec.is_assessed:
+        return None
+
+    def judge(model: str) -> Writer:
+        if options and options.batch:
+            raise InputError("--batch is for answers without a judge, who is asked call by call: leave it out")
+        return load_writer(model, cache_dir=cache_dir, options=options, budget=budget)
+
+    matcher: Matcher | None = None
+    by = spec.equivalence
+    if by.kind == NLI:
+        matcher = EntailmentMatcher(by.name, AnswerCache(cache_dir))
+    elif by.kind == JUDGE:
+        matcher = SamenessJudge(judge(by.name))
+    elif by.kind == FUNCTION:
+        matcher = OwnFunction(by.name)
+    rater: Rater | None = None
+    by = spec.rating
+    if by.kind == JUDGE:
+        rater = RatingJudge(judge(by.name))
+    elif by.kind == FUNCTION:
+        rater = OwnFunction(by.name)
+    return Assessor(matcher, rater)
 
 
 class ModelProvider:

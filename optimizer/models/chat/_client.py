@@ -12,7 +12,7 @@ from psopt.errors import ModelError, causes
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from psopt.models.chat._dialect import Feature
+    from psopt.models.chat._refusals import Feature
     from psopt.search_spaces import Messages
 
 Alternatives = list[tuple[str, list[tuple[str, float]]]]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.errors import InputError
 from psopt.models.chat._client import ModelRefusedError, UnsupportedError
+from psopt.models.chat._refusals import Feature
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
@@ -30,16 +31,6 @@ MOST_ALTERNATIVES = 128
 BOTH = "structure with logprobs"  # a separate name: a server that refuses the two together may accept each
 TOKENS_ALONE = "logprobs of tokens"  # a separate name: a server that refuses alternatives may accept these
 LEAST_TEMPERATURE = 0.01  # where 0 is refused: the nearest value that TGI and others accept
-
-
-class Feature(NamedTuple):
-    """A part of requests; once a server has refused it, the next best takes its place."""
-
-    name: str  # under which the cache keeps what was learnt
-    uses: Callable[[Body], bool]  # whether a request uses it
-    field: str  # the field of a request that holds it
-    called: str  # regular expression: how refusals name it, as the place of an error or in its words
-    words: str = ""  # regular expression that the words of a refusal must match as well; empty for any
 
 
 _STRUCTURED = r"response_?format|json_schema|\bstructured|\bguided|\bgrammar|json.?(mode|object)"

@@ -22,7 +22,7 @@ from psopt.models.chat._worker_pool import in_a_thread
 
 if TYPE_CHECKING:
     from psopt.models.chat._client import Query
-    from psopt.models.chat._dialect import Feature
+    from psopt.models.chat._refusals import Feature
     from psopt.settings import LMConfig
 
 _BAD_REQUEST = 400

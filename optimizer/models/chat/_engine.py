@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import PsoptError
 from psopt.models._answer_cache import AnswerCache, answer_key
+from psopt.models.chat._answer_monitor import FIRST
 from psopt.models.chat._answer_rate import AskingTime, keep_rate, kept_rate
 from psopt.models.chat._budget import Need
 from psopt.models.chat._client import Answer, CallEnd, CallStart, TransientError, UnsupportedError
-from psopt.models.chat._model import FIRST
 from psopt.models.chat._negotiation import Negotiation
 from psopt.models.chat._request_scheduler import RequestScheduler, Tries
 from psopt.models.chat._token_counts import TokenMeter, most_tokens_in, most_tokens_out
@@ -21,10 +21,10 @@ from psopt.models.chat._worker_pool import Progress, Worker, run, run_soon, run_
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from psopt.models.chat._answer_monitor import AnswerMonitor
     from psopt.models.chat._answer_rate import AnswerRate
     from psopt.models.chat._budget import Budget, Price
     from psopt.models.chat._client import ChatClient, Query
-    from psopt.models.chat._model import AnswerMonitor
     from psopt.settings import LMConfig
 
 _SETTLING = 0.01  # seconds between checks whether reservations of the budget have been settled

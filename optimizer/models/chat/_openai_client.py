@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     import httpx2
     from psopt.models.chat._address import Address
     from psopt.models.chat._client import Query
-    from psopt.models.chat._dialect import Feature
-    from psopt.models.chat._refusals import Refusal
+    from psopt.models.chat._refusals import Feature, Refusal
     from psopt.settings import LMConfig
 
 # Nothing for this key, no such address or thing, no such method (a proxy's way to say so), not implemented.

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from psopt.models.chat._dialect import Feature
 
 CONTENT_FILTER = "content filter"
 CONTEXT_LENGTH = "context length"
@@ -64,6 +62,16 @@ _NO_MODEL = re.compile(
     r"|(invalid|unknown|no such) model|not a valid model|DeploymentNotFound|deployment .{0,40}does not exist",
     re.IGNORECASE,
 )
+
+
+class Feature(NamedTuple):
+    """A part of requests; once a server has refused it, the next best takes its place."""
+
+    name: str  # under which the cache keeps what was learnt
+    uses: Callable[[dict[str, Any]], bool]  # whether a request uses it
+    field: str  # the field of a request that holds it
+    called: str  # regular expression: how refusals name it, as the place of an error or in its words
+    words: str = ""  # regular expression that the words of a refusal must match as well; empty for any
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from psopt.models.chat._answer_monitor import AnswerMonitor
     from psopt.models.chat._client import Answer, Query
     from psopt.models.chat._engine import Engine
-    from psopt.models.chat._model import AnswerMonitor
     from psopt.models.chat._openai_client import OpenAIClient
     from psopt.models.chat._worker_pool import Progress
 
