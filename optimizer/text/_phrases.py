@@ -7,6 +7,7 @@ A phrase is one to three words, lower-case and joined by spaces. A phrase that s
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import TYPE_CHECKING
 
@@ -122,8 +123,13 @@ def shows(text: str, phrase: str) -> bool:
     >>> shows("When did it end ?", "^when"), shows("Say when !", "^when"), shows("Say when !", "when")
     (True, False, True)
     """
-    padded = f" {' '.join(words_of(text))} "
+    padded = _padded(text)
     return padded.startswith(f" {phrase[1:]} ") if phrase.startswith("^") else f" {phrase} " in padded
+
+
+@functools.lru_cache(maxsize=20_000)  # the same texts are searched for many phrases
+def _padded(text: str) -> str:
+    return f" {' '.join(words_of(text))} "
 
 
 def phrase_of_field(field: str, phrase: str) -> str:

@@ -18,16 +18,17 @@ words except function words; a plural s is ignored.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.tasks import inputs_of
-from psopt.text import ARTICLES, FUNCTION_WORDS, field_and_phrase, label_mentions, words_of
+from psopt.tasks import sample_shows_any
+from psopt.text import ARTICLES, FUNCTION_WORDS, label_mentions, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
     from psopt.search_spaces import Prompt
@@ -49,56 +50,30 @@ class Cue:
     phrases: tuple[str, ...]
     words: frozenset[str] = frozenset()
 
-    def concerns(self, text: TextWords) -> bool:
+    def concerns(self, text: str) -> bool:
         """Whether a text shows one of its phrases or content words."""
-        return not self.words.isdisjoint(text.content) or any(map(text.shows, self.phrases))
-
-
-@dataclass(frozen=True, slots=True)
-class TextWords:
-    """A text as cues see it: its words between single spaces, those of its fields, and its content words."""
-
-    spaced: str
-    content: frozenset[str]
-    fields: Mapping[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, text: str) -> TextWords:
-        words = words_of(text)
-        fields = {name: _spaced(words_of(value)) for name, value in inputs_of(text).items()}
-        return cls(_spaced(words), _content(words), fields)
-
-    def shows(self, phrase: str) -> bool:
-        """Whether a phrase is in the text, or in the field it names; with ``^``, at its beginning."""
-        name, phrase = field_and_phrase(phrase)
-        spaced = self.fields.get(name, self.spaced)
-        if phrase[0] == "^":
-            return spaced.startswith(f" {phrase[1:]} ")
-        return f" {phrase} " in spaced
-
-
-def _spaced(words: Sequence[str]) -> str:
-    return f" {' '.join(words)} "
+        return not self.words.isdisjoint(content_words(text)) or sample_shows_any(text, self.phrases)
 
 
 def read_cues(prompt: Prompt, labels: Sequence[str]) -> list[Cue]:
     """Read a prompt: everything in it that pulls texts to one of `labels`."""
-    nouns = _content(words_of(prompt.noun))
+    nouns = content_words(prompt.noun)
     cues = []
     for note in prompt.notes:
         for mention in label_mentions(note, labels):
-            words = frozenset() if mention.cues else _content(words_of(mention.topic)) - nouns
+            words = frozenset() if mention.cues else content_words(mention.topic) - nouns
             cues.append(Cue(mention.label, NOTE, mention.cues, words))
     for definition in prompt.definitions:
         pieces = [words_of(piece) for piece in _PIECES.split(definition.text)]
         longer = chain.from_iterable(words for words in pieces if len(words) > _LONGEST_PHRASE)
         phrases = tuple(_short_phrases(pieces))
         cues.append(Cue(labels.index(definition.label), DEFINITION, phrases, _content(longer) - nouns))
-    shown = [(labels.index(example.label), words_of(example.text)) for example in prompt.examples]
-    return cues + [Cue(label, EXAMPLE, (), _content(words)) for label, words in shown]
+    return cues + [
+        Cue(labels.index(example.label), EXAMPLE, (), content_words(example.text)) for example in prompt.examples
+    ]
 
 
-def pulls(cues: Sequence[Cue], texts: Sequence[TextWords], n_labels: int) -> NDArray[np.float64]:
+def pulls(cues: Sequence[Cue], texts: Sequence[str], n_labels: int) -> NDArray[np.float64]:
     """Return the rate at which each text is pulled to each label: (n_texts, n_labels), 0 or more."""
     rates = np.zeros((len(texts), n_labels))
     for cue in cues:
@@ -111,6 +86,11 @@ def _short_phrases(pieces: Sequence[list[str]]) -> Iterator[str]:
         phrase_words = [word for word in words if word not in ARTICLES]
         if phrase_words and len(words) <= _LONGEST_PHRASE:
             yield " ".join(phrase_words)
+
+
+@lru_cache(maxsize=100_000)
+def content_words(text: str) -> frozenset[str]:
+    return _content(words_of(text))
 
 
 def _content(words: Iterable[str]) -> frozenset[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from psopt.errors import InputError
 from psopt.models._base import Capabilities
-from psopt.models.sim._cues import TextWords, pulls, read_cues
+from psopt.models.sim._cues import pulls, read_cues
 from psopt.search_spaces import with_statements
 from psopt.text import words_of
 
@@ -97,12 +97,11 @@ def _mixed(bits: Keys) -> Keys:
 
 @dataclass(frozen=True, slots=True)
 class _TextKeys:
-    """What is kept about a text: the keys of its own draws and of its group's, its true label, its words."""
+    """What is kept about a text: the keys of its own draws and of its group's, and its true label."""
 
     own: int
     group: int
     truth: int
-    words: TextWords
 
 
 class SimulatedModel:
@@ -164,7 +163,7 @@ class SimulatedModel:
         own = keys([text.own for text in read])
         group = keys([text.group for text in read])
         traits = _draw_traits(own, group, truth, len(self.labels), self.options)
-        rates = pulls(read_cues(with_statements(prompt), self.labels), [text.words for text in read], len(self.labels))
+        rates = pulls(read_cues(with_statements(prompt), self.labels), texts, len(self.labels))
         return _profiles(traits, self.options.obey * rates)[:, [*positions, -1]]
 
     def true_labels(self, texts: Texts) -> tuple[str, ...]:
@@ -176,7 +175,7 @@ class SimulatedModel:
             seed = self.options.seed
             truth = self._truth.get(text, key(seed, "truth", text) % len(self.labels))
             group = key(seed, "group", truth, *words_of(text)[:1])
-            self._texts[text] = _TextKeys(key(seed, "text", text), group, truth, TextWords.of(text))
+            self._texts[text] = _TextKeys(key(seed, "text", text), group, truth)
         return self._texts[text]
 
     def _by_content(self, prompts: Prompts) -> list[tuple[Prompt, list[int]]]:
