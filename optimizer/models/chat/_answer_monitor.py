@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import random
-import re
 from collections import Counter
 from typing import TYPE_CHECKING, TypeVar
 
-from psopt.answers import ANSWER_FORMS, CUT_OFF, EMPTY, NO_LABEL_CURES, reader_for, shown
+from psopt.answers import ANSWER_FORMS, CUT_OFF, EMPTY, NO_LABEL_CURES, reader_for, shown, spoken
 from psopt.errors import ModelError, NoLabelsError, UnansweredError
 from psopt.tasks import LABEL
 
@@ -23,10 +22,7 @@ if TYPE_CHECKING:
 # label, the chance that twenty answers name none is about 1 %.
 FIRST = 20
 _EXAMPLES = 3  # answers that a message quotes
-# How reasoning begins: <think> and similar tags, Mistral's [THINK], gpt-oss's channel.
-_THINKS = re.compile(r"\s*(?:<(?:think|thinking|thought|reasoning)>|\[THINK\]|<\|channel\|>analysis)", re.IGNORECASE)
 T = TypeVar("T")
-_BEGINNING = 40  # characters, and tokens: more than the longest of these openings has
 
 
 class AnswerMonitor:
@@ -140,7 +136,8 @@ def check_probabilities(name: str, answer: Answer, *, of_labels: bool = True) ->
     """Raise ModelError if the probabilities of the labels, or else of its tokens, can't be read from an answer."""
     if (answer.logprobs if of_labels else answer.confidence) is None:
         raise ModelError(f"{name} sent no log-probabilities with its answers: leave --logprobs out")
-    if _THINKS.match("".join(token for token, _ in (answer.logprobs or ())[:_BEGINNING])):
+    written = "".join(token for token, _ in answer.logprobs or ())
+    if spoken(written) != written:
         raise ModelError(
             f"{name} thinks before it answers ({shown(answer.text)!r}), so that the probabilities of its first tokens"
             " say nothing about the labels: leave --logprobs out, or switch its thinking off"

@@ -65,14 +65,13 @@ def redacted(text: str, secrets: Iterable[str] = ()) -> str:
     >>> redacted("wrong key: sk-a1B2c3D4e5F6g7H8, 'max_tokens'", ["sk-a1B2c3D4e5F6g7H8", "token"])
     "wrong key: ***, 'max_tokens'"
     """
-    text = _ESCAPE.sub("", text)
-    text = "".join(character if character.isprintable() else " " for character in text)
+    text = one_line(_ESCAPE.sub("", text))
     for secret in sorted({*secrets, asker_key.get(), *secret_values(os.environ)} - {""}, key=len, reverse=True):
         if len(secret) >= _VERY_LONG or (len(secret) >= _LONG and _is_no_word(secret)):
             text = text.replace(secret, CUT)
         elif _is_no_word(secret):
             text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", CUT, text)
-    return one_line(text)[:_SHOWN]
+    return text[:_SHOWN]
 
 
 def secret_values(settings: Mapping[str, Any]) -> list[str]:
