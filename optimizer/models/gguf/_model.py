@@ -52,12 +52,9 @@ class GGUFModel(ScoringModel):
         import_extra("xllamacpp", f"the model {name}", "gguf")
         check_is_gguf(name, self._path)
         stat = self._path.stat()
-        super().__init__(name, f"{stat.st_size} {stat.st_mtime_ns}", cache=cache, likelihood=likelihood)
-
-    @property
-    def precision(self) -> str:
-        """What computes with the file, and how: other versions may round differently."""
-        return f"llama.cpp of xllamacpp {version('xllamacpp')}, {_WAY_OF_READING}"
+        # What computes with the file, and how: other versions may round differently
+        precision = f"llama.cpp of xllamacpp {version('xllamacpp')}, {_WAY_OF_READING}"
+        super().__init__(name, f"{stat.st_size} {stat.st_mtime_ns}", precision, cache=cache, likelihood=likelihood)
 
     @cached_property
     def weights(self) -> GGUFWeights:

@@ -69,12 +69,8 @@ class HFModel(ScoringModel):
         self._limit = TokenLimit(batch_tokens or _BATCH_TOKENS.get(self._device.type, _BATCH_TOKENS["cpu"]))
         self._source = find_source(name)
         check_is_causal(self._source)
-        super().__init__(self._source.name, self._source.version, cache=cache, likelihood=likelihood)
-
-    @property
-    def precision(self) -> str:
-        """The numbers' type in torch."""
-        return str(self._dtype)
+        precision = str(self._dtype)
+        super().__init__(self._source.name, self._source.version, precision, cache=cache, likelihood=likelihood)
 
     @cached_property
     def tokenizer(self) -> PromptTokenizer:

@@ -43,26 +43,25 @@ class ScoringModel:
     system messages may go into the user's. Where its answers are JSON, in a tag or on a last line, a label is scored
     after the opening, such as ``{"team": "``. A reason before it is not written, and a response format is ignored.
 
-    `version` distinguishes this model's scores from those of another model of the same name; they are kept in `cache`,
-    by default in memory. Raises InputError if `likelihood` is neither ``mean`` nor ``sum``; answering raises ModelError
-    if the model can't be loaded, or a prompt is too long for it.
+    `version` distinguishes this model's scores from those of another model of the same name, and `precision` says how
+    numbers are represented, where that changes scores; they are kept in `cache`, by default in memory. Raises
+    InputError if `likelihood` is neither ``mean`` nor ``sum``; answering raises ModelError if the model can't be
+    loaded, or a prompt is too long for it.
     """
 
     capabilities = Capabilities(has_probabilities=True, has_label_prior=True, has_longest=True)
 
-    def __init__(self, name: str, version: str, *, cache: AnswerCache | None = None, likelihood: str = "mean") -> None:
+    def __init__(
+        self, name: str, version: str, precision: str, *, cache: AnswerCache | None = None, likelihood: str = "mean"
+    ) -> None:
         if likelihood not in _SCORING:
             raise InputError(f"likelihood is {' or '.join(_SCORING)}, not {likelihood!r}")
         self.name = name
         self._version = version
+        self._precision = precision
         self._cache = cache or AnswerCache(None)
         self.likelihood = likelihood
         self.computed = 0  # answers that were not in the cache
-
-    @property
-    def precision(self) -> str:
-        """How numbers are represented, where that changes scores: part of the cache's keys."""
-        raise NotImplementedError
 
     @property
     def tokenizer(self) -> PromptTokenizer:
@@ -172,7 +171,7 @@ class ScoringModel:
         parts = {
             "model": self.name,
             "weights": self._version,
-            "precision": self.precision,
+            "precision": self._precision,
             "scoring": _SCORING[self.likelihood],
             "labels": list(_labels_in_answers(prompt)),
             **before,
