@@ -9,7 +9,7 @@ import pytest
 from psopt.errors import ModelError
 from psopt.models.chat import Answer, TransientError
 from psopt.models.chat._completion import ErrorInAnswerError, read_completion
-from psopt.models.chat._refusals import kind_of_refusal
+from psopt.models.chat._refusals import Refusal
 from psopt.search_spaces import Prompt
 
 from tests.models.conftest import model_at
@@ -136,7 +136,7 @@ def test_content_of_no_known_shape_is_a_fault(content: Any) -> None:
 def test_what_a_server_will_never_answer_is_told_from_what_it_does_not_know(
     status: int, message: str, kind: str | None
 ) -> None:
-    assert kind_of_refusal(status, message) == kind
+    assert Refusal(status, message).text_kind == kind
 
 
 def test_an_empty_answer_is_asked_for_once_more_and_one_lost_to_thinking_is_not(server: FakeServer) -> None:

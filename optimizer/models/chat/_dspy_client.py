@@ -16,13 +16,13 @@ from psopt.models.chat._client import (
     is_unreachable,
 )
 from psopt.models.chat._dialect import FEATURES, features_of, profile_of, refused_part, without_refused
-from psopt.models.chat._refusals import kind_of_refusal, read_refusal, retry_after
+from psopt.models.chat._refusals import read_refusal, retry_after
 from psopt.models.chat._secrets import is_secret, redacted, secret_values
 from psopt.models.chat._worker_pool import in_a_thread
 
 if TYPE_CHECKING:
     from psopt.models.chat._client import Query
-    from psopt.models.chat._refusals import Feature
+    from psopt.models.chat._refusals import Feature, Refusal
     from psopt.settings import LMConfig
 
 _BAD_REQUEST = 400
@@ -90,10 +90,11 @@ class DspyClient(ChatClient):
             response = self._lm(lm15.request_from_openai_chat(body))
         except (dspy.LMAuthError, dspy.LMBillingError, dspy.LMInvalidRequestError, dspy.LMConfigurationError) as error:
             message = self._safe(error)
-            if kind := kind_of_refusal(_BAD_REQUEST, message):
-                return Answer(None, unanswered=kind, reason=message)
+            refusal = read_refusal(_BAD_REQUEST, None, f"{type(error).__name__}: {error}")
+            if refusal.text_kind:
+                return Answer(None, unanswered=refusal.text_kind, reason=message)
             if isinstance(error, dspy.LMInvalidRequestError):
-                raise self._refusal(str(error), message, request) from None
+                raise self._explained(refusal, message, request) from None
             raise ModelRefusedError(f"{self.name}: {message}") from None
         except dspy.LMError as error:
             message = self._safe(error)
@@ -106,9 +107,8 @@ class DspyClient(ChatClient):
             ) from None
         return _read(response)
 
-    def _refusal(self, text: str, message: str, request: dict[str, Any]) -> Exception:
+    def _explained(self, refusal: Refusal, message: str, request: dict[str, Any]) -> Exception:
         """Say whether a refused request can be made in another way."""
-        refusal = read_refusal(_BAD_REQUEST, None, text)
         if named := refused_part(self, refusal, request, message, has_own_form="response_format" in request):
             return named
         kind = ModelRefusedError if refusal.is_about_the_model else UnclearRefusalError

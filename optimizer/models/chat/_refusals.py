@@ -84,8 +84,16 @@ class Refusal:
 
     @property
     def text_kind(self) -> str | None:
-        """Why this one text is refused for good, which says nothing about any other; see `kind_of_refusal`."""
-        return kind_of_refusal(self.status, self.text)
+        """Why this one text is refused for good, which says nothing about any other; None if it is not its fault.
+
+        >>> Refusal(400, "This model's maximum context length is 4096 tokens. However, you requested ..").text_kind
+        'context length'
+        >>> Refusal(400, "Unsupported parameter: 'seed'").text_kind is None
+        True
+        """
+        kind = next((kind for kind, words in _WORDS.items() if words.search(self.text)), None)
+        is_final = self.status in _FINAL or (self.status == _SERVER_ERROR and kind == CONTEXT_LENGTH)
+        return kind if is_final else None
 
     @property
     def is_about_the_model(self) -> bool:
@@ -112,22 +120,6 @@ class Refusal:
 
 def _found(pattern: str, text: str) -> re.Match[str] | None:
     return re.search(pattern, text, re.IGNORECASE)
-
-
-def kind_of_refusal(status: int, message: str) -> str | None:
-    """Say why a text is refused for good, by the HTTP status and what the server said, including its code.
-
-    None if the refusal is not the text's fault.
-
-    >>> kind_of_refusal(400, "This model's maximum context length is 4096 tokens. However, you requested ..")
-    'context length'
-    >>> kind_of_refusal(400, "Unsupported parameter: 'seed'") is None
-    True
-    """
-    kind = next((kind for kind, words in _WORDS.items() if words.search(message)), None)
-    if status in _FINAL or (status == _SERVER_ERROR and kind == CONTEXT_LENGTH):
-        return kind
-    return None
 
 
 def read_refusal(status: int, body: Any, text: str) -> Refusal:
