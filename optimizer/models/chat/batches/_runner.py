@@ -212,7 +212,6 @@ class BatchRunner:
         batch = OpenBatch(
             uuid.uuid4().hex,
             self._client.endpoint,
-            self._client.name,
             self._client.owner,
             tuple(key.hex() for key in lines),
             most_tokens=most.tokens,

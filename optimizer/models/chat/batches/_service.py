@@ -140,9 +140,7 @@ class OpenBatch:
     """A batch that was sent, or was about to be."""
 
     tag: str  # psopt's own name for it, which the server keeps with it
-    # Where it is, and which model it asks
-    server: str
-    model: str
+    server: str  # where it is
     owner: str  # a hash of the key that opened it
     keys: tuple[str, ...]  # the answers' keys, hexadecimal, in the order of the lines
     id: str = ""  # the server's name for it; empty until that is known
