@@ -141,6 +141,13 @@ def test_a_batch_that_the_server_refuses_ends_the_run(place: Place) -> None:
     assert place.files() == []
 
 
+def test_a_file_that_the_server_refuses_ends_the_run(place: Place) -> None:
+    place.server.change(batch_most_bytes=100)
+    with pytest.raises(ModelError, match="answered HTTP 400 for openai/test: The file has no purpose 'batch', or is"):
+        place.predict()
+    assert place.files() == []
+
+
 def test_expired_batches_without_answers_end_the_grid(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     async def nothing(*_: object) -> bytes:
         return b""

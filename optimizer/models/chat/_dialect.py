@@ -62,7 +62,7 @@ def _both(body: Body) -> bool:
 
 
 def _roles(body: Body) -> list[str]:
-    return [message["role"] for message in body["messages"]]
+    return [message["role"] for message in body.get("messages", ())]  # there are none where files or batches are asked
 
 
 _IN_BOTH = rf"(?s)(?=.*({_STRUCTURED}))(?=.*{_LOGPROBS})"
