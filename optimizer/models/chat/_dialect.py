@@ -9,13 +9,13 @@ from operator import eq
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.errors import InputError
-from psopt.models.chat._client import ModelRefusedError, UnsupportedError
+from psopt.models.chat._client import ChatClient, ModelRefusedError, UnsupportedError
 from psopt.models.chat._refusals import Feature
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
 
-    from psopt.models.chat._client import ChatClient, Query
+    from psopt.models.chat._client import Query
     from psopt.models.chat._refusals import Refusal
     from psopt.search_spaces import Messages
     from psopt.settings import LMConfig
@@ -187,32 +187,34 @@ def profile_of(model: str) -> Profile:
     return next((profile for profile in PROFILES if re.match(profile.names, name)), Profile(""))
 
 
-class Dialect:
-    """Writes requests, and learns what to leave out."""
+class ChatCompletionsClient(ChatClient):
+    """A client that writes requests in OpenAI's protocol, and learns what to leave out."""
+
+    features = tuple(feature.name for feature in FEATURES)
 
     def __init__(self, model: str, options: LMConfig) -> None:
-        self._model = model
+        self.model = model
         self._options = options
         self._profile = profile_of(model)
         self._extra = dict(options.extra_body or {})
-        self.refused: set[str] = set()  # features that requests are written without
+        self.refused: set[str] = set()
         self._own_forms: list[Any] = []
 
-    def negotiable(self, body: Body) -> list[Feature]:
+    def negotiable(self, request: Body) -> list[Feature]:
         """Return the features of a request that it can do without, except what the user has set."""
         own = {*self._extra}
-        if self.has_own_form(body):
+        if self.has_own_form(request):
             own.add("response_format")
-        return [feature for feature in features_of(body) if feature.field not in own]
+        return [feature for feature in features_of(request) if feature.field not in own]
 
     def has_own_form(self, body: Body) -> bool:
         """Whether a request's response format is the user's and not psopt's."""
         return body.get("response_format") in self._own_forms
 
-    def body(self, query: Query) -> Body:
+    def request(self, query: Query) -> Body:
         """Write the body of a chat completion; raises ModelRefusedError if it wants probabilities that can't be had."""
         temperature = self._options.temperature if query.temperature is None else query.temperature
-        body: Body = {"model": self._model, "messages": query.messages, "temperature": temperature}
+        body: Body = {"model": self.model, "messages": query.messages, "temperature": temperature}
         seed = self._profile.seed
         if not self._lacks(seed):
             body[seed] = self._options.request_seed + query.asking
@@ -256,7 +258,7 @@ class Dialect:
         return ALTERNATIVES
 
     def _no_logprobs(self) -> ModelRefusedError:
-        return ModelRefusedError(f"{self._model} gives no log-probabilities at this server: leave --logprobs out")
+        return ModelRefusedError(f"{self.model} gives no log-probabilities at this server: leave --logprobs out")
 
     def _add_form(self, body: Body, labels: Sequence[str]) -> None:
         """Restrict the answer to the labels, or at least to JSON; OpenAI and DeepSeek then want it in the messages."""

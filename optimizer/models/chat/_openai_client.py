@@ -18,7 +18,6 @@ from psopt.models.chat._address import azure_address, openai_address
 from psopt.models.chat._client import (
     TOO_MANY,
     Answer,
-    ChatClient,
     ModelRefusedError,
     NotThereError,
     TransientError,
@@ -28,7 +27,13 @@ from psopt.models.chat._client import (
     passes,
 )
 from psopt.models.chat._completion import ErrorInAnswerError, read_completion, read_json
-from psopt.models.chat._dialect import BOTH, FEATURES, Dialect, asks_for_tokens_alone, labels_asked_for, refused_part
+from psopt.models.chat._dialect import (
+    BOTH,
+    ChatCompletionsClient,
+    asks_for_tokens_alone,
+    labels_asked_for,
+    refused_part,
+)
 from psopt.models.chat._label_probabilities import kept_places
 from psopt.models.chat._refusals import read_refusal, retry_after
 from psopt.models.chat._secrets import asker_key, redacted
@@ -40,8 +45,7 @@ if TYPE_CHECKING:
 
     import httpx2
     from psopt.models.chat._address import Address
-    from psopt.models.chat._client import Query
-    from psopt.models.chat._refusals import Feature, Refusal
+    from psopt.models.chat._refusals import Refusal
     from psopt.settings import LMConfig
 
 # Nothing for this key, no such address or thing, no such method (a proxy's way to say so), not implemented.
@@ -51,30 +55,19 @@ _LISTING = 10.0  # seconds for the list of models, which only improves a message
 _MOST_LISTED = 5  # models, in one line
 
 
-class OpenAIClient(ChatClient):
+class OpenAIClient(ChatCompletionsClient):
     """Chat completions, restricted to the labels where the server can; later requests leave out what it has refused."""
 
-    features = tuple(feature.name for feature in FEATURES)
-
     def __init__(self, model: str, options: LMConfig, kind: str = "openai") -> None:
+        super().__init__(model, options)
         address_of = azure_address if kind == "azure" else openai_address
         self._address = address_of(model, options)
         self.safe = self._address.safe
-        self.model = model
         self.name = f"{kind}/{model}"
         self.endpoint: str = self._address.endpoint
         self.is_azure = kind == "azure" or bool(self._address.key_header)
         # Distinguishes keys without revealing them
         self.owner = hashlib.sha256("\n".join(self._address.secrets).encode()).hexdigest()[:16]
-        self._options = options
-        self._dialect = Dialect(model, options)
-        self.refused = self._dialect.refused
-
-    def request(self, query: Query) -> dict[str, Any]:
-        return self._dialect.body(query)
-
-    def negotiable(self, request: dict[str, Any]) -> list[Feature]:
-        return self._dialect.negotiable(request)
 
     def prepare(self) -> None:
         """Import the client: that takes a second, which must not count as part of the first answer's time."""
@@ -165,10 +158,11 @@ class OpenAIClient(ChatClient):
         status = refusal.status
         if status == HTTPStatus.TOO_MANY_REQUESTS and "insufficient_quota" in refusal.text:
             return ModelRefusedError(f"{self.endpoint}: the quota is used up: {message}")
-        if refusal.is_about_the_request:
-            has_own_form = self._dialect.has_own_form(request)
-            if error := refused_part(self, refusal, request, message, has_own_form=has_own_form):
-                return error
+        has_own_form = self.has_own_form(request)
+        if refusal.is_about_the_request and (
+            error := refused_part(self, refusal, request, message, has_own_form=has_own_form)
+        ):
+            return error
         if passes(status):
             overloaded = status in TOO_MANY or (status == HTTPStatus.SERVICE_UNAVAILABLE and wait is not None)
             return TransientError(f"HTTP {status}: {message}", wait=wait, overloaded=overloaded, status=status)
