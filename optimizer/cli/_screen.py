@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from psopt.answers import AnswerType
 from psopt.cli._plan_lines import UNKNOWN_MINUTES, dollars, rounded, span
-from psopt.cli._remaining import RemainingColumn
 from psopt.cli._tables import plain_console
 from psopt.evaluation import OBJECTIVES, measure_names, na_note, objective_values
 from psopt.models.chat import Usage
 from psopt.runs.planning import Plan, time_line
 from psopt.search import Candidate, Observer
 from psopt.text import shell_line
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Task as Bar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,51 +23,21 @@ if TYPE_CHECKING:
     from psopt.runs import CostEstimate
     from psopt.search.racing import StoppedCandidate
     from psopt.tasks import Task
+    from rich.text import Text
 
 
-# The estimate weighs as much as this many observed candidates; chosen.
-_PRIOR = 3
-# The baseline and two others are asked on their whole grids, so they do not represent racing candidates.
-_WHOLE = 3
 _ENOUGH = 50  # calls needed to time answers; fewer are mostly the first ones, which are sent one by one
 _WIDE = 120  # columns needed for scores, tokens, money and times next to a bar
 
 
-class Expected:
-    """An estimate that is compared with the actual cost of a run.
+class _RemainingColumn(TimeRemainingColumn):
+    """The remaining time: of a search by its calls, where they are counted, since trials differ a hundredfold."""
 
-    A candidate that stops takes few calls, and one that continues takes many. So the mean of the candidates so far is
-    expected for the rest.
-    """
-
-    def __init__(self, estimate: CostEstimate) -> None:
-        self.estimate = estimate  # made before the first call
-        self._made = 0  # calls made when the latest candidate or phase was reported
-        self._asked: list[int] = []  # calls of each candidate that raced
-        self._left: float | None = None  # calls that were left at that time
-
-    def begin_phase(self, usage: Usage) -> None:
-        """The calls since the last candidate were for something else, such as a diagnosis."""
-        if self._left is not None:
-            self._left = self.calls_left(usage)
-        self._made = usage.made
-
-    def count_candidate(self, usage: Usage, n_done: int, n_total: int) -> None:
-        """Count one more candidate, completely evaluated or stopped."""
-        if n_done > _WHOLE:
-            self._asked.append(usage.made - self._made)
-        self._made = usage.made
-        n_left = max(0, n_total - n_done)
-        a_candidate = (_PRIOR * self.estimate.candidate_calls + sum(self._asked)) / (_PRIOR + len(self._asked))
-        search = a_candidate * n_left + self.estimate.diagnosis_calls * n_left / max(1, n_total)
-        self._left = search + self.estimate.final_calls
-
-    def calls_left(self, usage: Usage) -> float:
-        """About how many calls are left."""
-        if self._left is None:
-            few, many = self.estimate.calls_range
-            return max(0.0, (few + many) / 2 - usage.made)
-        return max(0.0, self._left - (usage.made - self._made))
+    def render(self, task: Bar) -> Text:
+        """Render the column for one bar."""
+        calls: Bar | None = task.fields.get("calls")
+        is_counted = calls is not None and 0 < calls.completed < (calls.total or 0)
+        return super().render(calls if calls and is_counted else task)
 
 
 class Screen(Observer):
@@ -82,25 +52,25 @@ class Screen(Observer):
             MofNCompleteColumn(),
             TextColumn("{task.fields[best]}"),
             TimeElapsedColumn(),
-            RemainingColumn(),
+            _RemainingColumn(),
             console=self._err,
             transient=True,
             disable=quiet or not self._err.is_terminal,
         )
-        self._trials = self._progress.add_task("trials", total=None, best="")
+        self._calls = self._progress.add_task("calls", total=None, visible=False, best="")
+        self._trials = self._progress.add_task("trials", total=None, best="", calls=self._progress.tasks[0])
         self._reading = self._progress.add_task("texts read", total=None, visible=False, best="")
         self._folder: Path | None = None
         self._best: dict[str, float] = {}  # of each objective
-        self._expected: Expected | None = None
+        self._estimate: CostEstimate | None = None
         self._expectations: Sequence[str] = ()
-        self._begun: tuple[float, int] | None = None  # when timing of answers began, and the calls made by then
+        self._begun, self._made_before = 0.0, 0  # when the search began, and the calls made by then
         self._quality = "F1"
 
     def expect(self, estimate: CostEstimate, lines: Sequence[str]) -> None:
         """Say, as the run starts, what it is expected to take, and compare the run with that."""
-        expected = self._expected = Expected(estimate)
-        self._expectations = lines
-        self._progress.update(self._trials, work=lambda: (self._usage.made, expected.calls_left(self._usage)))
+        self._estimate, self._expectations = estimate, lines
+        self._progress.update(self._calls, total=estimate.calls_expected)
 
     @property
     def _is_wide(self) -> bool:
@@ -112,12 +82,16 @@ class Screen(Observer):
         return self.budget.usage if self.budget else Usage()
 
     @property
+    def _n_made(self) -> int:
+        """The calls since the search began: a resumed one has made others before."""
+        return self._usage.made - self._made_before
+
+    @property
     def spent(self) -> str:
         """What was planned and spent, in one line, with failed calls apart; empty without a plan or calls."""
-        usage = self._usage
-        if self._expected is None or not (usage.made or usage.failed):
+        usage, estimate = self._usage, self._estimate
+        if estimate is None or not (usage.made or usage.failed):
             return ""
-        estimate = self._expected.estimate
         few, many = estimate.calls_range
         planned = f"about {rounded(estimate.calls_expected)} calls"
         if few != many:
@@ -162,19 +136,17 @@ class Screen(Observer):
             self._say(f"Run directory: {folder}")
         for line in self._expectations:
             self._say(f"Expected: {line}", in_whole=False)
-        if UNKNOWN_MINUTES in self._expectations and self.budget is not None:
-            self._begun = (monotonic(), self.budget.usage.made)
+        self._begun, self._made_before = monotonic(), self._usage.made
 
     def phase(self, what: str) -> None:
         """Show what is being done."""
-        if self._expected is not None:
-            self._expected.begin_phase(self._usage)
         self._progress.update(self._reading, visible=False)
         self._say(f"· {what}", style="dim", in_whole=False)
 
     def answers(self, done: int, total: int) -> None:
         """Show the progress of a long reading."""
         self._progress.update(self._reading, completed=done, total=total, visible=True)
+        self._progress.update(self._calls, completed=self._n_made)
 
     def trial(self, candidate: Candidate, n_done: int, n_total: int) -> None:
         """Advance the bar, with the best value of each objective so far."""
@@ -192,18 +164,14 @@ class Screen(Observer):
 
     def _say_minutes(self) -> None:
         """Say once how long the rest takes, if that was unknown before the first answers."""
-        if self._begun is None or self._expected is None:
+        if self._estimate is None or UNKNOWN_MINUTES not in self._expectations or self._n_made < _ENOUGH:
             return
-        began, made_before = self._begun
-        minutes = (monotonic() - began) / 60
-        n_made = self._usage.made - made_before
-        if n_made >= _ENOUGH and minutes > 0:
-            self._begun = None
-            self._say(f"The rest takes {time_line(self._expected.calls_left(self._usage), n_made / minutes)}")
+        self._expectations = ()
+        per_minute = 60 * self._n_made / (monotonic() - self._begun)
+        self._say(f"The rest takes {time_line(max(0, self._estimate.calls_expected - self._n_made), per_minute)}")
 
     def _move_on(self, n_done: int, n_total: int) -> None:
-        if self._expected is not None:
-            self._expected.count_candidate(self._usage, n_done, n_total)
+        self._progress.update(self._calls, completed=self._n_made)
         self._progress.update(self._reading, visible=False)
         self._progress.update(self._trials, completed=n_done, total=n_total, best=self._in_short())
 

@@ -142,24 +142,6 @@ class CostEstimate:
         return self.expected.calls
 
     @property
-    def candidate_calls(self) -> float:
-        """Calls to be sent for one candidate, averaged over those that stop and those that don't."""
-        return self._sent(CANDIDATES) / max(1, self.candidates)
-
-    @property
-    def diagnosis_calls(self) -> int:
-        """Calls to be sent for all diagnoses of the search."""
-        return self._sent(FIRST_DIAGNOSIS, DIAGNOSES)
-
-    @property
-    def final_calls(self) -> int:
-        """Calls to be sent when the search is over: the test, and what else the report shows."""
-        return self._sent(BASELINE_TEST, FRONT_TEST, LAST_DIAGNOSIS, LEFT_OUT)
-
-    def _sent(self, *names: str) -> int:
-        return sum(phase.expected.calls for phase in self.phases if phase.what in names)
-
-    @property
     def calls_range(self) -> tuple[int, int]:
         """Requests that must be sent, least and most."""
         return self.least.calls, self.most.calls
