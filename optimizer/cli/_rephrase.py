@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from psopt.cli._measuring import data_for, prompt_lines, read_all, read_prompts
 from psopt.cli._options import CacheDir, DryRun, Json, Seed
-from psopt.cli._tables import plain_console
-from psopt.cli._task_and_prompts import data_for, prompt_lines, read_all, read_prompts
+from psopt.cli._tables import without_controls
 from psopt.cli._typer import UsageError
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import print_json, write_file
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from psopt.rephrasings import RephrasingSet, Segment, Verdict
     from psopt.runs import PromptSource, TaskPrompt
     from psopt.tasks import Task
-    from rich.console import Console
 
     Message = tuple[str, list[Segment]]
     """A message's role, and its segments."""
@@ -42,8 +41,6 @@ Show = Annotated[bool, flag("Output", "Show what of --prompt is rephrased and wh
 Out = Annotated[Path | None, flag("Output", "A new file for them", "FILE", dir_okay=False, show_default="the screen")]
 
 _NO_DATA = DataOptions("")  # --show needs none
-_STYLES = {"rephrased": "bold green", "kept": "dim", "field": "cyan", "slot": "magenta"}
-_MEANINGS = {"field": "field of the data", "slot": "place for edits"}
 
 
 @verb("psopt rephrase --dataset tickets.csv --rephraser openai/gpt-5.4-mini --out rephrasings.json")
@@ -138,7 +135,6 @@ def _show_prompt(source: PromptSource, task: Task | None, *, as_json: bool) -> i
     if as_json:
         print_json(_as_data(str(source.path), shown, messages))
         return 0
-    console = plain_console()
     for line in prompt_lines(source, shown.prompt, shown.notes):
         typer.echo(line, err=True)
     if not any(segment.kind == "rephrased" for segment in segments):
@@ -146,11 +142,8 @@ def _show_prompt(source: PromptSource, task: Task | None, *, as_json: bool) -> i
     added = len((*shown.prompt.definitions, *shown.prompt.notes, *shown.prompt.examples))
     if shown.prompt.template is not None and added:
         typer.echo(f"What was added to it ({added} edits) is the same in all rephrasings, and left out here.", err=True)
-    if console.color_system is None or console.no_color:
-        typer.echo("Rephrased: what stands between <rephrase> and </rephrase>. Edits go to {{psopt...}}.", err=True)
-        typer.echo("\n\n".join(_marked(messages)))
-    else:
-        _show_coloured(console, messages)
+    typer.echo("Rephrased: what stands between <rephrase> and </rephrase>. Edits go to {{psopt...}}.", err=True)
+    typer.echo(without_controls("\n\n".join(_marked(messages))))
     return 0
 
 
@@ -162,18 +155,6 @@ def _marked(messages: Sequence[Message]) -> Iterator[str]:
         text = marked_text(segments).rstrip("\n")
         is_alone = len(messages) == 1 and role == "user"
         yield text if is_alone else f"[{role}]\n{text}"
-
-
-def _show_coloured(console: Console, messages: Sequence[Message]) -> None:
-    from rich.text import Text
-
-    console.print(Text("  ").join(Text(_MEANINGS.get(kind, kind), style) for kind, style in _STYLES.items()))
-    for role, segments in messages:
-        text = Text.assemble(*((segment.text, _STYLES[segment.kind]) for segment in segments))
-        text.rstrip()
-        console.print()
-        console.print(Text(f"[{role}]", "bold"))
-        console.print(text)
 
 
 def _as_data(path: str, shown: TaskPrompt, messages: Sequence[Message]) -> dict[str, Any]:
@@ -191,5 +172,5 @@ def _as_data(path: str, shown: TaskPrompt, messages: Sequence[Message]) -> dict[
 
 
 def _segment(segment: Segment) -> dict[str, Any]:
-    data = {"text": segment.text, "kind": segment.kind, "passage": segment.passage}
-    return {name: value for name, value in data.items() if value is not None}
+    data = {"text": segment.text, "kind": segment.kind}
+    return data if segment.passage is None else {**data, "passage": segment.passage}
