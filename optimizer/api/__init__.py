@@ -23,7 +23,7 @@ from psopt.api._migrate import (
 from psopt.api._optimize import optimize, run
 from psopt.api._planning import plan_run
 from psopt.api._progress import SearchBar
-from psopt.api._prompts import prompt_to_show
+from psopt.api._prompts import as_measured, prompt_to_show
 from psopt.api._rephrase import rephrase
 from psopt.api._resume import load_run, resume, settings_to_resume, worker
 from psopt.api._searching import search_in

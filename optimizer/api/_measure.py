@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from psopt.tasks import Sample, Task
 
 
-_DEFAULT_MODEL = "minilm"
-
-
 def measure(
     task: Task,
     prompt: AnyPrompt | None = None,
@@ -100,10 +97,9 @@ def model_for(
     if model is not None:
         return model, options
     sources = [read_source(prompt, prompt_options) for prompt in prompts if prompt is not None]
-    measured_sources = [source for source in sources if source.measured]
-    if not measured_sources:
-        return _DEFAULT_MODEL, options
-    measured = as_measured(measured_sources)
+    if not any(source.measured for source in sources):
+        return "minilm", options
+    measured = as_measured(sources)
     usual, lm = LMConfig(), options.lm
     as_then = {name: how for name, how in measured.options.items() if getattr(lm, name) == getattr(usual, name)}
     return measured.model, replace(options, lm=replace(lm, **as_then))

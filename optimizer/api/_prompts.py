@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,19 +46,38 @@ def own_prompt(
     return read_source(prompt, options).for_task(task)
 
 
-def as_measured(sources: Sequence[PromptSource]) -> Measured:
-    """How prompts were measured, or are asked by their configuration.
+def as_measured(sources: Sequence[PromptSource], given: Collection[str] = ()) -> Measured:
+    """How prompts were measured, or are asked by their configuration: as far as they say it.
 
-    Raises InputError if that is not known, no name loads the model, or they were measured differently.
+    Raises InputError if none does, no name loads the model, or they were measured differently; options that are `given`
+    may differ.
     """
-    first, *others = sources
-    measured = first.measured
-    if measured is None or not measured.by_name or measured.program is not None:
-        raise InputError(f"prompt {first.path} does not say which model it is for: give model=..")
-    for other in others:
-        if other.measured is not None and other.measured.deciding != measured.deciding:
-            raise InputError(f"prompts {first.path} and {other.path} were measured differently: give model=.. for both")
-    return measured
+    measured = [(source, source.measured) for source in sources if source.measured is not None]
+    if not measured:
+        source = sources[0]
+        fault = f"prompt {source.model_file or source.path} does not say which model it is for"
+        raise InputError(f"{', '.join(filter(None, (fault, source.model_note)))}: give --model")
+    for source, how in measured:
+        if how.program is not None:
+            raise InputError(
+                f"prompt {source.path} is that of a DSPy program ({how.program}), run by {how.model}: use the program "
+                "(psopt export RUN --format dspy), or give --model to try its text as a prompt of psopt's"
+            )
+        if not how.by_name:
+            raise InputError(
+                f"prompt {source.path} was measured with a model object in Python ({how.model}), which no name loads: "
+                "give --model"
+            )
+    (first, how), *others = measured
+    for other, different in others:
+        for name in dict.fromkeys((*how.deciding, *different.deciding)):
+            ours, theirs = how.deciding.get(name), different.deciding.get(name)
+            if ours != theirs and name.replace("server", "api_base") not in given:
+                raise InputError(
+                    f"the prompts were measured differently, {first.path} with {name} {ours}, {other.path} with "
+                    f"{theirs}: give --model, and how both are to be asked"
+                )
+    return how
 
 
 def file_of(prompt: AnyPrompt | None) -> str:

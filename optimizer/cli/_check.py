@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from xml.etree import ElementTree as ET
 
 import typer
-from psopt.cli._model_choice import choose_model
+from psopt.cli._measuring import choose_model, read_measuring, reading_bar
 from psopt.cli._options import DryRun, OutputOptions, Prompt, PromptModel, Strategy
-from psopt.cli._remaining import reading_bar
-from psopt.cli._task_and_prompts import read_measuring
 from psopt.cli._typer import UsageError, is_given
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import check_writable, print_json, tell, wrapped, write_whole

@@ -1,4 +1,4 @@
-"""`psopt classify`."""
+"""A prompt at work: `psopt classify`, and `psopt serve` for requests."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from psopt.cli._model_choice import ModelChoice, choose_model
-from psopt.cli._options import OutputOptions, Pick
-from psopt.cli._remaining import reading_bar
+from psopt.cli._measuring import ModelChoice, choose_model, prompt_lines, read_prompts, reading_bar
+from psopt.cli._options import Json, OutputOptions, Pick
 from psopt.cli._tables import without_controls
-from psopt.cli._task_and_prompts import prompt_lines, read_prompts
 from psopt.cli._typer import UsageError, is_given
 from psopt.cli._verb import flag, verb
-from psopt.cli._writing import as_json_text, tell, with_version, wrapped
-from psopt.errors import DataError, InputError
+from psopt.cli._writing import as_json_text, print_json, tell, with_version, wrapped
+from psopt.errors import DataError, InputError, import_extra
 from psopt.settings import AnsweringOptions, LMConfig, PersonOptions, PromptOptions
 from psopt.text import as_text, read_text
 
@@ -37,6 +35,17 @@ File = Annotated[
     ),
 ]
 Prompt = Annotated[str, flag("Prompt", "A run directory, a prompt's JSON, or with --label your own prompt.", "P")]
+Source = Annotated[str, typer.Argument(metavar="PROMPT", help="A run directory, or a prompt's JSON.")]
+Host = Annotated[str, flag("Server", "The address to listen at; 0.0.0.0 for all of this machine.", "HOST")]
+Port = Annotated[int, flag("Server", "The port to listen at; 0 for a free one.", "PORT", min=0, max=65535)]
+MostWaiting = Annotated[
+    int, flag("Server", "Texts that may wait; others are told to ask again (429).", "N", min=1, flags="--max-waiting")
+]
+ClientKeys = Annotated[bool, flag("Server", "Ask the model with the key that each request bears; none is kept.")]
+
+# Groups of texts that are sent to a server at the same time: with 8 to 32 the rate stayed within a tenth (64
+# connections). A model in this process reads one group at a time.
+_GROUPS = 16
 
 
 @verb("cat new.txt | psopt classify --prompt runs/tickets --wordings 5 --abstain 0.2 -")
@@ -176,3 +185,51 @@ def read_texts(file: Path, source: PromptSource, inputs: Sequence[str]) -> tuple
     if not texts:
         raise InputError("there is no text to classify: one per line is expected")
     return texts, columns
+
+
+@verb("psopt serve runs/tickets --port 8080")
+def serve(
+    *,
+    prompt: Source,
+    pick: Pick = "recommended",
+    reading: PromptOptions,
+    answering: AnsweringOptions,
+    host: Host = "127.0.0.1",
+    port: Port = 8080,
+    most_waiting: MostWaiting = 1000,
+    client_keys: ClientKeys = False,
+    lm: LMConfig,
+    as_json: Json = False,
+) -> int:
+    """Answer OpenAI's clients with a run's prompt: the text is the last message, the label is the answer.
+
+    The answer has the headers `x-psopt-agreement` and `x-psopt-sensitivity`, which are useful with --wordings. /health
+    shows how many texts are waiting. At SIGTERM, accepted texts are answered before the process ends.
+    """
+    import_extra("uvicorn", "psopt serve", "serve")
+    from psopt.api import input_columns
+    from psopt.models.chat import asks_in_chat
+    from psopt.serving import serve as answer_requests
+    from psopt.tasks import texts_of_records
+
+    (source,) = read_prompts([prompt_file(prompt, pick)], reading)
+    columns = input_columns(source, answering.inputs)
+    # A prompt that names columns is read together with a row that has them.
+    row = texts_of_records([dict.fromkeys(columns.names, "..")], columns) if columns.names else []
+    classifier, _ = classifier_for(source, columns, answering, row, lm)
+
+    def say(address: str) -> None:
+        if as_json:
+            print_json({"url": f"{address}/v1", "prompt": classifier.prompt.id}, indent=None)
+        tell(f"answering at {address}/v1 with prompt {classifier.prompt.id}")
+
+    answer_requests(
+        classifier,
+        host=host,
+        port=port,
+        n_threads=_GROUPS if asks_in_chat(classifier.model) else 1,
+        most_waiting=most_waiting,
+        passes_keys=client_keys,
+        on_ready=say,
+    )
+    return 0

@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from psopt.cli._model_choice import calibration_note
+from psopt.cli._measuring import calibration_note, read_measuring, reading_bar
 from psopt.cli._options import DryRun, OutputOptions, PromptModel, Strategy
-from psopt.cli._remaining import reading_bar
 from psopt.cli._tables import new_table, print_sentences, print_table, result_console, with_interval
-from psopt.cli._task_and_prompts import read_measuring
 from psopt.cli._typer import UsageError
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import check_writable, print_json, tell, write_file

@@ -6,10 +6,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from psopt.cli._measuring import Measuring, read_measuring, reading_bar
 from psopt.cli._options import DryRun, OutputOptions, Prompt, PromptModel, Strategy
-from psopt.cli._remaining import reading_bar
 from psopt.cli._tables import is_wrapped, print_sentences, print_table, result_console
-from psopt.cli._task_and_prompts import Measuring, read_measuring
 from psopt.cli._typer import UsageError
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import as_json_text, print_json, with_version, write_file

@@ -1,4 +1,4 @@
-"""`psopt export`."""
+"""A prompt out of a run: `psopt select` chooses it, `psopt export` prints it."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from psopt.cli._options import CacheDir, Pick, RunFolder
-from psopt.cli._tables import plain_console
+from psopt.cli._options import CacheDir, OutputOptions, Pick, RunFolder
+from psopt.cli._tables import new_table, plain_console, print_table, result_console
 from psopt.cli._verb import Changes, flag, verb
 from psopt.cli._writing import as_json_text, is_utf8, print_json, write_file, write_whole
 from psopt.errors import InputError
 from psopt.settings import LMConfig
-from psopt.text import counted, one_line
+from psopt.text import counted, one_line, shell_line
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from psopt.api import Exported
     from psopt.runs import WrittenForm
 
@@ -55,6 +57,7 @@ WithoutEdits = Annotated[
     flag("Prompt", "Leave an edit out, by its id (see --why); may be repeated. What is left was not measured.", "EDIT"),
 ]
 Json = Annotated[bool, flag("Output", "Print the prompt with its edits and scores as JSON.", flags="--json")]
+Query = Annotated[str, typer.Argument(metavar="WISH", help="What is asked of it; see above.")]
 _MOST_SHOWN = 3  # answers that differ; their total number is also shown
 
 
@@ -214,3 +217,44 @@ def _print_diff(diff: str) -> None:
         console.print(line, style="bold", soft_wrap=True)
     for line in lines[2:]:
         console.print(line, style=styles.get(line[:1], ""), soft_wrap=True)
+
+
+@verb("psopt select runs/trec-minilm 'max F1 with S <= .05 and tokens < 500'")
+def select(*, run: RunFolder, query: Query = "knee", output: OutputOptions) -> int:
+    """Select a prompt of a run's front by what is asked of it, and print its id and scores.
+
+    WISH is something like 'max F1 with S <= .05': the best by one measure among prompts within bounds on others.
+    Measures are F1, S, C and tokens (the prompt's length), all on val, so that test does not influence the choice. Or:
+    knee (the default), recommended, short, f1, sensitivity, consistency, an id.
+    """
+    from psopt.runs import read_entry
+
+    entry = read_entry(run, query)
+    if output.as_json:
+        print_json({"run": str(run), "wish": query, **entry})
+    elif output.quiet:
+        typer.echo(entry["id"])
+    else:
+        _show_entry(run, entry)
+    return 0
+
+
+def _show_entry(run: Path, entry: Mapping[str, Any]) -> None:
+    from psopt.evaluation import measure_names, objective_values
+    from psopt.runs import MANIFEST, RunDirectory, quality_name
+
+    console = result_console()
+    quality = quality_name(RunDirectory.open(run).read_json(MANIFEST))
+    objectives = list(objective_values(entry["val"]))
+    measures = [measure_names(quality)[name] for name in objectives]
+    title = f"{entry['id']}: {len(entry['edits'])} edits"
+    table = new_table(title, texts=["in percent"], numbers=measures, is_narrow=False)
+    for split in ("val", "test"):
+        scores = entry[split]
+        if scores is not None:
+            table.add_row(split, *(f"{100 * scores[name]:.1f}" for name in objectives))
+    print_table(console, table)
+    n_tokens = entry["length"]["tokens"]
+    console.print(f"About {n_tokens} tokens, without a text. Chosen on val; test was unseen by the choice.")
+    take = shell_line(["psopt", "export", run, "--pick", entry["id"]])
+    console.print(f"Next: {take}", soft_wrap=True)

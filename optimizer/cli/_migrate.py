@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from psopt.cli._interrupting import INTERRUPTED
-from psopt.cli._model_choice import choose_model
+from psopt.cli._measuring import choose_model, reading_bar
 from psopt.cli._options import CacheDir, DryRun, OutputOptions, Pick, RunFolder, Verbose
-from psopt.cli._remaining import reading_bar
 from psopt.cli._tables import new_table, print_sentences, print_table, result_console
 from psopt.cli._verb import flag, verb
 from psopt.cli._writing import print_json, tell
@@ -89,12 +88,12 @@ def _search(
 ) -> int:
     """Search from the run's prompt, and show how what is found compares with the old model; also at a limit."""
     from psopt.api import migration_of
-    from psopt.cli._run import run as start_search
+    from psopt.cli._run import run_search
 
     hushed = replace(output, as_json=False, quiet=output.silent)
     limit: BudgetReachedError | None = None
     try:
-        code = start_search(
+        code = run_search(
             start.settings, folder, cache_dir, hushed, resume=resume, force=False, task=start.task, verbose=verbose
         )
     except BudgetReachedError as error:

@@ -44,7 +44,7 @@ def show_run_estimate(
     return show_estimate(estimate, settings.model, settings.lm, as_json=as_json, plan=plan)
 
 
-def run(
+def run_search(
     settings: RunSettings,
     out: Path | None,
     cache_dir: Path | None,

@@ -1,23 +1,29 @@
-"""`psopt schema`."""
+"""What programs are told of psopt: `psopt schema`, `psopt skill` for coding agents, `psopt completion` for shells."""
 
 import functools
 import re
 import tomllib
 from importlib.resources import files
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import typer
 from psopt.cli._config_file import config_schema
 from psopt.cli._options import Json
-from psopt.cli._verb import verb
-from psopt.cli._writing import as_json_text, print_json
-from psopt.errors import UnknownNameError
+from psopt.cli._typer import script_for
+from psopt.cli._verb import flag, verb
+from psopt.cli._writing import as_json_text, print_json, print_result, write_file
+from psopt.errors import InputError, UnknownNameError
 
 Name = Annotated[
     str | None,
     typer.Argument(
         metavar="NAME", help="A command or file, config for what --config takes; without one, all are listed."
     ),
+]
+Out = Annotated[Path | None, flag("Output", "Write it to this file, and make its folder.", "FILE")]
+Shell = Annotated[
+    Literal["bash", "zsh", "fish", "powershell"], typer.Argument(metavar="SHELL", help="bash, zsh, fish or powershell.")
 ]
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _BAR = re.compile(r"\|(?![^(]*\))")  # separates types, except within brackets
@@ -101,3 +107,34 @@ def _shapes_in(name: str) -> set[str]:
     words = re.findall(r"\w+", " ".join(told[0] for told in keys_of(name).values()))
     named: set[str] = tables()["shapes"].keys() & words
     return named.union(*map(_shapes_in, named))
+
+
+@verb("psopt skill --out .claude/skills/psopt/SKILL.md")
+def skill(*, out: Out = None, as_json: Json = False) -> int:
+    """Print what a coding agent should know to run psopt well: a skill file in Markdown."""
+    text = files("psopt.cli").joinpath("SKILL.md").read_text("utf-8")
+    if out is not None:
+        try:
+            out.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"--out: the folder {out.parent} can't be made: {error.strerror}") from error
+        write_file("--out", out, text)
+    if as_json:
+        print_json({"file": out and str(out), "text": text})
+    elif out is None:
+        typer.echo(text, nl=False)
+    else:
+        typer.echo(str(out))
+    return 0
+
+
+@verb("psopt completion bash >> ~/.bashrc")
+def completion(*, shell: Shell, as_json: Json = False) -> int:
+    """Print what lets a shell complete psopt's commands and options.
+
+    bash and zsh: append it to ~/.bashrc or ~/.zshrc. fish: save it as ~/.config/fish/completions/psopt.fish.
+    PowerShell: append it to $PROFILE.
+    """
+    script = script_for(shell)
+    print_result({"shell": shell, "script": script}, script, as_json=as_json)
+    return 0

@@ -30,6 +30,17 @@ if TYPE_CHECKING:
 __all__ = ["BadParameter", "NoSuchOption", "UsageError", "get_command"]  # Typer's own, for the other modules
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
+_HOMES = {  # of commands that share a module
+    "resume": "optimize",
+    "worker": "optimize",
+    "select": "export",
+    "serve": "classify",
+    "data": "names",
+    "models": "names",
+    "doctor": "names",
+    "skill": "schema",
+    "completion": "schema",
+}
 COMPLETE = "_PSOPT_COMPLETE"  # the variable that shells set to request completion
 
 
@@ -73,7 +84,7 @@ class _Late(Command):
     def load(self) -> Command:
         """Import it."""
         name = str(self.name)
-        command = get_command(getattr(importlib.import_module(f"psopt.cli._{name}"), name))
+        command = get_command(getattr(importlib.import_module(f"psopt.cli._{_HOMES.get(name, name)}"), name))
         command.name = name
         return command  # type: ignore[return-value]
 

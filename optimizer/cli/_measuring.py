@@ -1,0 +1,246 @@
+"""--dataset, --prompt and --model, each read to match the others, and what is said of them before anything is asked."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from psopt.cli._typer import UsageError, is_given, is_silent
+from psopt.cli._writing import tell, wrapped
+from psopt.errors import BudgetReachedError, say_how_to_go_on
+from psopt.settings import LMConfig
+from psopt.text import counted
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from psopt.models import OnProgress
+    from psopt.runs import PromptSource
+    from psopt.search_spaces import Prompt
+    from psopt.settings import DataOptions, MeasureOptions, PromptOptions
+    from psopt.tasks import Task
+
+_SHOWN = 50  # characters of a prompt's wording, in one line
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """The model of a command."""
+
+    model: str
+    server: str | None  # the address that is asked, without secrets
+    origin: str  # where the choice comes from, in words
+    lm: LMConfig  # how it is asked
+    note: str = ""  # on what of the prompts' calibration it can't use
+
+    @property
+    def line(self) -> str:
+        """The line about it on the screen."""
+        line = f"model {_place(self.model, self.server)}{likelihood_note(self.model, self.lm)}, {self.origin}"
+        return "; ".join(filter(None, (line, self.note)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON data."""
+        return {"model": self.model, "server": self.server, "model_origin": self.origin}
+
+
+@dataclass(frozen=True, slots=True)
+class Measuring:
+    """What a command measures, and how."""
+
+    task: Task
+    prompts: dict[str, Prompt]  # by their files; if there are none, the strategy's original prompt by its name
+    choice: ModelChoice
+    options: MeasureOptions
+
+    @property
+    def prompt(self) -> Prompt:
+        """The first prompt, or the only one."""
+        return next(iter(self.prompts.values()))
+
+
+def read_measuring(
+    data: DataOptions,
+    prompts: Sequence[str | None],
+    reading: PromptOptions,
+    model: str | None,
+    strategy: str,
+    options: MeasureOptions,
+    *,
+    require_labels: bool,
+    every: bool = False,
+) -> Measuring:
+    """Read what --dataset and --prompt name, with `every` as in `read_prompts`; say how it was read."""
+    from psopt.answers import AnswerType
+    from psopt.runs import load_data
+    from psopt.search_spaces import seed_prompt
+
+    sources = read_prompts(prompts, reading, data.dataset, every=every)
+    task = load_data(data_for(data, sources), options.seed, require_labels=require_labels)
+    tell(*(f"Note: {note}" for note in (task.info.note, AnswerType.of(task).note) if note))
+    choice = choose_model(model, options.lm, sources)
+    named = dict(zip([str(source.path) for source in sources], read_all(sources, task), strict=True))
+    if not named:
+        named = {strategy: seed_prompt(task, strategy, seed=options.seed)}
+    tell(choice.line)
+    return Measuring(task, named, choice, replace(options, lm=choice.lm))
+
+
+def read_prompts(
+    prompts: Sequence[str | Path | None], options: PromptOptions, dataset: str = "", *, every: bool = False
+) -> list[PromptSource]:
+    """Read what --prompt names (None where it is not given), as far as possible before the data are known.
+
+    If the data are a promptfoo configuration, its prompt replaces --prompt (with `every`, all of its prompts), and its
+    provider the model. Raises UsageError if options contradict each other, and InputError if a file cannot be read.
+    """
+    from psopt.runs import of_configuration, prompts_in, read_source
+
+    to_read: list[Any] = [prompt for prompt in prompts if prompt is not None]
+    if "" in to_read:
+        raise UsageError("--prompt is empty: name a prompt, or leave --prompt out for the strategy's")
+    if not to_read and not is_given("strategy"):
+        to_read += prompts_in(dataset, every=every)
+    if not to_read:
+        for name in ("prompt_format", "answer", "response_format"):
+            if is_given(name):
+                raise UsageError(f"--{name.replace('_', '-')} says how --prompt is read: give --prompt too")
+        return []
+    if is_given("strategy"):
+        raise UsageError("--strategy makes a prompt, and --prompt is one: leave one of them out")
+    return [of_configuration(read_source(prompt, options), dataset) for prompt in to_read]
+
+
+def read_all(sources: Sequence[PromptSource], task: Task) -> list[Prompt]:
+    """Return the prompts for a task; say how they were read, after all of them are."""
+    readings = [source.read_for(task) for source in sources]
+    for source, reading in zip(sources, readings, strict=True):
+        tell(*prompt_lines(source, reading.prompt, reading.notes))
+    return [reading.prompt for reading in readings]
+
+
+def prompt_lines(source: PromptSource, prompt: Prompt, notes: Sequence[str]) -> list[str]:
+    """Describe a user's own prompt: its format and fields, what is rephrased, how answers are read."""
+    template = prompt.template
+    if template is None:
+        return wrapped(notes)
+    heading, *others = notes or (f"prompt {source.path}: a template of a run", f"answers are read as {prompt.answer}")
+    words = " ".join(prompt.description.split())
+    if len(words) > _SHOWN:
+        words = f"{words[:_SHOWN].rsplit(' ', 1)[0]} .."
+    shape = [f"fields: {', '.join(template.fields)}", f"rephrased: {words!r}, {counted(template.n_parts, 'paragraph')}"]
+    return [*wrapped([heading]), *wrapped([*shape, *others], indent="  ")]
+
+
+def data_for(data: DataOptions, sources: Sequence[PromptSource]) -> DataOptions:
+    """The data options, completed with inputs that prompts name and the answer type they were measured with."""
+    from psopt.runs import inputs_named
+    from psopt.tasks import is_hub_name
+
+    if not data.inputs and data.text_column is None:
+        data = replace(data, inputs=inputs_named(sources, data.dataset, data.task_file))
+    # built-in data define their own answer type
+    is_own = bool(Path(data.dataset).suffix) or is_hub_name(data.dataset)
+    if data.answers is None and not data.order and is_own:
+        for dataset in (source.measured.dataset for source in sources if source.measured):
+            if "answers" in dataset:
+                return replace(data, answers=dataset["answers"], order=tuple(dataset.get("order", ())))
+    return data
+
+
+def choose_model(named: str | None, lm: LMConfig, sources: Sequence[PromptSource]) -> ModelChoice:
+    """Choose the model of prompts, and how to ask it: as the run asked it; raises InputError if the prompts disagree.
+
+    The command line overrides what a prompt says. If it names a model, the prompt's server and options still apply, as
+    long as both models are asked in the same way.
+    """
+    from psopt.api import as_measured
+    from psopt.models.chat import server_of
+
+    given = {option.name for option in fields(LMConfig) if is_given(option.name)}
+    measured = [(source, source.measured) for source in sources if source.measured is not None]
+    if named:
+        model, origin = named, "as --model says"
+    elif sources:
+        model = as_measured(sources, given).model
+        first = measured[0][0]
+        origin = f"as in {first.run or first.model_file or first.path}"
+        if first.model_note:
+            origin += f" ({first.model_note})"
+    else:
+        model, origin = "minilm", "the default"
+    alike = [how for _, how in measured if _kind(how.model) == _kind(model)]
+    if alike:  # what a run has set replaces the defaults
+        lm = replace(lm, **{name: value for name, value in alike[0].options.items() if name not in given})
+    server = server_of(model, lm)
+    for source, how in measured:
+        if (how.model, how.server or server) != (model, server):
+            verb = "names" if source.prompt is None else "was measured with"
+            origin += f"; {source.path} {verb} {_place(how.model, how.server)}"
+    notes = dict.fromkeys(calibration_note(source.prompt, model, lm) for source in sources)
+    return ModelChoice(model, server, origin, lm, "; ".join(filter(None, notes)))
+
+
+def model_to_search_with(model: str, lm: LMConfig, sources: Sequence[PromptSource]) -> tuple[str, LMConfig, str]:
+    """The model of a new run, how to ask it, and the line that reports it.
+
+    If the run starts from an earlier run's prompt, it uses that run's model, asked in the same way. A user's own prompt
+    is for a particular model, so none is assumed.
+    """
+    if sources and (sources[0].measured or not is_given("model")):
+        choice = choose_model(model if is_given("model") else None, lm, sources)
+        return choice.model, choice.lm, choice.line
+    note = likelihood_note(model, lm)
+    return model, lm, note and f"model {model}{note}"
+
+
+def likelihood_note(model: str, lm: LMConfig) -> str:
+    """Say by which likelihood a local model scores labels; empty for others, and for llama.cpp if it is the usual."""
+    from psopt.models import scores_labels
+
+    if not scores_labels(model) or (_kind(model) != "hf" and lm.hf_likelihood == "mean"):
+        return ""
+    return f" (labels scored by {'mean' if lm.hf_likelihood == 'mean' else 'whole'} log-likelihood)"
+
+
+def calibration_note(prompt: Prompt | None, model: str, lm: LMConfig) -> str:
+    """Say what of a prompt's calibration a model can't use; empty if it uses all of it, or is told not to."""
+    from psopt.models import calibrated_as, scores_labels
+
+    if prompt is None or prompt.calibration is None or lm.calibration == "off":
+        return ""
+    if not (scores_labels(model) or lm.logprobs):
+        return "it gives no label probabilities: the prompt is used without its calibration"
+    asked = calibrated_as(model, lm.hf_likelihood if scores_labels(model) else "mean")
+    calibration = prompt.calibration.of(asked)
+    if calibration.label_map and calibration.model != asked:
+        return f"the prompt's label map is for {calibration.model} and is left out"
+    return ""
+
+
+def _kind(model: str) -> str:
+    return model.partition("/")[0]
+
+
+def _place(model: str, server: str | None) -> str:
+    return f"{model} at {server}" if server else model
+
+
+@contextmanager
+def reading_bar() -> Iterator[OnProgress]:
+    """Show how many texts a model has read; yields the callback for `on_progress`. Says how to go on after a limit."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(
+        *columns, console=console, transient=True, disable=is_silent() or not console.is_terminal
+    ) as progress:
+        task = progress.add_task("texts read", total=None)
+        try:
+            yield lambda done, total: progress.update(task, completed=done, total=total)
+        except BudgetReachedError as error:
+            say_how_to_go_on(error, "answers are kept: the same command with a higher limit goes on from there")
+            raise
