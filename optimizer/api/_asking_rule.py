@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -17,14 +16,12 @@ from psopt.evaluation import (
     kept_from,
     level_for_error,
     level_for_rate,
-    most_error,
     sequence,
     steadiness,
     vote_is_right,
 )
 from psopt.models.chat import LMConfig
 from psopt.runs import Measured, PromptSource, RunDirectory, client_options, read_predictions, read_source
-from psopt.search import rounded_up
 from psopt.settings import PromptOptions
 
 if TYPE_CHECKING:
@@ -33,8 +30,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from psopt.api._classify import Classified
-
-_MOST_NEEDED = 100_000  # val samples: nobody labels more to get a bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,28 +163,15 @@ def _nothing_shown(steady: NDArray[np.float64], right: NDArray[np.bool_], target
     shown = sequence(steady, right, error)
     if not shown:
         raise InputError("--target-f1: no answer on val names a label")
-    best = shown[0]
-    refusal = f"F1 {target_f1:g} can't be promised"
+    refusal = f"--target-f1: F1 {target_f1:g} can't be promised"
     if fewest_kept(error) > len(steady):
         raise InputError(
-            f"--target-f1: {refusal} by {len(steady)} val samples: without an error it takes {fewest_kept(error)} that "
-            f"are kept{_would_do(best, error)}"
+            f"{refusal} by {len(steady)} val samples: without an error it takes {fewest_kept(error)} that are kept"
         )
     raise InputError(
-        f"--target-f1: {refusal} for any part of {len(steady)} val samples: {_kept_line(best)}"
-        f"{_would_do(best, error) or f'; ask for {best.least_f1:.2f} or less'}"
+        f"{refusal} for any part of {len(steady)} val samples: {_kept_line(shown[0])}; ask for "
+        f"{shown[0].least_f1:.2f} or less, or measure on more val samples"
     )
-
-
-def _would_do(best: Kept, error: float) -> str:
-    """How many val samples would show it, if the steadiest stay as right as they are; empty if none would."""
-    share_wrong = (best.n_wrong + 0.5) / (best.n_kept + 1)  # no error among few answers does not mean none among many
-    if share_wrong >= error:
-        return ""
-    n_kept = fewest_kept(error)
-    while n_kept < _MOST_NEEDED and most_error(math.ceil(share_wrong * n_kept), n_kept) > error:
-        n_kept = math.ceil(1.05 * n_kept)
-    return f"; about {rounded_up(n_kept / best.share):,.0f} val samples would do"
 
 
 def _kept_line(part: Kept) -> str:
