@@ -1,15 +1,14 @@
 """What psopt does, one function per verb: it connects the rooms and computes nothing."""
 
 from psopt.api._asking_rule import AskingRule, asking_rule
-from psopt.api._check import CheckResult, check, further_pinned
+from psopt.api._check import RESTS_ON_NA, CheckResult, FailingSample, Threshold, check, further_pinned
 from psopt.api._classify import Classified, Classifier, classify, input_columns, prompt_to_classify_with
 from psopt.api._compare import Comparison, ComparisonResult, compare
-from psopt.api._diagnose import diagnose
 from psopt.api._drift import Drift, drift, run_of_baseline
 from psopt.api._estimate import estimate, estimate_measuring, estimate_rephrasing, estimate_run
 from psopt.api._export import Exported, OtherAnswer, Verification, export
 from psopt.api._finishing import check_other_wordings
-from psopt.api._measure import measure
+from psopt.api._measure import diagnose, measure
 from psopt.api._migrate import (
     Migration,
     MigrationStart,
@@ -23,8 +22,6 @@ from psopt.api._migrate import (
 from psopt.api._optimize import optimize, run
 from psopt.api._planning import plan_run
 from psopt.api._progress import SearchBar
-from psopt.api._prompts import as_measured, prompt_to_show
-from psopt.api._rephrase import rephrase
+from psopt.api._prompts import as_measured, prompt_to_show, rephrase
 from psopt.api._resume import load_run, resume, settings_to_resume, worker
 from psopt.api._searching import search_in
-from psopt.api._thresholds import RESTS_ON_NA, FailingSample, Threshold

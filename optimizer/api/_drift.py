@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from psopt.api._check import DRIFT, Threshold
 from psopt.api._classify import Classifier
-from psopt.api._thresholds import DRIFT, Threshold
 from psopt.errors import InputError
 from psopt.evaluation import Shift, Split, shifts
 from psopt.runs import REPHRASINGS, PromptSource, RunDirectory, read_predictions

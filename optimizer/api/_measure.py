@@ -1,4 +1,4 @@
-"""`psopt.measure`: a model's answers to a prompt under rephrasings; all that measure call it."""
+"""`psopt.measure`: a model's answers to a prompt under rephrasings; `psopt.diagnose`: where they are unstable."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from psopt.answers import AnswerType
 from psopt.api._progress import reading
 from psopt.api._prompts import AnyPrompt, as_measured, prompt_for
+from psopt.diagnosis import PromptReport, diagnose_predictions, find_suspects
 from psopt.errors import InputError
 from psopt.evaluation import (
     N_PROBED,
@@ -20,18 +21,21 @@ from psopt.evaluation import (
     no_reruns,
     numbered,
     rephrased_prompts,
+    score,
 )
 from psopt.models import ChangedTextsModel, Model, ModelProvider, OnProgress, evenly_spread
 from psopt.models.chat import Budget, LMConfig
 from psopt.rephrasings import change_texts, freeze_rephrasings
+from psopt.report import diagnosis_figure
 from psopt.runs import read_source
 from psopt.settings import MeasureOptions, PromptOptions, built, check_keywords
+from psopt.tasks import Sample, Task, as_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from psopt.search_spaces import Prompt, PromptFormat
-    from psopt.tasks import Sample, Task
 
 
 def measure(
@@ -80,6 +84,56 @@ def measure(
     measured_prompt = prompt_for(task, prompt, strategy, options.seed, prompt_options)
     with reading(on_progress, progress) as on_reading:
         return predict(task, measured_prompt, model, options, ModelProvider(options.cache_dir, options.lm), on_reading)
+
+
+def diagnose(
+    task: Task | str | Path,
+    prompt: AnyPrompt | None = None,
+    *,
+    model: Any = None,
+    prompt_options: PromptOptions | None = None,
+    strategy: str = "simple",
+    options: MeasureOptions | None = None,
+    on_progress: OnProgress | None = None,
+    progress: bool | None = None,
+    **settings: Any,
+) -> PromptReport:
+    """Measure a prompt under rephrasings, and say which samples are unstable and what they have in common.
+
+    Parameters
+    ----------
+    task : Task, or str or path
+        A data set's name or file is loaded as `load_task` does.
+    options : MeasureOptions, optional
+        What it is measured on; train, unless they or the keywords say otherwise: what is learnt from a diagnosis must
+        not come from val or test.
+    prompt, model, prompt_options, strategy, on_progress, progress, **settings
+        See `measure`.
+
+    Raises
+    ------
+    PsoptError
+        If an argument or the task can't be used.
+    """
+    task = as_task(task)
+    model, options = model_for([prompt], model, options or MeasureOptions(split="train"), prompt_options)
+    options = measure_options(settings, options)
+    diagnosed = prompt_for(task, prompt, strategy, options.seed, prompt_options)
+    models = ModelProvider(options.cache_dir, options.lm)
+    with reading(on_progress, progress) as on_reading:
+        predictions, reruns = predict_again(task, diagnosed, model, options, models, on_reading)
+    labelled = task.train if options.split == "train" else ()
+    return PromptReport(
+        diagnosed,
+        predictions,
+        float(predictions.sensitivities.mean()),
+        predictions.na_rate,
+        score(predictions, intervals=True) if predictions.is_labelled else None,
+        diagnose_predictions(predictions, labelled=labelled),
+        diagnosis_figure,
+        find_suspects(predictions, labelled=labelled),
+        reruns,
+    )
 
 
 def model_for(

@@ -165,19 +165,16 @@ def run(
     resume: bool = False,
     force: bool = False,
     observer: Observer | None = None,
-    on_estimate: Callable[[CostEstimate], None] | None = None,
-    on_plan: Callable[[Plan], None] | None = None,
+    on_plan: Callable[[CostEstimate, Plan | None], None] | None = None,
     callbacks: Sequence[Tracker | OptunaCallback] = (),
 ) -> Run:
     """Do what `optimize` does, with its settings in one value; `model` replaces the settings' name of one.
 
     With `sizes`, the sizes in the settings are planned, except for those that the user has set; without, the settings
-    are used unchanged. `on_plan` is called with the plan, if there is one.
-
-    To resume a run, its task, model, rephrasings and version of psopt must be unchanged, unless `force`. `on_estimate`
-    is called, before anything is asked, with what the run will take from a model that costs something. For a local
-    model, a few answers are timed, and `observer` is notified of how long the run will take. `callbacks` record the run
-    in addition to the trackers in the settings.
+    are used unchanged. To resume a run, its task, model, rephrasings and version of psopt must be unchanged, unless
+    `force`. `on_plan` is called, before anything is asked, with what the run will take from a model that costs
+    something, and with its plan, if it was made now. For a local model, a few answers are timed, and `observer` is
+    notified of how long the run will take. `callbacks` record the run in addition to the trackers in the settings.
     """
     baseline = settings.baseline(task)
     check_other_wordings(baseline, settings)
@@ -193,11 +190,9 @@ def run(
         if sizes is not None:
             settings, plan = SizeChoice(task, settings, sizes, models, answering).settings_in(directory)
         if plan and on_plan:
-            on_plan(plan)
-        if plan and on_estimate:
-            on_estimate(plan.estimate)
-            on_estimate = None
-        evaluator = _evaluator(task, settings, baseline, models, answering, directory, on_estimate, resume=resume)
+            on_plan(plan.estimate, plan)
+            on_plan = None
+        evaluator = _evaluator(task, settings, baseline, models, answering, directory, on_plan, resume=resume)
         proposer = make_proposer(settings, models)
         problem = SearchProblem(task, baseline, evaluator, settings.search, tracking, proposer)
         _check_readable(problem)
@@ -222,7 +217,7 @@ def _evaluator(
     models: ModelProvider,
     answering: Sequence[Model],
     directory: RunDirectory,
-    on_estimate: Callable[[CostEstimate], None] | None,
+    on_plan: Callable[[CostEstimate, Plan | None], None] | None,
     *,
     resume: bool,
 ) -> Evaluator:
@@ -232,11 +227,11 @@ def _evaluator(
     if resume and settings.own_model and any(can.costs_time for can in able):
         models.budget.max_calls = None  # its answers are not cached: all are asked for again
     is_counted = any(can.asks_in_chat or can.costs_time for can in able)
-    if not is_counted or not (on_estimate or models.budget.is_limited):
+    if not is_counted or not (on_plan or models.budget.is_limited):
         return frozen_evaluator(task, settings, options, models, answering)
     evaluator = frozen_evaluator(task, settings, options.by_rule(), models, answering)
-    if on_estimate:
-        on_estimate(_estimate(task, settings, evaluator, directory))
+    if on_plan:
+        on_plan(_estimate(task, settings, evaluator, directory), None)
     effort = settings.effort if settings.limited_by == "effort" else ""
     check_limits(evaluator, baseline, has_val=(directory.path / FRONT).exists(), effort=effort)
     if options.is_written:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from psopt.cli._options import OutputOptions
+    from psopt.runs.planning import Plan
     from psopt.settings import SizeOptions
     from psopt.tasks import Task
 
@@ -60,8 +61,8 @@ def run_search(
     screen = Screen(quiet=output.silent)
     task = task or settings.load_task()
 
-    def expect(estimate: CostEstimate) -> None:
-        screen.expect(estimate, estimate_lines(estimate, settings.model, settings.lm, caveat=False))
+    def expect(estimate: CostEstimate, plan: Plan | None) -> None:
+        screen.expect(estimate, estimate_lines(estimate, settings.model, settings.lm, caveat=False), plan)
 
     with screen:
         try:
@@ -82,8 +83,7 @@ def run_search(
                     resume=resume,
                     force=force,
                     observer=screen,
-                    on_estimate=None if output.silent else expect,
-                    on_plan=screen.plan,
+                    on_plan=None if output.silent else expect,
                 )
         except KeyboardInterrupt:
             if screen.interrupted():

@@ -10,7 +10,7 @@ from psopt.cli._plan_lines import UNKNOWN_MINUTES, dollars, rounded, span
 from psopt.cli._tables import plain_console
 from psopt.evaluation import OBJECTIVES, measure_names, na_note, objective_values
 from psopt.models.chat import Usage
-from psopt.runs.planning import Plan, time_line
+from psopt.runs.planning import time_line
 from psopt.search import Candidate, Observer
 from psopt.text import shell_line
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from psopt.runs import CostEstimate
+    from psopt.runs.planning import Plan
     from psopt.search.racing import StoppedCandidate
     from psopt.tasks import Task
     from rich.text import Text
@@ -67,8 +68,12 @@ class Screen(Observer):
         self._begun, self._made_before = 0.0, 0  # when the search began, and the calls made by then
         self._quality = "F1"
 
-    def expect(self, estimate: CostEstimate, lines: Sequence[str]) -> None:
-        """Say, as the run starts, what it is expected to take, and compare the run with that."""
+    def expect(self, estimate: CostEstimate, lines: Sequence[str], plan: Plan | None) -> None:
+        """Say how large the run will be; as it starts, what it is expected to take, and compare the run with that."""
+        if plan:
+            self._say(f"{plan.line[0].upper()}{plan.line[1:]}", in_whole=False)
+            for warning in plan.warnings:
+                self._say(f"Note: {warning}", style="yellow", in_whole=False)
         self._estimate, self._expectations = estimate, lines
         self._progress.update(self._calls, total=estimate.calls_expected)
 
@@ -103,12 +108,6 @@ class Screen(Observer):
             planned += f" for {dollars(estimate.cost)} USD"
             spending += f", {dollars(usage.cost)} USD"
         return f"Planned: {planned}. Asked: {spending}."
-
-    def plan(self, plan: Plan) -> None:
-        """Say how large the run will be, before anything else."""
-        self._say(f"{plan.line[0].upper()}{plan.line[1:]}", in_whole=False)
-        for warning in plan.warnings:
-            self._say(f"Note: {warning}", style="yellow", in_whole=False)
 
     def __enter__(self) -> Screen:
         self._progress.start()

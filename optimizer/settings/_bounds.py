@@ -83,9 +83,3 @@ class BoundOptions:
             raise InputError("--beyond-reruns says which S --max-sensitivity bounds: give --max-sensitivity too")
         if self.min_each is not None and self.each is None:
             raise InputError("--min-each says how many samples must keep their right answer: give --each too")
-
-    @property
-    def bounds(self) -> dict[str, float | Mapping[str, float] | None]:
-        """The bounds on scores, by option."""
-        names = ("max_sensitivity", "min_f1", "min_macro_f1", "min_class_f1", "min_consistency", "max_na_rate")
-        return {name: getattr(self, name) for name in names}
