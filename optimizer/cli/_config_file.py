@@ -104,19 +104,16 @@ def _as_given(value: Any, option: Any) -> Any:
 
 def config_schema() -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of what ``--config`` takes; options may also be in tables."""
-    taken: dict[str, list[dict[str, Any]]] = {}
-    meanings: dict[str, str] = {}
+    properties: dict[str, Any] = {}
     for option in chain.from_iterable(command.params for command in _commands()):
         schema = _schema_of(option)
         for name in _names(option):
-            meanings.setdefault(name, option.help or "")
-            known = taken.setdefault(name, [])
-            if schema not in known:
-                known.append(schema)
-    properties: dict[str, Any] = {}
-    for name, schemas in taken.items():
-        whole = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
-        properties[name] = {**whole, "description": meanings[name]}
+            known = properties.setdefault(name, {"anyOf": [], "description": option.help or ""})
+            if schema not in known["anyOf"]:
+                known["anyOf"].append(schema)
+    for known in properties.values():
+        if len(known["anyOf"]) == 1:
+            known |= known.pop("anyOf")[0]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "config",

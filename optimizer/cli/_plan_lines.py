@@ -74,7 +74,9 @@ def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: 
     kinds = {name.partition("/")[0] for name in model_names(model)}
     is_paid = any(phase.expected.cost for phase in estimate.phases)
     if kinds <= {"minilm", "sim"} and not is_paid:
-        return _free_lines(estimate, model, lm)
+        if n_written := sum(phase.expected.calls for phase in estimate.phases if phase.what in WRITTEN):
+            return [f"{model} costs nothing. Another model writes about {n_written} texts, which takes time or money."]
+        return ["This model costs nothing."]
     is_local = not (kinds & {*CHAT_KINDS}) and not is_paid
     limit = estimate.limit_in_reach(lm)
     beyond = " without the limit" if limit else ""
@@ -88,17 +90,6 @@ def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: 
     if limit:
         then = "; what was found till then is scored on test" if estimate.candidates else ""
         lines.append(f"{limit} may be reached before the end{then}.")
-    return lines
-
-
-def _free_lines(estimate: CostEstimate, model: str, lm: LMConfig) -> list[str]:
-    """What to say of a model that costs nothing."""
-    if n_written := sum(phase.expected.calls for phase in estimate.phases if phase.what in WRITTEN):
-        return [f"{model} costs nothing. Another model writes about {n_written} texts, which takes time or money."]
-    lines = ["This model costs nothing."]
-    limits = {"--max-calls": lm.max_calls, "--max-tokens-total": lm.max_tokens_total, "--max-cost": lm.max_cost}
-    if idle := ", ".join(name for name, limit in limits.items() if limit is not None):
-        lines.append(f"{idle}: nothing to limit, {model} asks no server.")
     return lines
 
 

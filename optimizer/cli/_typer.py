@@ -141,11 +141,6 @@ def is_given(name: str) -> bool:
     return source in {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP}
 
 
-def has_option(name: str) -> bool:
-    """Whether the running command has a parameter with this name."""
-    return name in get_current_context().params
-
-
 def is_silent() -> bool:
     """Whether only the result is printed: the running command was given --json or --quiet."""
     params = get_current_context().params

@@ -16,7 +16,7 @@ from psopt.settings import Leaf, Rank, all_leaves, built
 from typer.models import OptionInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,10 @@ def flag(
     return typer.Option(*names, help=meaning, metavar=metavar, rich_help_panel=box, hidden=rank != "first", **more)
 
 
-def single(group: type, key: str, **differs: Any) -> Any:
-    """The annotation of a parameter that is one option of a group; `differs` overrides the group's declaration."""
+def single(group: type, key: str) -> Any:
+    """The annotation of a parameter that is one option of a group."""
     leaf = next(leaf for leaf in all_leaves(group) if leaf.key == key)
-    return _parameter(leaf, leaf.default, **differs).annotation
+    return _parameter(leaf, leaf.default).annotation
 
 
 def verb(example: str) -> Callable[[Callable[..., int]], typer.Typer]:
@@ -86,23 +86,32 @@ def _flat(function: Callable[..., int]) -> Callable[..., int]:
     """The same function with an option for each field of its groups, in a signature for Typer."""
     hints = get_type_hints(function, include_extras=True)
     usual = {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
-    defaults = {name: default for name, default in usual.items() if default is not inspect.Parameter.empty}
-    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
-    changes: dict[str, Changes] = {}
-    for name, hint in hints.items():
-        for part in get_args(hint)[1:]:
-            if isinstance(part, Changes):
-                changes[name] = part
+    options: dict[str, list[Leaf]] = {}  # of the parameters that stand for several
+    parameters: list[inspect.Parameter] = []
+    for name, default in usual.items():
+        if changes := next((part for part in get_args(hints[name])[1:] if isinstance(part, Changes)), None):
+            leaves = [leaf for group in changes.groups for leaf in all_leaves(group)]
+            options[name] = [leaf for leaf in leaves if leaf.option and changes.verb in leaf.option.changed_by]
+            parameters += [_changing(leaf, changes) for leaf in options[name]]
+        elif is_dataclass(hints[name]):
+            options[name] = [leaf for leaf in all_leaves(hints[name]) if leaf.option]
+            parameters += [_parameter(leaf, getattr(default, leaf.name, leaf.default)) for leaf in options[name]]
+        else:
+            parameters.append(_keyword(name, default, hints[name]))
+    if options:
+        parameters += [_CONFIG, _HELP_ALL]
 
     @functools.wraps(function)
     def command(**values: Any) -> int:
         arguments = {name: values[name] for name in usual if name in values}
-        for name, group in groups.items():
-            read = {leaf.key: _read(values[leaf.key], leaf) for leaf in all_leaves(group) if leaf.option}
-            overrides = {key: value for key, value in read.items() if value is not None}
-            arguments[name] = built(group, overrides, defaults.get(name))
-        for name, marker in changes.items():
-            arguments[name] = {leaf.key: _read(values[leaf.key], leaf) for leaf in _changed(marker)}
+        for name, leaves in options.items():
+            read = {leaf.key: _read(values[leaf.key], leaf) for leaf in leaves}
+            if is_dataclass(hints[name]):
+                given = {key: value for key, value in read.items() if value is not None}
+                default = None if usual[name] is inspect.Parameter.empty else usual[name]
+                arguments[name] = built(hints[name], given, default)
+            else:
+                arguments[name] = read
         if not values.get("dry_run"):
             return function(**arguments)
         from psopt.models.chat import asking_nothing
@@ -110,69 +119,48 @@ def _flat(function: Callable[..., int]) -> Callable[..., int]:
         with asking_nothing():
             return function(**arguments)
 
-    parameters: list[inspect.Parameter] = []
-    for name, default in usual.items():
-        if name in groups:
-            leaves = (leaf for leaf in all_leaves(groups[name]) if leaf.option)
-            parameters += [_parameter(leaf, getattr(default, leaf.name, leaf.default)) for leaf in leaves]
-        elif name in changes:
-            for leaf in _changed(changes[name]):  # None if it is not given; a switch can also be turned off
-                flags = leaf.flags
-                if leaf.hint is bool and "/" not in flags:
-                    flags += f"/--no-{leaf.key.replace('_', '-')}"
-                parameters.append(_parameter(leaf, None, flags=flags, shown_default=changes[name].as_before))
-        else:
-            parameters.append(_keyword(name, default, hints[name]))
-    if len(parameters) > len(usual):  # it has groups
-        parameters += [_CONFIG, _HELP_ALL]
     command.__signature__ = inspect.Signature(parameters, return_annotation=int)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command
 
 
-def _changed(marker: Changes) -> Iterator[Leaf]:
-    """What the verb may change."""
-    for group in marker.groups:
-        yield from (leaf for leaf in all_leaves(group) if leaf.option and marker.verb in leaf.option.changed_by)
+def _changing(leaf: Leaf, changes: Changes) -> inspect.Parameter:
+    """An option that is None if it is not given; a switch can also be turned off."""
+    flags = leaf.flags
+    if leaf.hint is bool and "/" not in flags:
+        flags += f"/--no-{leaf.key.replace('_', '-')}"
+    return _parameter(leaf, None, flags, changes.as_before)
 
 
-def _parameter(leaf: Leaf, default: Any, **differs: Any) -> inspect.Parameter:
+def _parameter(leaf: Leaf, default: Any, flags: str = "", shown: str | None = None) -> inspect.Parameter:
     """A Typer option for a field: of the command line's type, converted by a callback."""
     declared = leaf.option
     assert declared is not None  # noqa: S101  # for mypy: the caller has checked
-    meaning = declared.meaning
-    shown = differs.pop("shown_default", declared.shown_default)
-    if shown is None:
-        shown = ",".join(default) if default and isinstance(default, tuple) else True
-    if isinstance(shown, str) and shown:
-        meaning = meaning.rstrip(".")
+    shown_default: str | bool | None = shown or declared.shown_default
+    if shown_default is None:
+        shown_default = ",".join(default) if default and isinstance(default, tuple) else True
     annotated = flag(
         declared.panel,
-        meaning,
+        declared.meaning.rstrip(".") if isinstance(shown_default, str) else declared.meaning,
         declared.metavar,
         declared.rank,
-        differs.pop("flags", leaf.flags),
-        show_default=shown,
+        flags or leaf.flags,
+        show_default=shown_default,
         callback=_checker(leaf),
         min=declared.least,
         max=declared.most,
-        **differs,
     )
     is_read = declared.read is not None or leaf.is_tuple
     kind: Any = leaf.types[0]
     if declared.repeats:
-        kind = list[str] | None
+        kind = list[str]
     elif is_read:
-        kind = str | None
+        kind = str
     elif Path in leaf.types:
         kind = Path
-    if default is None:
-        kind = kind | None
-    if default is MISSING:
-        default = inspect.Parameter.empty
-    elif is_read:
-        default = None
-    return _keyword(leaf.key, default, Annotated[kind, annotated])
+    if default is None or is_read:
+        kind, default = kind | None, None
+    return _keyword(leaf.key, inspect.Parameter.empty if default is MISSING else default, Annotated[kind, annotated])
 
 
 def _checker(leaf: Leaf) -> Callable[[Any], Any]:
