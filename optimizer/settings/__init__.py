@@ -3,7 +3,6 @@
 Flags, keywords, configuration files, run.json and the pages in docs/commands are made from it.
 """
 
-from psopt.settings._answering import AnsweringOptions, PersonOptions
 from psopt.settings._bounds import BoundOptions
 from psopt.settings._data import DataOptions, PromptOptions
 from psopt.settings._lm import LMConfig
@@ -21,10 +20,12 @@ from psopt.settings._rephrasing import (
 from psopt.settings._run import (
     GATE_MARGIN,
     MODELS,
+    AnsweringOptions,
     Effort,
     GateMode,
     MeasureOptions,
     Over,
+    PersonOptions,
     RunOptions,
     SizeOptions,
     model_names,

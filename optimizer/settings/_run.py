@@ -1,4 +1,4 @@
-"""What a run has to do, and how large it may be; what a measurement has to do."""
+"""What a run has to do, and how large it may be; what a measurement has to do; how a prompt answers new texts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from typing import Literal
 from psopt.errors import InputError
 from psopt.settings._data import DataOptions
 from psopt.settings._lm import LMConfig
-from psopt.settings._option import DATA, MODEL, OUTPUT, PROMPT, REPHRASINGS, SEARCH, Checked, told
+from psopt.settings._option import DATA, MODEL, OUTPUT, PROMPT, REPHRASINGS, SEARCH, Checked, Panel, like, told
 from psopt.settings._rephrasing import RephrasingOptions
 from psopt.settings._search import SearchOptions
 
@@ -20,6 +20,7 @@ Over = Literal["worst", "mean"]
 GateMode = Literal["sure", "likely", "off"]
 SplitChoice = Literal["train", "val", "test", "all"]
 _BETWEEN_MODELS = " + "
+_PEOPLE = Panel("When to ask a person")
 _BY_EFFORT = "by --effort"
 
 
@@ -158,4 +159,41 @@ class MeasureOptions(Checked):
     rephrasing: RephrasingOptions = field(default_factory=RephrasingOptions)
     cache_dir: str | Path | None = MODEL.option(
         "Where answers are kept", "DIR", shown_default="$PSOPT_CACHE_DIR or the user's cache"
+    )
+
+
+@told
+@dataclass(frozen=True, slots=True)
+class AnsweringOptions(Checked):
+    """How a prompt answers new texts: which columns it reads, which model is asked, under how many wordings."""
+
+    inputs: tuple[str, ...] = like(DataOptions, "inputs")
+    labels: tuple[str, ...] = PROMPT.first(
+        "A label, for a prompt that does not know them; may be repeated.", "NAME", (), flags="--label", repeats=True
+    )
+    model: str | None = MODEL.first("The model that classifies", "M", shown_default="the one that the prompt is for")
+    wordings: int = REPHRASINGS.first(
+        "Ask under so many rephrasings; the majority answers, and S says how far they agree. Q times the price.",
+        "Q",
+        default=1,
+        least=1,
+    )
+    seed: int = like(MeasureOptions, "seed")
+    cache_dir: str | Path | None = like(MeasureOptions, "cache_dir")
+
+
+@told
+@dataclass(frozen=True, slots=True)
+class PersonOptions(Checked):
+    """Which answers are left to a person; by default none."""
+
+    abstain: float | None = _PEOPLE.first(
+        "Leave the least steady answers to a person: at most this share, of the run's val samples (without a run, of "
+        "these texts). Answers that are equally steady go together.",
+        "RATE",
+        least=0,
+        most=1,
+    )
+    target_f1: float | None = _PEOPLE.first(
+        "Keep as many answers as have surely (95 %) at least this F1 by the run's val samples.", "X", least=0, most=1
     )
