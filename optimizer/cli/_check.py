@@ -14,7 +14,7 @@ from psopt.cli._measuring import choose_model, read_measuring, reading_bar
 from psopt.cli._options import DryRun, OutputOptions, Prompt, PromptModel, Strategy
 from psopt.cli._typer import UsageError, is_given
 from psopt.cli._verb import flag, verb
-from psopt.cli._writing import check_writable, print_json, tell, wrapped, write_whole
+from psopt.cli._writing import check_writable, print_json, tell, wrapped, write_file
 from psopt.settings import BoundOptions, DataOptions, MeasureOptions, PromptOptions
 from psopt.text import escaped_markdown, one_line, percent, shortened_list
 
@@ -171,7 +171,7 @@ def _tell(
 ) -> int:
     """Write a result wherever it is requested: as JUnit XML, on GitHub's page, and on the screen or as JSON."""
     if junit is not None:
-        write_whole("--junit", junit, junit_xml(result, facts))
+        write_file("--junit", junit, junit_xml(result, facts))
     _add_step_summary(result, facts)
     if output.as_json:
         checks = [{**asdict(threshold), "met": threshold.met} for threshold in result.thresholds]

@@ -182,55 +182,49 @@ def slices_table(report: PromptReport) -> Table:
 
 def weakest_table(report: PromptReport, *, is_whole: bool = False) -> Table:
     """The most sensitive samples; long texts are cut off, unless `is_whole`."""
-    samples = report.diagnosis.failure_cases["sensitivity"][:_ROWS]
-    table = _of_samples("The most sensitive samples", [sample.id for sample in samples], is_whole=is_whole)
-    add_numbers(table, "S", "right")
     is_open = report.predictions.answers.open is not None
+    rows = []
+    for sample in report.diagnosis.failure_cases["sensitivity"][:_ROWS]:
+        right = "–" if sample.right is None else f"{sample.right}/{report.predictions.n_rephrasings}"
+        row = [sample.id, percent(sample.sensitivity), right, sample.label or "–", sample.text]
+        rows.append([*row, answers_line(sample.answers)] if is_open else row)
+    texts = ["right answer", "text", "answered"] if is_open else ["class", "text"]
+    table = _of_samples("The most sensitive samples", ["S", "right"], texts, rows, is_whole=is_whole)
     if is_open:
-        add_texts(table, "right answer", "text", "answered")
         table.columns[3].max_width = None if is_whole else _WIDEST_ANSWER
     else:
-        add_texts(table, "class", "text")
         table.columns[3].min_width = min(_WIDEST_ID, max(map(len, report.predictions.labels), default=1))
-    for sample in samples:
-        right = "–" if sample.right is None else f"{sample.right}/{report.predictions.n_rephrasings}"
-        texts = [sample.label or "–", sample.text]
-        if is_open:
-            texts.append(answers_line(sample.answers))
-        cells = [_cell(text, is_whole=is_whole) for text in texts]
-        table.add_row(sample.id, percent(sample.sensitivity), right, *cells)
     return table
 
 
 def suspects_table(suspects: Sequence[Suspect], *, is_whole: bool) -> Table:
     """The samples whose labels are suspect, with the word classifier's judgement."""
-    table = _of_samples("Suspect labels", [suspect.id for suspect in suspects], is_whole=is_whole)
-    add_texts(table, "label", "answered", "by its words", "text")
     says = {True: "answer", False: "label", None: "–"}
-    for suspect in suspects:
-        cells = (suspect.id, suspect.label, suspect.answered, says[suspect.by_words])
-        table.add_row(*cells, _cell(suspect.text, is_whole=is_whole))
-    return table
+    rows = [[each.id, each.label, each.answered, says[each.by_words], each.text] for each in suspects]
+    texts = ["label", "answered", "by its words", "text"]
+    return _of_samples("Suspect labels", [], texts, rows, is_whole=is_whole)
 
 
 def to_label_table(samples: Sequence[ToLabel], *, is_whole: bool) -> Table:
-    """The samples to label first, with their majority answer."""
-    table = _of_samples("Samples to label first", [sample.id for sample in samples], is_whole=is_whole)
-    add_numbers(table, "S")
-    add_texts(table, "answered")
-    add_numbers(table, "by")
-    add_texts(table, "text")
-    for sample in samples:
-        cells = (sample.id, percent(sample.sensitivity), sample.answer, f"{100 * sample.agreement:.0f} %")
-        table.add_row(*cells, _cell(sample.text, is_whole=is_whole))
-    return table
+    """The samples to label first, with their majority answer and the share of answers that it is."""
+    rows = [
+        [each.id, percent(each.sensitivity), f"{100 * each.agreement:.0f} %", each.answer, each.text]
+        for each in samples
+    ]
+    return _of_samples("Samples to label first", ["S", "agree"], ["answered", "text"], rows, is_whole=is_whole)
 
 
-def _of_samples(title: str, ids: Sequence[str], *, is_whole: bool) -> Table:
-    """An empty table with a column of ids, which long ids may not fill."""
+def _of_samples(
+    title: str, numbers: Sequence[str], texts: Sequence[str], rows: Sequence[Sequence[str]], *, is_whole: bool
+) -> Table:
+    """A table of samples, whose ids come first; long ids may not fill it, and long texts are cut off."""
     table = new_table(title, texts=["id"])
-    table.columns[0].min_width = min(max(map(len, ids), default=1), _NARROWEST_ID)
+    add_numbers(table, *numbers)
+    add_texts(table, *texts)
+    table.columns[0].min_width = min(max((len(row[0]) for row in rows), default=1), _NARROWEST_ID)
     table.columns[0].max_width = None if is_whole else _WIDEST_ID
+    for sample_id, *cells in rows:
+        table.add_row(sample_id, *(_cell(text, is_whole=is_whole) for text in cells))
     return table
 
 

@@ -11,7 +11,7 @@ import typer
 from psopt.cli._options import CacheDir, OutputOptions, Pick, RunFolder
 from psopt.cli._tables import new_table, plain_console, print_table, result_console
 from psopt.cli._verb import Changes, flag, verb
-from psopt.cli._writing import as_json_text, is_utf8, print_json, write_file, write_whole
+from psopt.cli._writing import as_json_text, is_utf8, print_json, write_file
 from psopt.errors import InputError
 from psopt.settings import LMConfig
 from psopt.text import counted, one_line, shell_line
@@ -107,7 +107,7 @@ def export(
         run, pick, form=written, without=without or (), verify=verify or 0, into=into, cache_dir=cache_dir, **asked
     )
     if into is not None:
-        write_whole("--into", into, exported.text)
+        write_file("--into", into, exported.text)
     text, suffix = exported.text, exported.suffix
     if form == "dspy":
         from psopt.dspy_programs import PROGRAMS, predict_state

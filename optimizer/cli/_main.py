@@ -1,13 +1,11 @@
 """`psopt` from its first moment to its exit code, and its one-line errors."""
 
-import codecs
 import errno
 import io
 import os
 import sys
 import tempfile
 import traceback
-import unicodedata
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,8 +18,6 @@ from psopt.cli._writing import notices_on_standard_error
 from psopt.errors import PsoptError
 from psopt.text import one_line
 
-_PLAIN = "psopt.plain"
-_SIGNS = dict(zip("–—−·•°×‘’“”", "----*ox''\"\"", strict=True)) | {"≤": "<=", "≥": ">=", "→": "->", "±": "+-"}
 _EX_SOFTWARE = 70  # the exit code of sysexits.h for an error in the program itself
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
 
@@ -39,27 +35,28 @@ def main(args: list[str] | None = None) -> Any:
 
 
 def _run(args: list[str] | None) -> NoReturn:
-    _write_what_can_be_shown()
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # missing if a test or a notebook has replaced the stream
+            stream.reconfigure(errors="replace")  # a character that the stream lacks
     catch_signals()
+    message = ""
     try:
         with notices_on_standard_error():
             code = command_line().main(args=args, prog_name="psopt", standalone_mode=False)
     except typer.TyperException as error:
-        typer.echo(f"psopt: {one_line(_usage_line(error))}", err=True)
-        code = 2
+        message, code = _usage_line(error), 2
     except PsoptError as error:
-        typer.echo(f"psopt: {one_line(str(error))}", err=True)
-        code = error.exit_code
+        message, code = str(error), error.exit_code
     except (KeyboardInterrupt, Interrupted, typer.Abort) as error:
         message, code = "interrupted; answers are kept: the same command goes on from there", INTERRUPTED
         if isinstance(error.__cause__, EOFError):  # Typer takes any for the end of a person's input
             message, code = _failure(error.__cause__)
-        typer.echo(f"psopt: {one_line(message)}", err=True)
     except BrokenPipeError:
         sys.stderr.close()
         code = 0
     except Exception as error:  # noqa: BLE001  # any error becomes one line, with the traceback in a file
         message, code = _failure(error)
+    if message:
         typer.echo(f"psopt: {one_line(message)}", err=True)
     leave(code or 0)
 
@@ -89,25 +86,6 @@ def _outliving_its_reader(stream: Any) -> Any:
         return stream
     outliving = io.BufferedWriter(_Outliving(stream))
     return io.TextIOWrapper(outliving, stream.encoding, stream.errors, line_buffering=stream.line_buffering)
-
-
-def _write_what_can_be_shown() -> None:
-    """Let both streams replace characters that they lack with the nearest ones that they have."""
-    codecs.register_error(_PLAIN, _nearest)
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # missing if a test or a notebook has replaced the stream
-            stream.reconfigure(errors=_PLAIN)
-
-
-def _nearest(error: UnicodeError) -> tuple[str, int]:
-    """Replace what an encoding lacks: a symbol by a similar one in ASCII, a letter by its base, the rest by ``?``."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    nearest = ""
-    for character in error.object[error.start : error.end]:
-        base = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
-        nearest += _SIGNS.get(character) or base or ("" if unicodedata.combining(character) else "?")
-    return nearest, error.end
 
 
 def _failure(error: Exception) -> tuple[str, int]:

@@ -109,7 +109,7 @@ def _search(
 
 def _show(migration: Migration, output: OutputOptions) -> None:
     """Print one row per model and prompt, what broke, and the verdict on each; or all as JSON."""
-    from psopt.cli._result import on_test
+    from psopt.cli._run import on_test
     from psopt.evaluation import measure_names, note_size, objective_values
     from psopt.runs import losses_line, named
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 
 _ENOUGH = 50  # calls needed to time answers; fewer are mostly the first ones, which are sent one by one
-_WIDE = 120  # columns needed for scores, tokens, money and times next to a bar
 
 
 class _RemainingColumn(TimeRemainingColumn):
@@ -49,7 +48,7 @@ class Screen(Observer):
         self._err = plain_console(stderr=True, quiet=quiet)
         self._progress = Progress(
             TextColumn("{task.description}"),
-            BarColumn(bar_width=20 if self._is_wide else 8),
+            BarColumn(bar_width=8),
             MofNCompleteColumn(),
             TextColumn("{task.fields[best]}"),
             TimeElapsedColumn(),
@@ -76,10 +75,6 @@ class Screen(Observer):
                 self._say(f"Note: {warning}", style="yellow", in_whole=False)
         self._estimate, self._expectations = estimate, lines
         self._progress.update(self._calls, total=estimate.calls_expected)
-
-    @property
-    def _is_wide(self) -> bool:
-        return self._err.width >= _WIDE
 
     @property
     def _usage(self) -> Usage:
@@ -175,24 +170,15 @@ class Screen(Observer):
         self._progress.update(self._trials, completed=n_done, total=n_total, best=self._in_short())
 
     def _in_short(self) -> str:
-        """The best of each objective and the amount spent, short enough to leave room for the remaining time."""
-        names = measure_names(self._quality)
+        """The best of each objective, and the money with its limit or the tokens: as much as 80 columns hold."""
+        names, usage = measure_names(self._quality), self._usage
         parts = [f"{names[objective]} {value:.3f}" for objective, value in self._best.items()]
-        parts += self._spent_so_far()
-        return f"best {'  '.join(parts)}" if self._is_wide else " ".join(parts)
-
-    def _spent_so_far(self) -> list[str]:
-        """Money with its limit, and tokens; in short only one of them."""
-        usage = self._usage
-        if not usage.tokens:
-            return []
-        tokens = f"{usage.tokens / 1e6:.2g}M tokens" if usage.tokens >= 1e6 else f"{usage.tokens:,} tokens"
-        if not usage.cost:
-            return [tokens]
-        money = f"{usage.cost:.2g} USD"
-        if self.budget and self.budget.max_cost is not None:
-            money = f"{usage.cost:.2g} of {self.budget.max_cost:g} USD"
-        return [money, tokens] if self._is_wide else [money]
+        if usage.cost:
+            limit = self.budget and self.budget.max_cost
+            parts.append(f"{usage.cost:.2g} USD" if limit is None else f"{usage.cost:.2g} of {limit:g} USD")
+        elif usage.tokens:
+            parts.append(f"{rounded(usage.tokens)} tokens")
+        return " ".join(parts)
 
     def _say(self, line: str, style: str = "", *, in_whole: bool = True) -> None:
         """Print a line: unbroken in a pipe or for a path to copy, otherwise wrapped between words in a terminal."""

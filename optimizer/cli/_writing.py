@@ -75,10 +75,22 @@ def is_utf8() -> bool:
 
 
 def write_file(option: str, path: Path, text: str) -> None:
-    """Write a text to the file that an option names, in UTF-8 with its own line ends; raises InputError."""
+    """Write a text to the file that an option names, in UTF-8 with its own line ends; raises InputError.
+
+    It is written completely or not at all, unless it is there and can't be replaced, such as a pipe.
+    """
+    target = path.resolve()
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    is_replaced = path.is_file() and os.access(path, os.W_OK) and os.access(target.parent, os.W_OK)
+    if path.exists() and not is_replaced:
+        part = path
     try:
-        path.write_text(text, "utf-8", newline="\n")
+        part.write_text(text, "utf-8", newline="\n")
+        if part != path:
+            part.replace(target)
     except OSError as error:
+        if part != path:
+            part.unlink(missing_ok=True)
         raise InputError(f"{option} {path} can't be written: {error.strerror}") from error
 
 
@@ -93,21 +105,6 @@ def check_writable(option: str, path: Path | None) -> None:
         raise InputError(f"{option} {path} can't be written: there is no folder {folder}")
     if not os.access(path if path.exists() else folder, os.W_OK):
         raise InputError(f"{option} {path} can't be written: Permission denied")
-
-
-def write_whole(option: str, path: Path, text: str) -> None:
-    """Write a text to a file completely or not at all, to a pipe or device directly; raises InputError."""
-    target = path.resolve()
-    if target.exists() and not target.is_file():
-        write_file(option, path, text)
-        return
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        part.write_text(text, "utf-8", newline="\n")
-        part.replace(target)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise InputError(f"{option} {path} can't be written: {error.strerror}") from error
 
 
 class _OnStandardError(logging.Handler):
