@@ -20,7 +20,7 @@ from psopt.api._migrate import (
     start_migration,
 )
 from psopt.api._optimize import optimize, run
-from psopt.api._progress import SearchBar
+from psopt.api._progress import SearchBar, reading
 from psopt.api._prompts import as_measured, prompt_to_show, rephrase
 from psopt.api._resume import load_run, resume, settings_to_resume, worker
 from psopt.api._searching import search_in

@@ -114,11 +114,6 @@ def prompt_to_show(source: PromptSource, task: Task | None = None) -> TaskPrompt
         return source.read_for(task)
     if source.prompt is not None:
         return TaskPrompt(source.with_labels())
-    return _without_data(source)
-
-
-def _without_data(source: PromptSource) -> TaskPrompt:
-    """A prompt as far as it can be read while neither columns nor labels are known."""
     form = source.options.format
     fields = named_fields(source.named, form)
     read = read_template(source.named, fields, labels=(), prompt_format=form, answer=source.options.answer)

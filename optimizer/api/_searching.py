@@ -32,7 +32,6 @@ from psopt.search.gating import check_pinned
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from psopt.evaluation import Evaluator
     from psopt.search_spaces import Prompt
     from psopt.tasks import Sample
 
@@ -71,7 +70,9 @@ def search_in(
         note.begin(study)
         reserve = Reserve(evaluator, settings.leave_one_out or 0, len(settings.heldout_from), len(probes))
         worker = f"optimize-{uuid.uuid4().hex[:6]}" if settings.storage else ""
-        search = Search(study, problem, worker=worker, on_new_best=_mark_best)
+        search = Search(
+            study, problem, worker=worker, on_new_best=lambda run: choose_trial(run.study, run.state.best.trial)
+        )
         stopped = _run(search, reserve)
         result, limit = finish(recorder, search, stopped, probes)
         note.end(study, result)
@@ -95,10 +96,6 @@ def search_in(
         raise BudgetReachedError(ending, result) from stopped
     observer.phase(f"{ending} --max-calls N")  # it ends as planned
     return result
-
-
-def _mark_best(search: Search) -> None:
-    choose_trial(search.study, search.state.best.trial)
 
 
 def _begin(recorder: RunRecorder, problem: SearchProblem, *, resume: bool) -> StoredStudy:
@@ -125,23 +122,13 @@ def _begin(recorder: RunRecorder, problem: SearchProblem, *, resume: bool) -> St
         raise
     observer.study = study
     observer.started(recorder.task, directory.path)
-    if uneven := _uneven_calibration(problem.evaluator):
-        observer.phase(uneven)
+    models = [each.model for each in problem.evaluator.each]
+    able = [model.name for model in models if calibrates(model)]
+    others = [model.name for model in models if not calibrates(model)]
+    if able and others:
+        observer.phase(f"label probabilities, which calibration needs: {', '.join(able)}; none: {', '.join(others)}")
     _describe(study, recorder, problem.baseline_prompt)
     return study
-
-
-def _uneven_calibration(evaluator: Evaluator) -> str:
-    """Describe which of several models are calibrated, if some are and some can't be."""
-    able = [each.model.name for each in evaluator.each if calibrates(each.model)]
-    others = [each.model.name for each in evaluator.each if not calibrates(each.model)]
-    if not able or not others:
-        return ""
-    give = "gives" if len(others) == 1 else "give"
-    return (
-        f"calibration is for {' and '.join(able)}, and not for {' and '.join(others)}, which {give} "
-        "no label probabilities"
-    )
 
 
 def _describe(study: StoredStudy, recorder: RunRecorder, baseline: Prompt) -> None:

@@ -49,6 +49,7 @@ def dashboard(
 
     The study's note says what is optimized, which trial to use and how to export it; only that trial has a badge.
     """
+    import optuna_dashboard
     from psopt.runs import MANIFEST, RunDirectory
     from psopt.search.distributed import open_storage
 
@@ -58,7 +59,10 @@ def dashboard(
     if run is not None:
         directory = RunDirectory.open(run)
         url = directory.read_json(MANIFEST)["settings"]["storage"] or directory.storage_url
-    application = _application(open_storage(str(url), is_there=True))
+    study_storage = open_storage(str(url), is_there=True)
+    # Optuna's importances warn about each parameter with few trials, at every refresh.
+    warnings.filterwarnings("ignore", category=UserWarning, module="optuna")
+    application = with_one_badge(optuna_dashboard.wsgi(study_storage), study_storage)
     try:
         server = make_server(host, port, application, server_class=_Threaded, handler_class=_Silent)
     except OSError as error:
@@ -70,14 +74,6 @@ def dashboard(
     with server, contextlib.suppress(KeyboardInterrupt):  # which is how it ends
         server.serve_forever()
     return 0
-
-
-def _application(storage: optuna.storages.BaseStorage) -> WSGIApplication:
-    import optuna_dashboard
-
-    # Optuna's importances warn about each parameter with few trials, at every refresh.
-    warnings.filterwarnings("ignore", category=UserWarning, module="optuna")
-    return with_one_badge(optuna_dashboard.wsgi(storage), storage)
 
 
 def with_one_badge(dashboard: WSGIApplication, storage: optuna.storages.BaseStorage) -> WSGIApplication:

@@ -18,23 +18,19 @@ _signals: list[int] = []
 _watchdogs: list[threading.Timer] = []
 
 
-def catch_signals() -> None:
-    """Treat SIGTERM like Ctrl-C; if SIGINT is ignored, as in the background of a script, it stays ignored."""
-    if threading.current_thread() is not threading.main_thread():
-        return
-    signal.signal(signal.SIGTERM, _interrupt)
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, _interrupt)
-
-
 @contextlib.contextmanager
-def signals_given_back() -> Iterator[None]:
-    """Restore the signal handlers after the block: a program that has run a command keeps running."""
+def signals_caught() -> Iterator[None]:
+    """Treat SIGTERM like Ctrl-C within the block; if SIGINT is ignored, as in the background of a script, it stays so.
+
+    The handlers are given back after it: a program that has run a command keeps running.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.getsignal(number) for number in numbers}
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number, handler in before.items():
+        if number == signal.SIGTERM or handler is not signal.SIG_IGN:
+            signal.signal(number, _interrupt)
     try:
         yield
     finally:

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import typer
 from psopt.cli._commands import command_line
 from psopt.cli._help import choices_of, described_range
-from psopt.cli._interrupting import INTERRUPTED, catch_signals, leave, signals_given_back
+from psopt.cli._interrupting import INTERRUPTED, leave, signals_caught
 from psopt.cli._typer import BadParameter, Interrupted, NoSuchOption, did_you_mean
 from psopt.cli._writing import notices_on_standard_error
 from psopt.errors import PsoptError
@@ -29,8 +29,7 @@ def main(args: list[str] | None = None) -> Any:
     """
     if args is None:
         sys.stdout, sys.stderr = map(_outliving_its_reader, (sys.stdout, sys.stderr))
-        _run(args)
-    with signals_given_back():
+    with signals_caught():
         _run(args)
 
 
@@ -38,7 +37,6 @@ def _run(args: list[str] | None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # missing if a test or a notebook has replaced the stream
             stream.reconfigure(errors="replace")  # a character that the stream lacks
-    catch_signals()
     message = ""
     try:
         with notices_on_standard_error():

@@ -12,8 +12,6 @@ from psopt.cli._writing import tell, wrapped
 from psopt.errors import BudgetReachedError, say_how_to_go_on
 from psopt.settings import LMConfig
 from psopt.text import counted
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -233,14 +231,11 @@ def _place(model: str, server: str | None) -> str:
 @contextmanager
 def reading_bar() -> Iterator[OnProgress]:
     """Show how many texts a model has read; yields the callback for `on_progress`. Says how to go on after a limit."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(
-        *columns, console=console, transient=True, disable=is_silent() or not console.is_terminal
-    ) as progress:
-        task = progress.add_task("texts read", total=None)
+    from psopt.api import reading
+
+    with reading(None, progress=False if is_silent() else None) as on_progress:
         try:
-            yield lambda done, total: progress.update(task, completed=done, total=total)
+            yield on_progress or (lambda *_: None)
         except BudgetReachedError as error:
             say_how_to_go_on(error, "answers are kept: the same command with a higher limit goes on from there")
             raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from psopt.cli._options import Json, Pick, RunFolder
@@ -14,7 +14,7 @@ from psopt.cli._writing import check_writable, print_json, write_file
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
-    from psopt.report import TwoRuns
+    from psopt.report import Figure, TwoRuns
     from rich.console import Console
 
 Others = Annotated[
@@ -52,26 +52,29 @@ def report(
     several runs it shows what each recommends, and tests each against the first on their common test samples, with one
     figure and a table to copy. No model is asked.
     """
-    if others:
-        return _compare([run, *others], pick, figures, html, as_json=as_json)
-    if html is not None:
-        raise InputError("--html is of several runs: the page of one is its report.html")
     from psopt.report import save_figures, write_report
     from psopt.runs import REPORT, RunDirectory
 
-    directory = RunDirectory.open(run)
-    drawn = write_report(directory, pick)
-    page = directory.path / REPORT
-    saved = save_figures(drawn, figures) if figures else []
-    if as_json:
-        print_json({"report": str(page), "figures": [str(path) for path in saved]})
+    if others:
+        data, page, drawn = _compare([run, *others], pick, html, is_shown=not as_json)
+    elif html is not None:
+        raise InputError("--html is of several runs: the page of one is its report.html")
     else:
-        typer.echo("\n".join(map(str, [page, *saved])))
+        directory = RunDirectory.open(run)
+        data, page, drawn = {}, directory.path / REPORT, write_report(directory, pick)
+    saved = list(map(str, save_figures(drawn, figures) if figures else []))
+    if as_json:
+        print_json({**data, "report": str(page), "figures": saved})
+    else:
+        typer.echo("\n".join([str(page), *saved]))
     return 0
 
 
-def _compare(runs: list[Path], pick: str, figures: Path | None, html: Path | None, *, as_json: bool) -> int:
-    from psopt.report import compare_runs, runs_of, runs_page, save_figures
+def _compare(
+    runs: list[Path], pick: str, html: Path | None, *, is_shown: bool
+) -> tuple[dict[str, Any], Path, list[Figure]]:
+    """Compare runs and write their page; returns what `--json` prints, the page, and its figures."""
+    from psopt.report import compare_runs, runs_of, runs_page
     from psopt.runs import RunDirectory
 
     if len(runs) > _MOST_RUNS:
@@ -83,16 +86,12 @@ def _compare(runs: list[Path], pick: str, figures: Path | None, html: Path | Non
     pairs = [compare_runs(first, rival, pick) for rival in others]
     page, drawn = runs_page(pairs)
     write_file("--html", page_path, page)
-    saved = save_figures(drawn, figures) if figures else []
-    if as_json:
-        data = {**pairs[0].to_dict(), "runs": [run.to_dict() for run in runs_of(pairs)]}
-        if pairs[1:]:
-            data["further"] = [pair.to_dict() for pair in pairs[1:]]
-        print_json({**data, "report": str(page_path), "figures": [str(path) for path in saved]})
-        return 0
-    _show(result_console(), pairs)
-    typer.echo("\n".join(map(str, [page_path, *saved])))
-    return 0
+    if is_shown:
+        _show(result_console(), pairs)
+    data = {**pairs[0].to_dict(), "runs": [run.to_dict() for run in runs_of(pairs)]}
+    if pairs[1:]:
+        data["further"] = [pair.to_dict() for pair in pairs[1:]]
+    return data, page_path, drawn
 
 
 def _show(console: Console, pairs: list[TwoRuns]) -> None:

@@ -85,14 +85,14 @@ class TerminalBar:
 
     def __init__(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         console = Console(stderr=True, highlight=False)
         columns = (
             BarColumn(bar_width=20),
             MofNCompleteColumn(),
             TextColumn("{task.fields[text]}", markup=False),
-            TimeElapsedColumn(),
+            TimeRemainingColumn(),
         )
         self._progress = Progress(*columns, console=console, transient=console.is_terminal)
         self._task = self._progress.add_task("", total=None, text="")

@@ -1,5 +1,6 @@
 """An option: a field of the settings, with the data that every way of setting it needs."""
 
+import functools
 import inspect
 import operator
 from collections.abc import Callable, Iterator, Mapping
@@ -57,13 +58,8 @@ class Panel:
             return field(default_factory=default.copy, metadata=metadata)
         return field(default=MISSING if default is ... else default, metadata=metadata)
 
-    def first(self, meaning: str, metavar: str | None = None, default: Any = None, **more: Any) -> Any:
-        """Declare an option that ``--help`` shows."""
-        return self.option(meaning, metavar, default, rank="first", **more)
-
-    def rare(self, meaning: str, metavar: str | None = None, default: Any = None, **more: Any) -> Any:
-        """Declare an option that is mainly for a configuration file."""
-        return self.option(meaning, metavar, default, rank="config", **more)
+    first = functools.partialmethod(option, rank="first")  # an option that ``--help`` shows
+    rare = functools.partialmethod(option, rank="config")  # one that is mainly for a configuration file
 
 
 # The boxes that several groups of options are in
