@@ -41,37 +41,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Exported:
-    """A run's prompt as it is exported.
-
-    Attributes
-    ----------
-    id : str
-    prompt : Prompt
-    text : str
-        The exact content of its file; `suffix` is how the file's name ends.
-    suffix : str
-    diff : str
-        What changed against the prompt that the run started from, as a unified diff; empty if nothing did.
-    notes : tuple of str
-        What to tell the user about it.
-    before, after : CallPrice
-        What a call takes with the original, and with this prompt.
-    edits : tuple of Edit
-        What it adds to the prompt that the run started from, and what each edit was based on.
-    verification : Verification or None
-        How answers compare, if that was asked for.
-    """
+    """A run's prompt as it is exported."""
 
     id: str
     prompt: Prompt
     text: str
+    """The exact content of its file; `suffix` is how the file's name ends."""
     suffix: str
     diff: str
+    """What changed against the prompt that the run started from, as a unified diff; empty if nothing did."""
     notes: tuple[str, ...]
+    """What to tell the user about it."""
     before: CallPrice
+    """What a call takes with the original; `after` is what it takes with this prompt."""
     after: CallPrice
     edits: tuple[Edit, ...] = ()
+    """What it adds to the prompt that the run started from, and what each edit was based on."""
     verification: Verification | None = None
+    """How answers compare, if that was asked for."""
 
     @property
     def length(self) -> str:
@@ -205,21 +192,14 @@ class OtherAnswer:
 
 @dataclass(frozen=True, eq=False)
 class Verification:
-    """How answers through an exported text compare with those of the run.
-
-    Attributes
-    ----------
-    n : int
-        How many were compared.
-    others : tuple of OtherAnswer
-        Those that differ.
-    usage : Usage
-        What this took.
-    """
+    """How answers through an exported text compare with those of the run."""
 
     n: int
+    """How many were compared."""
     others: tuple[OtherAnswer, ...]
+    """Those that differ."""
     usage: Usage
+    """What this took."""
 
     @property
     def holds(self) -> bool:

@@ -23,11 +23,10 @@ if TYPE_CHECKING:
 
 
 Junit = Annotated[Path | None, flag("Output", "Write the result as JUnit XML: each bound a test case.", "FILE")]
-_DRIFT = "Drift"
 Fresh = Annotated[
     Path | None,
     flag(
-        _DRIFT,
+        "Drift",
         "Texts without labels, as psopt classify takes them: are S and the labels' shares what they were? In place of "
         "bounds.",
         "TEXTS",
@@ -35,7 +34,7 @@ Fresh = Annotated[
     ),
 ]
 Baseline = Annotated[
-    str | None, flag(_DRIFT, "With --fresh: the run whose prompt and answers they are held against.", "RUN")
+    str | None, flag("Drift", "With --fresh: the run whose prompt and answers they are held against.", "RUN")
 ]
 _OF_BOUNDS = ("dataset", "prompt", "strategy", "split", "samples", *(bound.name for bound in fields(BoundOptions)))
 _NO_DATA = DataOptions("")  # --fresh takes none
@@ -75,14 +74,16 @@ def check(
     With --baseline RUN --fresh TEXTS it checks whether new texts still match those that the run's prompt was measured
     on: tests of S and of the labels' shares, which need no labels, at 5 % together.
     """
-    if fresh is not None or baseline is not None:
-        return _check_fresh(fresh, baseline, data.inputs, model, measuring, junit, output, dry_run=dry_run)
-    if not data.dataset:
-        raise UsageError("Missing option '--dataset'")
     import psopt.api as api
     from psopt.cli._plan_lines import show_estimate
 
     check_writable("--junit", junit)
+    if fresh is not None or baseline is not None:
+        if dry_run:
+            raise UsageError("--dry-run plans checks of bounds: with --fresh it is texts x wordings; leave it out")
+        return _tell(*_drift(fresh, baseline, data.inputs, model, measuring), junit, output)
+    if not data.dataset:
+        raise UsageError("Missing option '--dataset'")
     subject = read_measuring(data, [prompt], reading, model, strategy, measuring, require_labels=True)
     task, choice, options = subject.task, subject.choice, subject.options
     if dry_run:
@@ -117,17 +118,10 @@ def _remarks(result: CheckResult) -> list[str]:
     return [*notes, beside_quality_line(scores), shares_line(scores)]
 
 
-def _check_fresh(
-    fresh: Path | None,
-    baseline: str | None,
-    inputs: tuple[str, ...],
-    model: str | None,
-    measuring: MeasureOptions,
-    junit: Path | None,
-    output: OutputOptions,
-    *,
-    dry_run: bool,
-) -> int:
+def _drift(
+    fresh: Path | None, baseline: str | None, inputs: tuple[str, ...], model: str | None, measuring: MeasureOptions
+) -> tuple[Drift, dict[str, str], dict[str, Any], list[str]]:
+    """How far answers to fresh texts are from a run's; what was checked, what --json has besides, and a note."""
     from psopt.api import drift, run_of_baseline
     from psopt.cli._classify import read_texts
     from psopt.runs import read_source
@@ -136,9 +130,6 @@ def _check_fresh(
         raise UsageError("--baseline RUN and --fresh TEXTS belong together: give both")
     if any(map(is_given, _OF_BOUNDS)):
         raise UsageError("--fresh asks the baseline's prompt about texts without labels: leave bounds and data out")
-    if dry_run:
-        raise UsageError("--dry-run plans checks of bounds: with --fresh it is texts x wordings; leave it out")
-    check_writable("--junit", junit)
     source = read_source(baseline)
     run_of_baseline(source)  # raises
     texts, columns = read_texts(fresh, source, inputs)
@@ -158,7 +149,7 @@ def _check_fresh(
     facts = {"data": str(fresh), "model": choice.model, "baseline": baseline}
     against = f"{result.n_fresh} fresh texts against {result.n_known} of {result.split}"
     note = f"{against}, each under the same {result.n_rephrasings} wordings; tested at 5 % together."
-    return _tell(result, facts, {**choice.to_dict(), **asdict(result)}, [note], junit, output)
+    return result, facts, {**choice.to_dict(), **asdict(result)}, [note]
 
 
 def _tell(

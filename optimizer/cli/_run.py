@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from psopt.runs.planning import Plan
     from psopt.settings import SizeOptions
     from psopt.tasks import Task
-    from rich.console import Console
     from rich.table import Table
 
 
@@ -116,18 +115,10 @@ def run_search(
             raise
         except BudgetReachedError as error:
             if error.run is not None:
-                _show(error.run, output, screen.spent, verbose=verbose)
+                show_result(error.run, output, verbose=verbose)
             raise
-    _show(result, output, screen.spent, verbose=verbose)
+    show_result(result, output, verbose=verbose)
     return 0
-
-
-def _show(run: Run, output: OutputOptions, spent: str, *, verbose: bool) -> None:
-    if output.as_json:
-        manifest = RunDirectory.open(run.path).read_json(MANIFEST)
-        print_json({"run": str(run.path), **manifest})
-    elif not output.quiet:
-        show_result(run, result_console(), spent, verbose=verbose)
 
 
 class _Result(NamedTuple):
@@ -172,9 +163,13 @@ def _all_of(run: Run) -> list[Candidate]:
     return list(by_id.values())
 
 
-def show_result(run: Run, console: Console, spent: str = "", *, verbose: bool = False) -> None:
-    """Print the table, what to use, what got worse and what to do next; with `verbose` everything."""
-    result = _Result.of(run)
+def show_result(run: Run, output: OutputOptions, *, verbose: bool) -> None:
+    """Print the table, what to use, what got worse and what to do next, with `verbose` everything; or run.json."""
+    if output.as_json:
+        print_json({"run": str(run.path), **RunDirectory.open(run.path).read_json(MANIFEST)})
+    if output.silent:
+        return
+    console, result = result_console(), _Result.of(run)
     names, manifest = result.names, result.manifest
 
     def say(lines: Sequence[str], style: str | None = None) -> None:
@@ -193,7 +188,7 @@ def show_result(run: Run, console: Console, spent: str = "", *, verbose: bool = 
         print_sentences(console, [f"S: {note}."], style="yellow")
     print_sentences(console, [_about(result)])
     if verbose:
-        say([*_further_lines(result), spent])
+        say(_further_lines(result))
         ids = ", ".join(f"{name} {prompt_id}" for prompt_id, name in names.items())
         print_sentences(console, [f"Ids: {ids}."])
     console.print(f"Report: {run.path / 'report.html'}", soft_wrap=True)

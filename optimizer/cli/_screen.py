@@ -6,7 +6,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from psopt.answers import AnswerType
-from psopt.cli._plan_lines import UNKNOWN_MINUTES, dollars, rounded, span
+from psopt.cli._plan_lines import UNKNOWN_MINUTES, rounded
 from psopt.cli._tables import plain_console
 from psopt.evaluation import OBJECTIVES, measure_names, na_note, objective_values
 from psopt.models.chat import Usage
@@ -62,18 +62,18 @@ class Screen(Observer):
         self._reading = self._progress.add_task("texts read", total=None, visible=False, best="")
         self._folder: Path | None = None
         self._best: dict[str, float] = {}  # of each objective
-        self._estimate: CostEstimate | None = None
         self._expectations: Sequence[str] = ()
+        self._calls_expected = 0
         self._begun, self._made_before = 0.0, 0  # when the search began, and the calls made by then
         self._quality = "F1"
 
     def expect(self, estimate: CostEstimate, lines: Sequence[str], plan: Plan | None) -> None:
-        """Say how large the run will be; as it starts, what it is expected to take, and compare the run with that."""
+        """Say how large the run will be, and as it starts what it is expected to take."""
         if plan:
             self._say(f"{plan.line[0].upper()}{plan.line[1:]}", in_whole=False)
             for warning in plan.warnings:
                 self._say(f"Note: {warning}", style="yellow", in_whole=False)
-        self._estimate, self._expectations = estimate, lines
+        self._calls_expected, self._expectations = estimate.calls_expected, lines
         self._progress.update(self._calls, total=estimate.calls_expected)
 
     @property
@@ -85,24 +85,6 @@ class Screen(Observer):
     def _n_made(self) -> int:
         """The calls since the search began: a resumed one has made others before."""
         return self._usage.made - self._made_before
-
-    @property
-    def spent(self) -> str:
-        """What was planned and spent, in one line, with failed calls apart; empty without a plan or calls."""
-        usage, estimate = self._usage, self._estimate
-        if estimate is None or not (usage.made or usage.failed):
-            return ""
-        few, many = estimate.calls_range
-        planned = f"about {rounded(estimate.calls_expected)} calls"
-        if few != many:
-            planned += f" ({span(few, many)})"
-        spending = f"{usage.made:,} calls"
-        if usage.failed:
-            spending += f", {usage.failed:,} more that failed"
-        if estimate.cost is not None:
-            planned += f" for {dollars(estimate.cost)} USD"
-            spending += f", {dollars(usage.cost)} USD"
-        return f"Planned: {planned}. Asked: {spending}."
 
     def __enter__(self) -> Screen:
         self._progress.start()
@@ -158,11 +140,11 @@ class Screen(Observer):
 
     def _say_minutes(self) -> None:
         """Say once how long the rest takes, if that was unknown before the first answers."""
-        if self._estimate is None or UNKNOWN_MINUTES not in self._expectations or self._n_made < _ENOUGH:
+        if UNKNOWN_MINUTES not in self._expectations or self._n_made < _ENOUGH:
             return
         self._expectations = ()
         per_minute = 60 * self._n_made / (monotonic() - self._begun)
-        self._say(f"The rest takes {time_line(max(0, self._estimate.calls_expected - self._n_made), per_minute)}")
+        self._say(f"The rest takes {time_line(max(0, self._calls_expected - self._n_made), per_minute)}")
 
     def _move_on(self, n_done: int, n_total: int) -> None:
         self._progress.update(self._calls, completed=self._n_made)
