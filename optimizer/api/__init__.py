@@ -1,10 +1,8 @@
 """What psopt does, one function per verb: it connects the rooms and computes nothing."""
 
-from psopt.api._asking_rule import AskingRule, asking_rule
 from psopt.api._check import RESTS_ON_NA, CheckResult, FailingSample, Threshold, check, further_pinned
 from psopt.api._classify import Classified, Classifier, classify, input_columns, prompt_to_classify_with
 from psopt.api._compare import Comparison, ComparisonResult, compare
-from psopt.api._drift import Drift, drift, run_of_baseline
 from psopt.api._estimate import estimate, estimate_measuring, estimate_rephrasing, estimate_run
 from psopt.api._export import Exported, OtherAnswer, Verification, export
 from psopt.api._finishing import check_other_wordings
@@ -19,6 +17,7 @@ from psopt.api._migrate import (
     migration_of,
     start_migration,
 )
+from psopt.api._new_texts import AskingRule, Drift, asking_rule, drift, run_of_baseline
 from psopt.api._optimize import optimize, run
 from psopt.api._progress import SearchBar, reading
 from psopt.api._prompts import as_measured, prompt_to_show, rephrase

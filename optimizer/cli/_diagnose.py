@@ -1,4 +1,4 @@
-"""`psopt diagnose`."""
+"""Measurements of prompts: `psopt diagnose` of one, `psopt compare` of several."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from psopt.cli._measuring import Measuring, read_measuring, reading_bar
+import typer
+from psopt.cli._measuring import Measuring, calibration_note, read_measuring, reading_bar
 from psopt.cli._options import DryRun, OutputOptions, Prompt, PromptModel, Strategy
-from psopt.cli._tables import is_wrapped, print_sentences, print_table, result_console
+from psopt.cli._tables import is_wrapped, new_table, print_sentences, print_table, result_console, with_interval
 from psopt.cli._typer import UsageError
 from psopt.cli._verb import flag, verb
-from psopt.cli._writing import as_json_text, print_json, with_version, write_file
+from psopt.cli._writing import as_json_text, check_writable, print_json, tell, with_version, write_file
 from psopt.settings import DataOptions, MeasureOptions, PromptOptions
 
 if TYPE_CHECKING:
+    from psopt.api import Comparison
     from psopt.diagnosis import PromptReport, ToLabel
+    from rich.console import Console
 
 _ON_TRAIN = MeasureOptions(split="train")  # nothing learnt from a diagnosis may come from val or test
 Html = Annotated[
@@ -35,6 +38,21 @@ ToLabelFirst = Annotated[
         "N",
         min=1,
     ),
+]
+Prompts = Annotated[
+    list[str] | None,
+    flag(
+        "Prompt",
+        "Your prompt, or a run's prompts/ID.json; may be repeated",
+        "P",
+        show_default="the strategy's",
+        flags="--prompt",
+    ),
+]
+ComparisonHtml = Annotated[Path | None, flag("Output", "Also write a page: the table, the tests and a figure.", "FILE")]
+_LEAST_P = 0.001  # no digits below that are worth printing
+OtherModels = Annotated[
+    list[str] | None, flag("Model", "Another model; may be given several times.", "M", flags="--model2")
 ]
 
 
@@ -89,11 +107,11 @@ def diagnose(
     elif not output.quiet:
         next_step = _next_step(report, subject)
         last_line = f"Page: {html}. {next_step}" if html else next_step
-        _show(report, ranked, last_line, lists_suspects=suspects)
+        _show_diagnosis(report, ranked, last_line, lists_suspects=suspects)
     return 0
 
 
-def _show(report: PromptReport, ranked: list[ToLabel], last_line: str, *, lists_suspects: bool) -> None:
+def _show_diagnosis(report: PromptReport, ranked: list[ToLabel], last_line: str, *, lists_suspects: bool) -> None:
     """Print the diagnosis, the samples whose labels may be wrong, those to label first, and a last line."""
     from psopt.cli._diagnosis_tables import show_diagnosis, show_suspects, to_label_table
 
@@ -123,3 +141,116 @@ def _next_step(report: PromptReport, subject: Measuring) -> str:
                 "psopt optimize tries it first, then edits."
             )
     return "Next: psopt optimize, with these options, looks for edits."
+
+
+@verb("psopt compare --dataset tickets.csv --prompt old.txt --prompt runs/tickets/prompts/1a2b3c.json")
+def compare(
+    *,
+    data: DataOptions,
+    prompts: Prompts = None,
+    reading: PromptOptions,
+    other_models: OtherModels = None,
+    model: PromptModel = None,
+    strategy: Strategy = "simple",
+    measuring: MeasureOptions,
+    html: ComparisonHtml = None,
+    dry_run: DryRun = False,
+    output: OutputOptions,
+) -> int:
+    """Compare prompts, or models, on the same samples and rephrasings: who is better in what, and is it chance?
+
+    Everything is tested against the first prompt under the first model, paired, at the 5 % level. The model is that of
+    the prompts' run, unless you name another.
+    """
+    import psopt.api as api
+    from psopt.cli._plan_lines import show_estimate
+    from psopt.evaluation import note_size
+    from psopt.models.chat import server_of
+    from psopt.report import comparison_page
+
+    check_writable("--html", html)
+    subject = read_measuring(data, prompts or [], reading, model, strategy, measuring, require_labels=True, every=True)
+    task, lm = subject.task, subject.choice.lm
+    models = [subject.choice.model, *(other_models or [])]
+    if len(set(models)) < len(models):
+        raise UsageError(f"--model2 names a model twice ({', '.join(models)}): name another one, or leave it out")
+    for name in other_models or []:
+        notes = dict.fromkeys(calibration_note(prompt, name, lm) for prompt in subject.prompts.values())
+        tell(*(f"{name}: {note}" for note in notes if note))
+    if dry_run:
+        estimate = api.estimate_measuring(task, subject.prompts, models, subject.options)
+        return show_estimate(estimate, " and ".join(models), lm, as_json=output.as_json)
+    with reading_bar() as on_progress:
+        contenders = api.compare(task, subject.prompts, models, on_progress=on_progress, options=subject.options)
+    if html is not None:
+        measured = {name: each.scores.to_dict() for name, each in zip(_names(contenders), contenders, strict=True)}
+        of_data = f"Data: {task.name}, {measuring.split}, seed {measuring.seed}. {task.info.note}".strip()
+        size = note_size(contenders[0].scores, limit=False)
+        lines = [of_data, size, *_warnings(contenders), *_differences(contenders)]
+        page = comparison_page(contenders.in_percent(), lines, measured, contenders[0].scores.quality_name)
+        write_file("--html", html, page)
+    if output.as_json:
+        servers = {name: server_of(name, lm) for name in models}
+        print_json([{**contender.to_dict(), "server": servers.get(contender.model)} for contender in contenders])
+    elif not output.quiet:
+        _show_comparison(result_console(), contenders)
+        if html is not None:
+            typer.echo(f"Page: {html}")
+    return 0
+
+
+def _show_comparison(console: Console, contenders: Comparison) -> None:
+    from psopt.evaluation import beside_quality_line, measure_names, note_size, objective_values
+
+    names = list(objective_values(contenders[0].scores))
+    measures = [measure_names(contenders[0].scores.quality_name)[name] for name in names]
+    title = "In percent, with 95 % intervals"
+    table = new_table(title, texts=("prompt", "model"), numbers=measures, is_narrow=False)
+    for contender in contenders:
+        cells = [with_interval(contender.scores, name) for name in names]
+        table.add_row(contender.prompt, contender.model, *cells)
+    print_table(console, table)
+    print_sentences(console, [note_size(contenders[0].scores, limit=False)])
+    for name, contender in zip(_names(contenders), contenders, strict=True):
+        if beside := beside_quality_line(contender.scores.to_dict()):
+            print_sentences(console, [f"{name}: {beside}."])
+    print_sentences(console, _warnings(contenders), style="yellow")
+    print_sentences(console, _differences(contenders))
+
+
+def _warnings(contenders: Comparison) -> list[str]:
+    """Which scores rest on answers without a label, or on wordings that are too similar."""
+    from psopt.evaluation import na_lines
+    from psopt.rephrasings import tame_note
+
+    lines = []
+    for name, contender in zip(_names(contenders), contenders, strict=True):
+        lines += [f"{name}: {line}" for line in na_lines(contender.scores.to_dict())]
+    notes = {contender.prompt: tame_note(contender.diversity) for contender in contenders}
+    return lines + [f"S of {prompt}: {note}." for prompt, note in notes.items() if note]
+
+
+def _differences(contenders: Comparison) -> list[str]:
+    """In which measures each is better or worse than the first."""
+    from psopt.evaluation import measure_names
+
+    first, *others = _names(contenders)
+    lines = []
+    for name, contender in zip(others, contenders[1:], strict=True):
+        measures = measure_names(contender.scores.quality_name)
+        parts = []
+        for measure, difference in contender.against_first.items():
+            p = f"p {difference.p_value:.3f}" if difference.p_value >= _LEAST_P else f"p < {_LEAST_P}"
+            points = f"{100 * difference.difference:+.1f}"
+            parts.append(f"{measures[measure]} {contender.verdict(measure)} ({points}, {p})")
+        lines.append(f"{name} against {first}: {'; '.join(parts)}")
+    return lines
+
+
+def _names(contenders: Comparison) -> list[str]:
+    """What distinguishes them: the prompt, the model, or both."""
+    if len({contender.model for contender in contenders}) == 1:
+        return [contender.prompt for contender in contenders]
+    if len({contender.prompt for contender in contenders}) == 1:
+        return [contender.model for contender in contenders]
+    return [f"{contender.prompt} under {contender.model}" for contender in contenders]

@@ -31,8 +31,11 @@ __all__ = ["BadParameter", "NoSuchOption", "UsageError", "get_command"]  # Typer
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 _HOMES = {  # of commands that share a module
+    "compare": "diagnose",
     "resume": "optimize",
     "worker": "optimize",
+    "migrate": "optimize",
+    "dashboard": "report",
     "select": "export",
     "serve": "classify",
     "data": "names",

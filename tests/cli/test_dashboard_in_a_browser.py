@@ -13,7 +13,7 @@ from wsgiref.util import setup_testing_defaults
 import optuna
 import optuna_dashboard
 import pytest
-from psopt.cli._dashboard import with_one_badge
+from psopt.cli._report import with_one_badge
 
 from tests.cli.limited_runs import read
 from tests.cli.test_json_schemas import summaries
