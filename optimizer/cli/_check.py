@@ -11,9 +11,8 @@ from xml.etree import ElementTree as ET
 
 import typer
 from psopt.cli._measuring import choose_model, read_measuring, reading_bar
-from psopt.cli._options import DryRun, OutputOptions, Prompt, PromptModel, Strategy
 from psopt.cli._typer import UsageError, is_given
-from psopt.cli._verb import flag, verb
+from psopt.cli._verb import DryRun, OutputOptions, Prompt, PromptModel, Strategy, flag, verb
 from psopt.cli._writing import check_writable, print_json, tell, wrapped, write_file
 from psopt.settings import BoundOptions, DataOptions, MeasureOptions, PromptOptions
 from psopt.text import escaped_markdown, one_line, percent, shortened_list

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from psopt.cli._measuring import ModelChoice, choose_model, prompt_lines, read_prompts, reading_bar
-from psopt.cli._options import Json, OutputOptions, Pick
 from psopt.cli._tables import without_controls
 from psopt.cli._typer import UsageError, is_given
-from psopt.cli._verb import flag, verb
+from psopt.cli._verb import Json, OutputOptions, Pick, flag, verb
 from psopt.cli._writing import as_json_text, print_json, tell, with_version, wrapped
 from psopt.errors import DataError, InputError, import_extra
 from psopt.settings import AnsweringOptions, LMConfig, PersonOptions, PromptOptions

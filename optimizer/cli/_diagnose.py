@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from psopt.cli._measuring import Measuring, calibration_note, read_measuring, reading_bar
-from psopt.cli._options import DryRun, OutputOptions, Prompt, PromptModel, Strategy
 from psopt.cli._tables import is_wrapped, new_table, print_sentences, print_table, result_console, with_interval
 from psopt.cli._typer import UsageError
-from psopt.cli._verb import flag, verb
+from psopt.cli._verb import DryRun, OutputOptions, Prompt, PromptModel, Strategy, flag, verb
 from psopt.cli._writing import as_json_text, check_writable, print_json, tell, with_version, write_file
 from psopt.settings import DataOptions, MeasureOptions, PromptOptions
 

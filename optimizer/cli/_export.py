@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from psopt.cli._options import CacheDir, OutputOptions, Pick, RunFolder
 from psopt.cli._tables import new_table, plain_console, print_table, result_console
-from psopt.cli._verb import Changes, flag, verb
+from psopt.cli._verb import CacheDir, Changes, OutputOptions, Pick, RunFolder, flag, verb
 from psopt.cli._writing import as_json_text, is_utf8, print_json, write_file
 from psopt.errors import InputError
 from psopt.settings import LMConfig

@@ -5,10 +5,9 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
-from psopt.cli._options import CacheDir, Json
 from psopt.cli._tables import new_table, print_table, result_console
 from psopt.cli._typer import Command
-from psopt.cli._verb import commands, flag, verb
+from psopt.cli._verb import CacheDir, Json, commands, flag, verb
 from psopt.cli._writing import WIDTH, print_json, print_result
 from psopt.settings import LMConfig
 

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from psopt.cli._interrupting import INTERRUPTED
+from psopt.cli._main import INTERRUPTED
 from psopt.cli._measuring import choose_model, data_for, model_to_search_with, read_all, read_prompts, reading_bar
-from psopt.cli._options import CacheDir, DryRun, OutputOptions, Pick, Prompt, RunFolder, Verbose
 from psopt.cli._tables import new_table, print_sentences, print_table, result_console
-from psopt.cli._verb import Changes, flag, verb
+from psopt.cli._verb import CacheDir, Changes, DryRun, OutputOptions, Pick, Prompt, RunFolder, Verbose, flag, verb
 from psopt.cli._writing import print_json, tell
 from psopt.errors import BudgetReachedError, InputError
 from psopt.settings import MODELS, LMConfig, PromptOptions, RunOptions, SizeOptions

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from psopt.cli._measuring import data_for, prompt_lines, read_all, read_prompts
-from psopt.cli._options import CacheDir, DryRun, Json, Seed
 from psopt.cli._tables import without_controls
 from psopt.cli._typer import UsageError
-from psopt.cli._verb import flag, verb
+from psopt.cli._verb import CacheDir, DryRun, Json, Seed, flag, verb
 from psopt.cli._writing import print_json, write_file
 from psopt.errors import InputError
 from psopt.settings import DataOptions, LMConfig, PromptOptions, RephrasingOptions, RephrasingSizes

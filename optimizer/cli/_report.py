@@ -15,9 +15,8 @@ from urllib.parse import parse_qs, urlencode
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import typer
-from psopt.cli._options import Json, Pick, RunFolder
 from psopt.cli._tables import new_table, print_sentences, print_table, result_console
-from psopt.cli._verb import flag, verb
+from psopt.cli._verb import Json, Pick, RunFolder, flag, verb
 from psopt.cli._writing import check_writable, print_json, print_result, write_file
 from psopt.errors import InputError
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import psopt.api as api
 from psopt.answers import AnswerType
-from psopt.cli._interrupting import INTERRUPTED
+from psopt.cli._main import INTERRUPTED
 from psopt.cli._plan_lines import estimate_lines, show_estimate
 from psopt.cli._screen import Screen
 from psopt.cli._tables import new_table, print_sentences, print_table, result_console, with_interval
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from psopt.cli._options import OutputOptions
+    from psopt.cli._verb import OutputOptions
     from psopt.runs.planning import Plan
     from psopt.settings import SizeOptions
     from psopt.tasks import Task

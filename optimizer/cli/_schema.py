@@ -9,9 +9,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 from psopt.cli._config_file import config_schema
-from psopt.cli._options import Json
 from psopt.cli._typer import script_for
-from psopt.cli._verb import flag, verb
+from psopt.cli._verb import Json, flag, verb
 from psopt.cli._writing import as_json_text, print_json, print_result, write_file
 from psopt.errors import InputError, UnknownNameError
 

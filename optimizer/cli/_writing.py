@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-_NOTICES = (logging.getLogger("psopt.waiting"), logging.getLogger("psopt.tracking"))
+NOTICES = (logging.getLogger("psopt.waiting"), logging.getLogger("psopt.tracking"))
 SCHEMA_VERSION = 1
 """The version of the output of `--json`: raised when a key changes its meaning, not when one is added."""
 WIDTH = 80
@@ -117,20 +117,14 @@ class _OnStandardError(logging.Handler):
 def notices_on_standard_error() -> Iterator[None]:
     """Show the engine's notices while it waits, and which tracker has failed; then callers log as before."""
     handler = _OnStandardError()
-    propagates = [logger.propagate for logger in _NOTICES]
-    for logger in _NOTICES:
+    propagates = [logger.propagate for logger in NOTICES]
+    for logger in NOTICES:
         logger.addHandler(handler)
         logger.propagate = False
     try:
         yield
     finally:
-        for logger, propagated in zip(_NOTICES, propagates, strict=True):
+        for logger, propagated in zip(NOTICES, propagates, strict=True):
             logger.removeHandler(handler)
             logger.propagate = propagated
             logger.disabled = False
-
-
-def hush(*, quiet: bool) -> None:
-    """Show no such notices if --quiet is given."""
-    for logger in _NOTICES:
-        logger.disabled = quiet
