@@ -186,6 +186,9 @@ def check(
 ) -> CheckResult:
     """Measure a prompt under rephrasings and compare its scores with bounds.
 
+    Raises PsoptError if no bound is given, S is bounded under a single wording, or an argument or the task can't be
+    used.
+
     Parameters
     ----------
     task, prompt, model, prompt_options, strategy, options, on_progress, progress
@@ -195,11 +198,6 @@ def check(
     **settings
         Bounds by name, such as ``max_sensitivity=.1``, ``min_class_f1={"billing": .8}``, ``each=.8``, ``pinned=["17"]``
         or ``use_ci_bound=True`` (see `BoundOptions`); and the settings of `measure`.
-
-    Raises
-    ------
-    PsoptError
-        If no bound is given, S is bounded under a single wording, or an argument or the task can't be used.
     """
     task = as_task(task)
     check_keywords(settings, MeasureOptions, BoundOptions)

@@ -121,6 +121,8 @@ def compare(
 
     Prompts with different descriptions are rephrased in the same way, each from its own description.
 
+    Raises InputError if there is nothing to compare, or the samples have no labels.
+
     Parameters
     ----------
     task : Task, or str or path
@@ -131,11 +133,6 @@ def compare(
         Several models instead of `model`.
     options, on_progress, model, prompt_options, strategy, progress, **settings
         See `measure`.
-
-    Raises
-    ------
-    InputError
-        If there is nothing to compare, or the samples have no labels.
     """
     task = as_task(task)
     if not models:

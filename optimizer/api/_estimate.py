@@ -47,6 +47,8 @@ def estimate(
 ) -> CostEstimate:
     """Count what `optimize` would ask with the same arguments; nothing is sent.
 
+    Raises PsoptError if an argument or the task can't be used.
+
     Parameters
     ----------
     prompt : Prompt or path, optional
@@ -55,11 +57,6 @@ def estimate(
         None counts what `measure`, `check` or `diagnose` on test would ask; by default as many as the effort allows.
     task, prompt_options, model, cache_dir, **settings
         See `optimize`.
-
-    Raises
-    ------
-    PsoptError
-        If an argument or the task can't be used.
     """
     task = as_task(task)
     if isinstance(trials, int):

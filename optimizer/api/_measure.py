@@ -52,6 +52,8 @@ def measure(
 ) -> Predictions:
     """Let a model answer samples under rephrasings of a prompt.
 
+    Raises PsoptError if an argument or the task can't be used.
+
     Parameters
     ----------
     task : Task
@@ -73,11 +75,6 @@ def measure(
     **settings
         Of `MeasureOptions` by name: ``rephrasings``, ``split``, ``samples``, ``seed``, ``cache_dir``, ``lm`` and
         ``rephrasing``; and what those two hold, such as ``max_calls``.
-
-    Raises
-    ------
-    PsoptError
-        If an argument or the task can't be used.
     """
     model, options = model_for([prompt], model, options, prompt_options)
     options = measure_options(settings, options)
@@ -100,6 +97,8 @@ def diagnose(
 ) -> PromptReport:
     """Measure a prompt under rephrasings, and say which samples are unstable and what they have in common.
 
+    Raises PsoptError if an argument or the task can't be used.
+
     Parameters
     ----------
     task : Task, or str or path
@@ -109,11 +108,6 @@ def diagnose(
         not come from val or test.
     prompt, model, prompt_options, strategy, on_progress, progress, **settings
         See `measure`.
-
-    Raises
-    ------
-    PsoptError
-        If an argument or the task can't be used.
     """
     task = as_task(task)
     model, options = model_for([prompt], model, options or MeasureOptions(split="train"), prompt_options)

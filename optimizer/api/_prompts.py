@@ -147,6 +147,8 @@ def rephrase(
 ) -> RephrasingSet:
     """Reword a description, as a run does; `psopt.rephrasings.to_file` makes a file's content of the result.
 
+    Raises PsoptError if an argument can't be used, or too few texts pass the checks.
+
     Parameters
     ----------
     task : Task
@@ -165,11 +167,6 @@ def rephrase(
         How language models are asked, and where their answers are kept.
     on_text : callable, optional
         Is called with the verdict on each text that was checked.
-
-    Raises
-    ------
-    PsoptError
-        If an argument can't be used, or too few texts pass the checks.
     """
     return freeze_rephrasings(
         task,

@@ -118,17 +118,14 @@ def load_run(path: str | Path, *, storage: str | None = None) -> Run:
     An interrupted run has its front with scores on val. For a run in progress, or one that was killed, the front is
     that of the trials so far, without intervals and without the size limit. `finish_reason` tells them apart.
 
+    Raises InputError if there is no run, if nothing was evaluated yet, or a file is missing or damaged.
+
     Parameters
     ----------
     path : path
         The run directory.
     storage : str, optional
         The study's storage, if it needs a password that is stored nowhere.
-
-    Raises
-    ------
-    InputError
-        If there is no run, if nothing was evaluated yet, or a file is missing or damaged.
     """
     return replace(read_run(path, storage), draw=run_figure)
 
@@ -147,6 +144,8 @@ def worker(
 
     Task, prompt, rephrasings and edits come from the study; samples are loaded here, and must be the same.
 
+    Raises PsoptError if the study can't be joined, or the data differ.
+
     Parameters
     ----------
     storage, study_name : str
@@ -158,11 +157,6 @@ def worker(
     cache_dir, observer : optional
     **lm_changes
         Fields of `LMConfig` that differ here, such as ``api_base`` and ``concurrency``.
-
-    Raises
-    ------
-    PsoptError
-        If the study can't be joined, or the data differ.
     """
     observer = observer or Observer()
     study = join_study(storage, study_name, seed=uuid.uuid4().int % 2**31, tell=observer.phase)
