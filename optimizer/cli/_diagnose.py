@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from psopt.cli._measuring import Measuring, calibration_note, read_measuring, reading_bar
-from psopt.cli._tables import is_wrapped, new_table, print_sentences, print_table, result_console, with_interval
+from psopt.cli._tables import new_table, print_sentences, print_table, result_console, with_interval
 from psopt.cli._typer import UsageError
 from psopt.cli._verb import DryRun, OutputOptions, Prompt, PromptModel, Strategy, flag, verb
 from psopt.cli._writing import as_json_text, check_writable, print_json, tell, with_version, write_file
@@ -112,7 +112,7 @@ def diagnose(
 
 def _show_diagnosis(report: PromptReport, ranked: list[ToLabel], last_line: str, *, lists_suspects: bool) -> None:
     """Print the diagnosis, the samples whose labels may be wrong, those to label first, and a last line."""
-    from psopt.cli._diagnosis_tables import show_diagnosis, show_suspects, to_label_table
+    from psopt.cli._diagnosis_tables import show_diagnosis, show_suspects, show_to_label
 
     console = result_console()
     show_diagnosis(console, report)
@@ -121,7 +121,7 @@ def _show_diagnosis(report: PromptReport, ranked: list[ToLabel], last_line: str,
     elif report.suspects.samples:
         print_sentences(console, [f"{report.suspects.line} (--suspects lists them)."])
     if ranked:
-        print_table(console, to_label_table(ranked, is_whole=not is_wrapped(console)))
+        show_to_label(console, ranked)
     print_sentences(console, [last_line])
 
 

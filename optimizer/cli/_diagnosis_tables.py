@@ -26,7 +26,7 @@ from psopt.text import percent
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from psopt.diagnosis import PromptReport, Suspect, ToLabel
+    from psopt.diagnosis import PromptReport, ToLabel
     from rich.console import Console
     from rich.table import Table
 
@@ -56,7 +56,7 @@ def show_diagnosis(console: Console, report: PromptReport) -> None:
     if report.scores is None:
         console.print("Without labels F1, consistency and the right class of a group can't be told.")
     if report.diagnosis.failure_cases["sensitivity"]:
-        print_table(console, weakest_table(report, is_whole=not is_wrapped(console)))
+        _show_weakest(console, report)
     else:
         console.print(f"No sample's answer changes with the {varied}.".replace("the wordings.", "the wording."))
 
@@ -93,7 +93,9 @@ def show_suspects(console: Console, report: PromptReport) -> None:
     elif not suspects.samples:
         console.print("No sample is always given the same answer, never the label.")
     else:
-        print_table(console, suspects_table(suspects.samples, is_whole=not is_wrapped(console)))
+        says = {True: "answer", False: "label", None: "–"}  # the word classifier's judgement
+        rows = [[each.id, each.label, each.answered, says[each.by_words], each.text] for each in suspects.samples]
+        _show_samples(console, "Suspect labels", [], ["label", "answered", "by its words", "text"], rows)
         print_sentences(console, [f"{suspects.line}.", *_base_rates(report)])
         console.print("Either the label or the model is wrong there: look before you change a label.")
 
@@ -180,8 +182,8 @@ def slices_table(report: PromptReport) -> Table:
     return table
 
 
-def weakest_table(report: PromptReport, *, is_whole: bool = False) -> Table:
-    """The most sensitive samples; long texts are cut off, unless `is_whole`."""
+def _show_weakest(console: Console, report: PromptReport) -> None:
+    """Print the most sensitive samples."""
     is_open = report.predictions.answers.open is not None
     rows = []
     for sample in report.diagnosis.failure_cases["sensitivity"][:_ROWS]:
@@ -189,47 +191,33 @@ def weakest_table(report: PromptReport, *, is_whole: bool = False) -> Table:
         row = [sample.id, percent(sample.sensitivity), right, sample.label or "–", sample.text]
         rows.append([*row, answers_line(sample.answers)] if is_open else row)
     texts = ["right answer", "text", "answered"] if is_open else ["class", "text"]
-    table = _of_samples("The most sensitive samples", ["S", "right"], texts, rows, is_whole=is_whole)
-    if is_open:
-        table.columns[3].max_width = None if is_whole else _WIDEST_ANSWER
-    else:
-        table.columns[3].min_width = min(_WIDEST_ID, max(map(len, report.predictions.labels), default=1))
-    return table
+    _show_samples(console, "The most sensitive samples", ["S", "right"], texts, rows)
 
 
-def suspects_table(suspects: Sequence[Suspect], *, is_whole: bool) -> Table:
-    """The samples whose labels are suspect, with the word classifier's judgement."""
-    says = {True: "answer", False: "label", None: "–"}
-    rows = [[each.id, each.label, each.answered, says[each.by_words], each.text] for each in suspects]
-    texts = ["label", "answered", "by its words", "text"]
-    return _of_samples("Suspect labels", [], texts, rows, is_whole=is_whole)
-
-
-def to_label_table(samples: Sequence[ToLabel], *, is_whole: bool) -> Table:
-    """The samples to label first, with their majority answer and the share of answers that it is."""
+def show_to_label(console: Console, samples: Sequence[ToLabel]) -> None:
+    """Print the samples to label first, with their majority answer and the share of answers that it is."""
     rows = [
         [each.id, percent(each.sensitivity), f"{100 * each.agreement:.0f} %", each.answer, each.text]
         for each in samples
     ]
-    return _of_samples("Samples to label first", ["S", "agree"], ["answered", "text"], rows, is_whole=is_whole)
+    _show_samples(console, "Samples to label first", ["S", "agree"], ["answered", "text"], rows)
 
 
-def _of_samples(
-    title: str, numbers: Sequence[str], texts: Sequence[str], rows: Sequence[Sequence[str]], *, is_whole: bool
-) -> Table:
-    """A table of samples, whose ids come first; long ids may not fill it, and long texts are cut off."""
-    table = new_table(title, texts=["id"])
-    add_numbers(table, *numbers)
+def _show_samples(
+    console: Console, title: str, numbers: Sequence[str], texts: Sequence[str], rows: Sequence[Sequence[str]]
+) -> None:
+    """Print a table of samples: ids, numbers, texts, the first of which is a label or an answer.
+
+    On a screen neither ids nor that text may fill it, and long texts are cut off.
+    """
+    table = new_table(title, texts=["id"], numbers=numbers)
     add_texts(table, *texts)
-    table.columns[0].min_width = min(max((len(row[0]) for row in rows), default=1), _NARROWEST_ID)
-    table.columns[0].max_width = None if is_whole else _WIDEST_ID
-    for sample_id, *cells in rows:
-        table.add_row(sample_id, *(_cell(text, is_whole=is_whole) for text in cells))
-    return table
-
-
-def _cell(text: str, *, is_whole: bool) -> str:
-    """A text from data; long ones are cut off, unless `is_whole`."""
-    if is_whole:
-        return " ".join(text.split())
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    place = 1 + len(numbers)
+    for column, narrowest, widest in ((0, _NARROWEST_ID, _WIDEST_ID), (place, _WIDEST_ID, _WIDEST_ANSWER)):
+        table.columns[column].min_width = min(narrowest, max((len(row[column]) for row in rows), default=1))
+        table.columns[column].max_width = widest if is_wrapped(console) else None
+    if is_wrapped(console):
+        rows = [[text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…" for text in row] for row in rows]
+    for row in rows:
+        table.add_row(*(" ".join(cell.split()) for cell in row))
+    print_table(console, table)
