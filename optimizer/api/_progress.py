@@ -45,11 +45,12 @@ class SearchBar(Observer):
         val = candidate.val
         self._best_f1, self._best_s = max(self._best_f1, val.f1), min(self._best_s, val.sensitivity)
         self._best = f"best {val.quality_name} {self._best_f1:.3f}, S {self._best_s:.3f}"
-        self._count(n_done, n_total)
+        self.stopped(candidate, n_done, n_total)
 
-    def stopped(self, candidate: StoppedCandidate, n_done: int, n_total: int) -> None:  # noqa: ARG002  # `Observer`'s
+    def stopped(self, candidate: Candidate | StoppedCandidate, n_done: int, n_total: int) -> None:  # noqa: ARG002
         """Count a candidate that stopped in its race."""
-        self._count(n_done, n_total)
+        self._done, self._total = n_done, n_total
+        self._show()
 
     def close(self) -> None:
         """Close the bar, with a summary."""
@@ -59,10 +60,6 @@ class SearchBar(Observer):
         if self._name:
             summary = f"psopt: {'; '.join(filter(None, [f'{self._done} trials', self._best, self._name]))}"
         self._bar.close(summary)
-
-    def _count(self, n_done: int, n_total: int) -> None:
-        self._done, self._total = n_done, n_total
-        self._show()
 
     def _show(self, reading: str = "") -> None:
         if self._bar is None:

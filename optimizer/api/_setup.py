@@ -258,9 +258,8 @@ def timed_pace(evaluator: Evaluator, prompt: Prompt, models: ModelProvider) -> P
 
 
 def _timed(evaluator: Evaluator, prompt: Prompt, models: ModelProvider) -> Pace | None:
-    if not capabilities_of(evaluator.model).costs_time:
-        return None
-    per_second = _answers_a_second(evaluator, prompt)
+    costs_time = capabilities_of(evaluator.model).costs_time
+    per_second = _answers_a_second(evaluator, prompt) if costs_time else None
     if per_second is None:
         return _kept(evaluator.model, models)
     day = datetime.now(UTC).date().isoformat()

@@ -183,19 +183,6 @@ def choose_model(named: str | None, lm: LMConfig, sources: Sequence[PromptSource
     return ModelChoice(model, server, origin, lm, "; ".join(filter(None, notes)))
 
 
-def model_to_search_with(model: str, lm: LMConfig, sources: Sequence[PromptSource]) -> tuple[str, LMConfig, str]:
-    """The model of a new run, how to ask it, and the line that reports it.
-
-    If the run starts from an earlier run's prompt, it uses that run's model, asked in the same way. A user's own prompt
-    is for a particular model, so none is assumed.
-    """
-    if sources and (sources[0].measured or not is_given("model")):
-        choice = choose_model(model if is_given("model") else None, lm, sources)
-        return choice.model, choice.lm, choice.line
-    note = likelihood_note(model, lm)
-    return model, lm, note and f"model {model}{note}"
-
-
 def likelihood_note(model: str, lm: LMConfig) -> str:
     """Say by which likelihood a local model scores labels; empty for others, and for llama.cpp if it is the usual."""
     from psopt.models import scores_labels

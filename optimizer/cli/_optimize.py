@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from psopt.cli._main import INTERRUPTED
-from psopt.cli._measuring import choose_model, data_for, model_to_search_with, read_all, read_prompts, reading_bar
+from psopt.cli._measuring import choose_model, data_for, likelihood_note, read_all, read_prompts, reading_bar
 from psopt.cli._tables import new_table, print_sentences, print_table, result_console
+from psopt.cli._typer import is_given
 from psopt.cli._verb import CacheDir, Changes, DryRun, OutputOptions, Pick, Prompt, RunFolder, Verbose, flag, verb
 from psopt.cli._writing import print_json, tell
 from psopt.errors import BudgetReachedError, InputError
@@ -88,7 +89,12 @@ def optimize(
             "give --trials, --samples and --rephrasings, and --max-calls"
         )
     sources = read_prompts([prompt], reading, "" if run.program else run.data.dataset)
-    model, lm, model_line = model_to_search_with(run.model, run.lm, sources)
+    model, lm, model_line = run.model, run.lm, ""
+    if sources and (sources[0].measured or not is_given("model")):  # no model is assumed for a prompt of one's own
+        choice = choose_model(run.model if is_given("model") else None, run.lm, sources)
+        model, lm, model_line = choice.model, choice.lm, choice.line
+    elif note := likelihood_note(model, lm):
+        model_line = f"model {model}{note}"
     data = replace(data_for(run.data, sources), folder=str(Path.cwd()))
     wordings, wordings_name = given_wordings(heldout_from or ())
     settings = run_settings(

@@ -60,12 +60,8 @@ def show_run_estimate(
     if settings.program:
         raise InputError("--dry-run does not know how often a --program calls its model; use --max-calls")
     task = task or settings.load_task()
-    plan = None
-    if sizes is None or run is not None:
-        estimate = api.estimate_run(task, settings, cache_dir, run=run)
-    else:
-        plan = api.plan_run(task, settings, sizes, cache_dir)
-        estimate = plan.estimate
+    plan = api.plan_run(task, settings, sizes, cache_dir) if sizes else None
+    estimate = plan.estimate if plan else api.estimate_run(task, settings, cache_dir, run=run)
     return show_estimate(estimate, settings.model, settings.lm, as_json=as_json, plan=plan)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 from psopt.errors import InputError
-from psopt.settings._option import MODEL, Panel, check, check_least, pairs, told
+from psopt.settings._option import MODEL, Panel, check, pairs, told
 
 _LABEL_TOKENS = 256  # a label takes a dozen; the rest allows a model to think aloud a little
 # An answer that is more than a label may take four times as much. A choice: a JSON object with a paragraph of reasons
@@ -137,8 +137,7 @@ class LMConfig:
 
     def __post_init__(self) -> None:
         """Refuse values that make no sense."""
-        check(self)
-        check_least(self, temperature=0)
+        check(self, temperature=0)
         if self.extra_body is not None and not isinstance(self.extra_body, Mapping):
             raise InputError('extra_body must be a JSON object, such as {"reasoning_effort": "low"}')
         taken = sorted({"model", "messages", "stream", "n"} & set(self.extra_body or ()))

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError
-from psopt.settings._option import DATA, SEARCH, check, check_least, told
+from psopt.settings._option import DATA, SEARCH, check, told
 
 _LEAST_TO_SHORTEN = 10  # trials: with fewer, none is spent on shorter prompts
 
@@ -66,7 +66,7 @@ class SearchRestriction:
 
     def __post_init__(self) -> None:
         """Refuse values that make no sense."""
-        check(self)
+        check(self, margin=0, max_prompt_edits=1, examples_allowed=0)
         for kind, names, allowed in (("view", self.views, VIEWS), ("kind of edit", self.kinds, KINDS)):
             for name in names:
                 if name not in allowed:
@@ -75,7 +75,6 @@ class SearchRestriction:
             raise InputError("a search needs at least one kind of edit")
         if self.no_verbatim and set(self.kinds) == {"example"}:
             raise InputError("examples are texts of samples: name another kind of edit, or leave no_verbatim out")
-        check_least(self, margin=0, max_prompt_edits=1, examples_allowed=0)
 
 
 @told
@@ -103,8 +102,7 @@ class SearchOptions:
 
     def __post_init__(self) -> None:
         """Refuse values that make no sense."""
-        check(self)
-        check_least(self, trials=1, rounds=1)
+        check(self, trials=1, rounds=1)
 
     @property
     def shortening(self) -> int:
