@@ -155,15 +155,12 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What was measured, and whether each bound is met.
-
-    Also how much the rephrasings differ from each other and, if requested, what asking again changes.
-    """
+    """What was measured, and whether each bound is met."""
 
     scores: Scores
     thresholds: tuple[Threshold, ...]
-    diversity: float | None = None
-    reruns: Reruns | None = None
+    diversity: float | None = None  # how much the rephrasings differ from each other
+    reruns: Reruns | None = None  # what asking again changes, if that was asked for
 
     @property
     def met(self) -> bool:

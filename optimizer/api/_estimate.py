@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.api._measure import chosen_samples, grids, probed
-from psopt.api._prompts import AnyPrompt, own_prompt, what_to_rephrase
+from psopt.api._prompts import AnyPrompt, own_prompt
 from psopt.api._setup import each_model, frozen_evaluator, kept_pace, plan_run, rephrasing_again, run_options
 from psopt.evaluation import Grid, numbered
 from psopt.models import Model, ModelProvider, name_of_model
@@ -139,5 +139,5 @@ def estimate_rephrasing(
     task: Task, prompt: Prompt | str | None, options: RephrasingOptions, n_texts: int
 ) -> CostEstimate:
     """Count what `rephrase` would ask for this many texts, including the original; nothing is sent."""
-    phases = rephrasing_phases(what_to_rephrase(task, prompt), options, n_texts - 1)
+    phases = rephrasing_phases(prompt or task.description, options, n_texts - 1)
     return CostEstimate(tuple(phases), price_of(options.rephraser or ""))

@@ -123,15 +123,6 @@ def prompt_to_show(source: PromptSource, task: Task | None = None) -> TaskPrompt
     return TaskPrompt(Prompt(read.description, (), template=read.template), (*read.notes, note))
 
 
-def what_to_rephrase(
-    task: Task, prompt: Prompt | PromptSource | Path | str | None, options: PromptOptions | None = None
-) -> Prompt | str:
-    """The prompt whose instructions are rephrased, or the text itself; raises like `own_prompt`."""
-    if isinstance(prompt, str):
-        return prompt
-    return own_prompt(task, prompt, "simple", options) or task.description
-
-
 def rephrase(
     task: Task,
     prompt: Prompt | PromptSource | Path | str | None = None,
@@ -168,9 +159,11 @@ def rephrase(
     on_text : callable, optional
         Is called with the verdict on each text that was checked.
     """
+    if not isinstance(prompt, str):
+        prompt = own_prompt(task, prompt, "simple", prompt_options) or task.description
     return freeze_rephrasings(
         task,
-        what_to_rephrase(task, prompt, prompt_options),
+        prompt,
         rephrasings,
         heldout,
         seed,

@@ -211,11 +211,9 @@ def _print_diff(diff: str) -> None:
         typer.echo(diff, nl=False)
         return
     styles = {"+": "green", "-": "red", "@": "cyan", "\\": "dim"}
-    lines = diff.splitlines()
-    for line in lines[:2]:  # they name the files
-        console.print(line, style="bold", soft_wrap=True)
-    for line in lines[2:]:
-        console.print(line, style=styles.get(line[:1], ""), soft_wrap=True)
+    for number, line in enumerate(diff.splitlines()):
+        style = styles.get(line[:1], "") if number >= 2 else "bold"  # the first two name the files
+        console.print(line, style=style, soft_wrap=True)
 
 
 @verb("psopt select runs/trec-minilm 'max F1 with S <= .05 and tokens < 500'")

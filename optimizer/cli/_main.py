@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 from psopt.cli._commands import command_line
 from psopt.cli._help import choices_of, described_range
-from psopt.cli._typer import BadParameter, Interrupted, NoSuchOption, did_you_mean
+from psopt.cli._typer import BadParameter, Interrupted, NoSuchOption
 from psopt.cli._writing import notices_on_standard_error
-from psopt.errors import PsoptError
+from psopt.errors import PsoptError, nearest
 from psopt.text import one_line
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _usage_line(error: typer.TyperException) -> str:
     details = getattr(error.__cause__, "errors", None)  # from pydantic, which reads values for Typer
     message = error.format_message()
     if isinstance(error, NoSuchOption):
-        message = f"No such option {error.option_name}{did_you_mean(error.option_name, error.possibilities or ())}"
+        message = f"No such option {error.option_name}{nearest(error.option_name, error.possibilities or ())}"
     elif details is not None and isinstance(error, BadParameter) and error.param is not None:
         expected = _expected(error.param, details()[0]["input"])
         message = f"Invalid value for {error.param.get_error_hint()}: {expected}"
@@ -157,7 +157,7 @@ def _usage_line(error: typer.TyperException) -> str:
 def _expected(parameter: Any, value: Any) -> str:
     """Say what a parameter takes."""
     if choices := choices_of(parameter):
-        return f"{value!r} is not one of {', '.join(choices)}{did_you_mean(str(value), choices)}"
+        return f"{value!r} is not one of {', '.join(choices)}{nearest(str(value), choices)}"
     kind = _KINDS.get(parameter.type_descriptor.annotation, "a value")
     if bounds := described_range(parameter):
         kind += f" from {bounds}" if None not in {parameter.min, parameter.max} else f" of {bounds}"

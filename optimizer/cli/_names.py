@@ -58,11 +58,16 @@ def list_models(*, as_json: Json = False) -> int:
     from psopt.models.gguf import KNOWN
 
     entries: list[dict[str, Any]] = []
+    places = []  # of files; paths are copied, so they stay on one line
     for name, description in NAMES.items():
-        model = KNOWN.get(name)  # other models have no file
-        path = str(model.path()) if model and model.is_fetched() else None
-        file = {"path": path, "n_bytes": model and model.n_bytes, "license": model and model.license}
-        entries.append({"name": name, "description": description, **file})
+        entry: dict[str, Any] = dict.fromkeys(("name", "description", "path", "n_bytes", "license"))
+        entry |= {"name": name, "description": description}
+        if model := KNOWN.get(name):  # others have no file
+            path = str(model.path()) if model.is_fetched() else None
+            entry |= {"path": path, "n_bytes": model.n_bytes, "license": model.license}
+            where = f"fetched: {path}" if path else f"not here: psopt models fetch {name}"
+            places.append(f"{name} ({model.n_bytes:,} bytes, {model.license}), {where}")
+        entries.append(entry)
     if as_json:
         print_json(entries)
         return 0
@@ -71,12 +76,8 @@ def list_models(*, as_json: Json = False) -> int:
         table.add_row(entry["name"], entry["description"])
     console = result_console()
     print_table(console, table)
-    for entry in entries:
-        if entry["n_bytes"]:
-            where = f"fetched: {entry['path']}" if entry["path"] else f"not here: psopt models fetch {entry['name']}"
-            # paths are copied, so they stay on one line
-            line = f"{entry['name']} ({entry['n_bytes']:,} bytes, {entry['license']}), {where}"
-            console.print(line, soft_wrap=True)
+    for line in places:
+        console.print(line, soft_wrap=True)
     return 0
 
 

@@ -35,7 +35,12 @@ def show_estimate(estimate: CostEstimate, model: str, lm: LMConfig, *, as_json: 
         console.print()
     console.print(f"What {model} would be asked; nothing was sent", style="italic", soft_wrap=True)
     print_table(console, _table(estimate))
-    for line in [*_notes(estimate), *estimate_lines(estimate, model, lm)]:
+    notes = list(dict.fromkeys(f"{phase.what}: {phase.times}." for phase in estimate.phases if phase.times))
+    if estimate.price:
+        notes.append(f"Prices are psopt's of {PRICES_OF}, or your own.")
+    if cached := sum(phase.cached for phase in estimate.phases):
+        notes.append(f"{cached:,} answers are in the cache already.")
+    for line in [*notes, "", *estimate_lines(estimate, model, lm)]:
         console.print(line, soft_wrap=is_soft)
     return 0
 
@@ -57,16 +62,6 @@ def _table(estimate: CostEstimate) -> Table:
     table.add_section()
     add("in all", (estimate.calls_expected, *estimate.calls_range), estimate.tokens, estimate.cost, "bold")
     return table
-
-
-def _notes(estimate: CostEstimate) -> list[str]:
-    """Why phases may repeat or be skipped, what is cached, and the date of the prices."""
-    notes = list(dict.fromkeys(f"{phase.what}: {phase.times}." for phase in estimate.phases if phase.times))
-    if estimate.price:
-        notes.append(f"Prices are psopt's of {PRICES_OF}, or your own.")
-    if cached := sum(phase.cached for phase in estimate.phases):
-        notes.append(f"{cached:,} answers are in the cache already.")
-    return [*notes, ""]
 
 
 def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: bool = True) -> list[str]:

@@ -158,12 +158,10 @@ def _marked(messages: Sequence[Message]) -> Iterator[str]:
 
 def _as_data(path: str, shown: TaskPrompt, messages: Sequence[Message]) -> dict[str, Any]:
     template = shown.prompt.template
-    form: dict[str, Any] = {"format": "description", "fields": ["text"]}
-    if template:
-        form = {"format": template.origin.format, "fields": list(template.fields)}
     return {
         "prompt": path,
-        **form,
+        "format": template.origin.format if template else "description",
+        "fields": list(template.fields) if template else ["text"],
         "answer": shown.prompt.answer,
         "notes": list(shown.notes),
         "messages": [{"role": role, "content": list(map(_segment, segments))} for role, segments in messages],

@@ -7,12 +7,12 @@ has to change.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
 from psopt.cli._help import draw_help
+from psopt.errors import nearest
 from typer._click.core import Command as ClickCommand
 from typer._click.core import Context, ParameterSource
 from typer._click.exceptions import BadParameter, NoSuchOption, UsageError
@@ -23,7 +23,7 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, MutableMapping
+    from collections.abc import Container, Mapping, MutableMapping
 
     from typer._click.formatting import HelpFormatter
 
@@ -31,31 +31,15 @@ __all__ = ["BadParameter", "NoSuchOption", "UsageError", "get_command"]  # Typer
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 _HOMES = {  # of commands that share a module
+    **dict.fromkeys(("resume", "worker", "migrate"), "optimize"),
+    **dict.fromkeys(("data", "models", "doctor"), "names"),
+    **dict.fromkeys(("skill", "completion"), "schema"),
     "compare": "diagnose",
-    "resume": "optimize",
-    "worker": "optimize",
-    "migrate": "optimize",
     "dashboard": "report",
     "select": "export",
     "serve": "classify",
-    "data": "names",
-    "models": "names",
-    "doctor": "names",
-    "skill": "schema",
-    "completion": "schema",
 }
 COMPLETE = "_PSOPT_COMPLETE"  # the variable that shells set to request completion
-
-
-def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Return ``: did you mean NAME?`` for the nearest of some names, ignoring dashes, or an empty string.
-
-    >>> did_you_mean("--trails", ["--retries", "--trials"])
-    ': did you mean --trials?'
-    """
-    bare = {option.lstrip("-"): option for option in names}
-    near = difflib.get_close_matches(name.lstrip("-"), bare, n=1)
-    return f": did you mean {bare[near[0]]}?" if near else ""
 
 
 class Interrupted(Exception):  # noqa: N818  # not an error
@@ -105,7 +89,7 @@ class Group(_DrawnHelp, TyperGroup):
         """Find the command that the first word names."""
         command = self.get_command(ctx, args[0])
         if command is None and not ctx.resilient_parsing:  # resilient: a shell requests completions
-            raise UsageError(f"No such command {args[0]!r}{did_you_mean(args[0], self.list_commands(ctx))}", ctx)
+            raise UsageError(f"No such command {args[0]!r}{nearest(args[0], self.list_commands(ctx))}", ctx)
         return args[0] if command else None, command, args[1:]
 
     def invoke(self, ctx: Context) -> Any:

@@ -192,25 +192,16 @@ def _read(value: Any, leaf: Leaf) -> Any:
     return tuple(value) if leaf.is_tuple else value
 
 
-_CONFIG = _keyword(
-    "config",
-    None,
-    Annotated[
-        Path | None,
-        flag(
-            "Output",
-            "Options in a TOML file, by the names of their flags; flags go before them.",
-            "FILE",
-            is_eager=True,
-            callback=take_from_file,
-        ),
-    ],
+_FILE = flag(
+    "Output",
+    "Options in a TOML file, by the names of their flags; flags go before them.",
+    "FILE",
+    is_eager=True,
+    callback=take_from_file,
 )
-_HELP_ALL = _keyword(
-    "help_all",
-    False,
-    Annotated[bool, flag("Output", "Show every option, and exit.", is_eager=True, callback=_show_all)],
-)
+_ALL = flag("Output", "Show every option, and exit.", is_eager=True, callback=_show_all)
+_CONFIG = _keyword("config", None, Annotated[Path | None, _FILE])
+_HELP_ALL = _keyword("help_all", False, Annotated[bool, _ALL])
 
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
 Strategy = single(RunOptions, "strategy")
