@@ -43,7 +43,8 @@ def main(args: list[str] | None = None) -> Any:
     """
     if args is None:
         sys.stdout, sys.stderr = map(_outliving_its_reader, (sys.stdout, sys.stderr))
-    with signals_caught():
+        _run(args)
+    with _signals_given_back():
         _run(args)
 
 
@@ -51,6 +52,7 @@ def _run(args: list[str] | None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # missing if a test or a notebook has replaced the stream
             stream.reconfigure(errors="replace")  # a character that the stream lacks
+    _catch_signals()
     message = ""
     try:
         with notices_on_standard_error():
@@ -146,7 +148,8 @@ def _usage_line(error: typer.TyperException) -> str:
     details = getattr(error.__cause__, "errors", None)  # from pydantic, which reads values for Typer
     message = error.format_message()
     if isinstance(error, NoSuchOption):
-        message = f"No such option {error.option_name}{nearest(error.option_name, error.possibilities or ())}"
+        names = [option.lstrip("-") for option in error.possibilities or ()]
+        message = f"No such option {error.option_name}{nearest(error.option_name.lstrip('-'), names)}"
     elif details is not None and isinstance(error, BadParameter) and error.param is not None:
         expected = _expected(error.param, details()[0]["input"])
         message = f"Invalid value for {error.param.get_error_hint()}: {expected}"
@@ -164,19 +167,22 @@ def _expected(parameter: Any, value: Any) -> str:
     return f"{kind} is expected, not {str(value)!r}"
 
 
-@contextlib.contextmanager
-def signals_caught() -> Iterator[None]:
-    """Treat SIGTERM like Ctrl-C within the block; if SIGINT is ignored, as in the background of a script, it stays so.
+def _catch_signals() -> None:
+    """Treat SIGTERM like Ctrl-C; if SIGINT is ignored, as in the background of a script, it stays ignored."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    signal.signal(signal.SIGTERM, _interrupt)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, _interrupt)
 
-    The handlers are given back after it: a program that has run a command keeps running.
-    """
+
+@contextlib.contextmanager
+def _signals_given_back() -> Iterator[None]:
+    """Restore the signal handlers after the block: a program that has run a command keeps running."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    for number, handler in before.items():
-        if number == signal.SIGTERM or handler is not signal.SIG_IGN:
-            signal.signal(number, _interrupt)
     try:
         yield
     finally:
