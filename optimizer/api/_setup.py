@@ -13,6 +13,7 @@ from psopt.errors import InputError
 from psopt.evaluation import Evaluator, Split
 from psopt.models import (
     MOST_LABELLED,
+    AnswerCache,
     LabelledTexts,
     Model,
     ModelProvider,
@@ -23,8 +24,8 @@ from psopt.models import (
 from psopt.models.chat import AnswerRate, keep_rate, kept_rate
 from psopt.proposals.llm import LLMProposer
 from psopt.rephrasings import RephrasingOptions, RephrasingSet, freeze_rephrasings, n_parts_of, read_given
-from psopt.runs import MANIFEST, REPHRASINGS, CostEstimate, Pace, RunDirectory, RunSettings, SearchBasis
-from psopt.runs.planning import Limits, Plan, Planner, asked_sizes, effort_for, limits_of, resumed_from, sized
+from psopt.runs import MANIFEST, REPHRASINGS, Pace, RunDirectory, RunSettings, SearchBasis
+from psopt.runs.planning import Limits, Plan, Planner, asked_sizes, effort_for, resumed_from, sized
 from psopt.search_spaces import CALIBRATE, Prompt, apply_edits
 from psopt.settings import DataOptions, RunOptions, SizeOptions, built, check_keywords, leaves, models_name
 from psopt.tasks import Sample, Task, subset
@@ -32,6 +33,9 @@ from psopt.tasks import Sample, Task, subset
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+
+    from psopt.models.chat import Need
+
 
 # What a call takes is counted on this many samples and wordings; more would hardly change it.
 _SAMPLES = 60
@@ -168,22 +172,22 @@ class SizeChoice:
     def plan(self) -> Plan:
         """Plan a run."""
         effort = self._effort
-        limits, limits_of_run = limits_of(effort, Limits.of_user(self.settings.lm))
+        limits, limits_of_run = Limits.of_user(self.settings.lm).within(effort)
         planner = self._planner(limits)
         is_full = effort == "full"
         sizes = planner.full if is_full else planner.chosen
         # counted on the samples and wordings of these sizes
         settings = sized(self.settings, asdict(sizes))
-        basis = SearchBasis.of(self.task, settings, self._evaluator(settings), growth=planner.basis.growth)
+        basis = SearchBasis.of(self.task, settings, self._evaluator(settings))
         full_calls = planner.estimate(planner.full).calls
         warnings = () if is_full else planner.warnings(sizes)
         most_test = planner.full.test
         return Plan(effort, sizes, limits_of_run, basis.estimate(settings), full_calls, most_test, warnings)
 
-    def least(self) -> CostEstimate:
+    def least(self) -> Need:
         """Count what the smallest useful run with the user's sizes takes."""
         planner = self._planner(Limits())
-        return planner.estimate(planner.least)
+        return planner.estimate(planner.least).expected
 
     def settings_in(self, directory: RunDirectory) -> tuple[RunSettings, Plan | None]:
         """Return the settings of a run including its sizes, and its plan if it was made now; set the models' limit.
@@ -244,7 +248,7 @@ def kept_pace(answering: Sequence[Model], models: ModelProvider) -> Pace | None:
 def _kept(model: Model, models: ModelProvider) -> Pace | None:
     if not capabilities_of(model).costs_time:
         return None
-    rate = kept_rate(models.cache_dir, model.name, None)
+    rate = kept_rate(AnswerCache(models.cache_dir), model.name, None)
     return Pace(rate.per_minute, rate.day) if rate else None
 
 
@@ -263,7 +267,8 @@ def _timed(evaluator: Evaluator, prompt: Prompt, models: ModelProvider) -> Pace 
     if per_second is None:
         return _kept(evaluator.model, models)
     day = datetime.now(UTC).date().isoformat()
-    keep_rate(models.cache_dir, evaluator.model.name, None, AnswerRate(60 * per_second, 1, day))
+    rate = AnswerRate(60 * per_second, 1, day)
+    keep_rate(AnswerCache(models.cache_dir), evaluator.model.name, None, rate)
     return Pace(60 * per_second, day)
 
 
