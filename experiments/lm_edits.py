@@ -29,7 +29,7 @@ from psopt.models.chat import LMConfig
 from psopt.models.hf._model import score
 from psopt.proposals import ProposalChecks, examples_from_train, propose_edits
 from psopt.proposals.llm import LLMProposer
-from psopt.proposals.rules._definitions import definitions_from_subclasses, definitions_from_task
+from psopt.proposals.rules._notes import definitions_from_subclasses, definitions_from_task
 from psopt.rephrasings import rephrasings_for
 from psopt.search_spaces import WEAK_SPOT, Edit, apply_edits, render, seed_prompt
 from psopt.tasks import subset

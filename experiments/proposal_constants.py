@@ -15,7 +15,7 @@ from psopt.evaluation import evaluate, score
 from psopt.models import ModelProvider
 from psopt.proposals import _phrase_evidence, _pool, examples_from_train, propose_edits
 from psopt.proposals.rules import _examples
-from psopt.proposals.rules._definitions import definitions_from_subclasses
+from psopt.proposals.rules._notes import definitions_from_subclasses
 from psopt.rephrasings import rephrasings_for
 from psopt.search_spaces import apply_edits, seed_prompt
 from psopt.tasks import subset

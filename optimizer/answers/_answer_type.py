@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.answers._free_texts import FreeTexts
-from psopt.answers._numbers import Numbers
+from psopt.answers._open_answers import FreeTexts, Numbers, Texts
 from psopt.answers._sets import LabelSets
-from psopt.answers._texts import Texts
 from psopt.tasks import FREE, LABELS, NUMBER, ORDINAL, TEXT, AnswerSpec
 
 if TYPE_CHECKING:

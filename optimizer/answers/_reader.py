@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 
 from psopt.answers._extract import Extract, JSONField, Pattern, XMLTag, has_thoughts, last_line, spoken_part
 from psopt.answers._no_label import CUT_OFF, EMPTY, MENTION, NO_MATCH, REFUSED, SEVERAL, UNKNOWN
-from psopt.answers._numbers import read_number
-from psopt.answers._open_answers import filled_text
+from psopt.answers._open_answers import filled_text, read_json, read_number, read_text
 from psopt.answers._open_grid import code_of
 from psopt.answers._reading import is_finished_label, json_part, n_named, read_answer, whole_label
 from psopt.answers._sets import read_set
-from psopt.answers._texts import read_json, read_text
 from psopt.errors import InputError, import_own_function, nearest
 from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT
 from psopt.text import one_line

@@ -2,8 +2,14 @@
 
 from psopt.diagnosis._diagnosis import Diagnosis, diagnose_predictions, joint_view
 from psopt.diagnosis._open_slices import find_open_slices
-from psopt.diagnosis._phrase_index import PhraseIndex
 from psopt.diagnosis._prompt_report import PromptReport
-from psopt.diagnosis._slices import Contrast, FailureSlice, distinct_slices, find_slices, severity
-from psopt.diagnosis._suspects import Suspect, find_suspects, suspect_labels, suspects_line, without_suspects
-from psopt.diagnosis._to_label import ToLabel, samples_to_label
+from psopt.diagnosis._slices import Contrast, FailureSlice, PhraseIndex, distinct_slices, find_slices, severity
+from psopt.diagnosis._suspects import (
+    Suspect,
+    ToLabel,
+    find_suspects,
+    samples_to_label,
+    suspect_labels,
+    suspects_line,
+    without_suspects,
+)

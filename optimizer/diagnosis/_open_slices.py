@@ -11,12 +11,12 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.diagnosis._phrase_index import PhraseIndex
 from psopt.diagnosis._slices import (
     MOST_SIBLINGS,
     MOST_SLICES,
     Contrast,
     FailureSlice,
+    PhraseIndex,
     differ_in_one_word,
     severity,
     share_of,

@@ -1,4 +1,4 @@
-"""Suspects: samples that are always given the same answer, never the label: the label or the model is wrong."""
+"""Samples to look at: suspects, whose label or model is wrong, and which samples to label first."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from psopt.evaluation import votes
 from psopt.tasks import FREE, shown_words, subset
-from psopt.text import percent, without_markup
+from psopt.text import percent, without_markup, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -222,3 +223,36 @@ def _out_of_fold(texts: tuple[str, ...], labels: tuple[int, ...]) -> tuple[Indic
     # With uneven classes, such as tickets, the complement of a class is more informative than its few texts.
     p = cross_val_predict(ComplementNB(), words, truth[rows], cv=folds, method="predict_proba")
     return rows, classes, np.asarray(p)
+
+
+_NEAR_COPY = 0.8  # of two texts' distinct words: the same threshold as for examples (`psopt.proposals`)
+
+
+@dataclass(frozen=True, slots=True)
+class ToLabel:
+    """A sample that is worth a label."""
+
+    id: str
+    text: str
+    sensitivity: float  # S of its answers, in [0, 1]
+    answer: str  # the majority answer over the wordings
+    agreement: float  # the share of wordings that gave it, in (0, 1]
+
+
+def samples_to_label(predictions: Predictions, n: int) -> list[ToLabel]:
+    """Return at most n samples, highest S first; on a tie, those with the smaller share of the vote.
+
+    A sample that shares four fifths of its words with an earlier one is left out: it would add nothing.
+    """
+    answers, shares, spreads, _ = votes(predictions)
+    first: list[ToLabel] = []
+    taken: list[set[str]] = []
+    for row in np.lexsort((shares, -spreads.round(9))).tolist():
+        if len(first) == n:
+            break
+        sample = predictions.samples[row]
+        words = set(words_of(sample.text))
+        if not any(len(words & earlier) >= _NEAR_COPY * len(words | earlier) for earlier in taken):
+            first.append(ToLabel(sample.id, str(sample.text), float(spreads[row]), answers[row], float(shares[row])))
+            taken.append(words)
+    return first

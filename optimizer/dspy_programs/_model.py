@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.dspy_programs._contents import digest
-from psopt.dspy_programs._copying import copy_of
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._fingerprint import fingerprint
 from psopt.dspy_programs._lm import lm_of, server_of
 from psopt.dspy_programs._outcome import MeantOutcome
 from psopt.dspy_programs._runner import name_of
+from psopt.dspy_programs._saving import copy_of
 from psopt.models import NOT_ASKED, Assessor, Capabilities
 from psopt.rephrasings import Checks, closeness, rephrase_by_rules, write_rephrasings
 from psopt.search_spaces import render_additions
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
-    from psopt.dspy_programs._compilation import Compilation
+    from psopt.dspy_programs._compile import Compilation
     from psopt.dspy_programs._runner import ProgramRunner
     from psopt.models import Assessment, OnProgress
     from psopt.rephrasings import RephrasingSet

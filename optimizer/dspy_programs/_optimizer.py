@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.api import SearchBar
-from psopt.dspy_programs._arguments import check_modules, check_names, check_values, listed_callbacks
-from psopt.dspy_programs._compilation import Compilation
-from psopt.dspy_programs._compile import compile_program
-from psopt.dspy_programs._copying import copy_of
+from psopt.dspy_programs._arguments import check_modules, check_names, check_values, in_python_words, listed_callbacks
+from psopt.dspy_programs._compile import Compilation, compile_program
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import split_examples
-from psopt.dspy_programs._python_words import in_python_words
+from psopt.dspy_programs._saving import copy_of
 from psopt.dspy_programs._sizing import AUTO_CALLS, Auto
 from psopt.models import ModelProvider
 from psopt.models.chat import Budget, LMConfig
@@ -32,10 +30,9 @@ from psopt.tracking import split_callbacks, tracked
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from psopt.dspy_programs._compilation import Compiled
+    from psopt.dspy_programs._compile import Compiled
     from psopt.dspy_programs._examples import Given
-    from psopt.dspy_programs._metric import Metric
-    from psopt.dspy_programs._outcome import Equivalence
+    from psopt.dspy_programs._outcome import Equivalence, Metric
     from psopt.search import Candidate, Observer
     from psopt.settings import GateMode, HoldBack
     from psopt.tasks import Task

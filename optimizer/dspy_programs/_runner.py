@@ -15,8 +15,7 @@ from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import example_key, inputs_key
 from psopt.dspy_programs._fingerprint import as_json_data, fingerprint
 from psopt.dspy_programs._lm import RunCounter, lm_of, own_error
-from psopt.dspy_programs._metric import PASSED, judge
-from psopt.dspy_programs._outcome import as_text
+from psopt.dspy_programs._outcome import PASSED, as_text, judge
 from psopt.errors import InputError, ModelError, NoLabelsError, first_line
 from psopt.models import AnswerCache, answer_key
 from psopt.models.chat import FIRST, spread
@@ -27,9 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-    from psopt.dspy_programs._compilation import Compilation
-    from psopt.dspy_programs._metric import Metric
-    from psopt.dspy_programs._outcome import Outcome
+    from psopt.dspy_programs._compile import Compilation
+    from psopt.dspy_programs._outcome import Metric, Outcome
     from psopt.models import OnProgress
 
     Jobs = Mapping[bytes, tuple[Any, str]]

@@ -1,16 +1,17 @@
-"""Programs as files for `program.load()`."""
+"""Copies of programs that share no step with the original, and programs as files for `program.load()`."""
 
 from __future__ import annotations
 
+import copy
 import json
 import keyword
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from psopt.dspy_programs._copying import copy_of
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._fingerprint import as_json_data
+from psopt.errors import InputError
 from psopt.search_spaces import filled_template, render_additions
 from psopt.tasks import FREE, JSON, LABELS, NUMBER, TEXT, AnswerSpec, as_value
 from psopt.templates import Field, split_description
@@ -21,6 +22,55 @@ if TYPE_CHECKING:
 
     from psopt.search_spaces import Prompt
     from psopt.templates import Message
+
+
+def copy_of(program: Any) -> Any:
+    """Copy a program: objects that cannot be copied, such as clients or locks, are shared, but predictors never are.
+
+    DSPy's own copy warns about each such object, and shares a whole list, including steps, if one item in it cannot be
+    copied.
+
+    Raises InputError, which names the attribute, if a predictor would still be shared.
+    """
+    steps = {id(predictor) for _, predictor in program.named_predictors()}
+    try:
+        copied = copy.deepcopy(program)
+    except Exception:  # noqa: BLE001  # a user's object: if it raises anything, it cannot be copied
+        copied = _parts_copied(program, {})
+    if (name := _shared(copied, steps)) is not None:
+        raise InputError(
+            f"{type(program).__name__}.{name} can't be copied: the copy shares its predictor with yours, which every "
+            "program that is tried would change; call steps by self, and keep clients and locks out of what holds them"
+        )
+    return copied
+
+
+def _shared(copied: Any, steps: set[int]) -> str | None:
+    """The name of a step that is also the original's."""
+    return next((name for name, predictor in copied.named_predictors() if id(predictor) in steps), None)
+
+
+def _parts_copied(value: Any, copies: dict[int, Any]) -> Any:
+    """A copy, part by part, wherever named_predictors looks; parts that cannot be copied are shared."""
+    if id(value) in copies:
+        return copies[id(value)]
+    if isinstance(value, dspy.Module):
+        kind: Any = type(value)
+        twin = copies[id(value)] = kind.__new__(kind)
+        twin.__dict__.update({name: _parts_copied(part, copies) for name, part in vars(value).items()})
+        return twin
+    if type(value) is dict:
+        return {key: _parts_copied(part, copies) for key, part in value.items()}
+    if type(value) in {list, tuple}:
+        return type(value)(_parts_copied(part, copies) for part in value)
+    memo = dict(copies)  # a failed copy leaves unfinished parts in it
+    try:
+        copied = copy.deepcopy(value, memo)
+    except Exception:  # noqa: BLE001  # likewise
+        copied = copies[id(value)] = value
+    else:
+        copies |= memo
+    return copied
 
 
 PROGRAMS = "programs"

@@ -3,22 +3,35 @@
 from psopt.evaluation._answer_shares import (
     AnswerShares,
     answer_shares,
+    beside_quality_line,
+    intervals_note,
     lopsidedness,
+    note_size,
     shares_line,
     shares_lines,
     why_worthless,
 )
-from psopt.evaluation._beside_quality import beside_quality_line, intervals_note, note_size
-from psopt.evaluation._drift import Shift, mean_shift, share_shift, shifts
-from psopt.evaluation._evaluate import (
+from psopt.evaluation._drift import (
+    N_PROBED,
+    Reruns,
+    Shift,
+    compare_reruns,
+    flipped,
+    mean_shift,
+    no_reruns,
+    share_shift,
+    shifts,
+)
+from psopt.evaluation._evaluator import (
+    Evaluator,
     PartialAnswers,
+    Split,
     assessed,
     evaluate,
     evaluate_prompts,
     numbered,
     rephrased_prompts,
 )
-from psopt.evaluation._evaluator import Evaluator, Split
 from psopt.evaluation._grid import ONCE, Grid, Span
 from psopt.evaluation._kept_scores import kept_arrays, read_data, scores_from_dict
 from psopt.evaluation._label_rows import LabelRows, consistency_contributions, mean_influences
@@ -46,7 +59,6 @@ from psopt.evaluation._objectives import (
 )
 from psopt.evaluation._open_scores import compare_classes
 from psopt.evaluation._predictions import NA, Predictions
-from psopt.evaluation._reruns import N_PROBED, Reruns, compare_reruns, flipped, no_reruns
 from psopt.evaluation._scores import (
     ClassScores,
     FamilyScores,

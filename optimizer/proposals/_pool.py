@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING
 
 from psopt.diagnosis import find_slices
 from psopt.proposals._checks import ProposalChecks
-from psopt.proposals._quoted_phrases import with_support
-from psopt.proposals._topics import NoteTopics, one_a_topic
-from psopt.proposals.rules._definitions import definitions_from_subclasses, definitions_from_task
+from psopt.proposals._quoted_phrases import NoteTopics, one_a_topic, with_support
 from psopt.proposals.rules._examples import examples_from_train, examples_of_open_answers
-from psopt.proposals.rules._notes import notes_from_slices
+from psopt.proposals.rules._notes import definitions_from_subclasses, definitions_from_task, notes_from_slices
 from psopt.proposals.rules._open_notes import notes_on_open_answers
 from psopt.templates import template_marks
 

@@ -1,21 +1,24 @@
 """The user's own prompts: chat messages with named fields, read, filled and written back."""
 
-from psopt.templates._formats import PromptText, detect_format, promptfoo_config
+from psopt.templates._formats import PromptText, detect_format, prompt_entries, promptfoo_config
 from psopt.templates._marks import template_marks
-from psopt.templates._promptfoo import prompt_entries
 from psopt.templates._promptfoo_entry import promptfoo_text, with_prompt
 from psopt.templates._read import ReadTemplate, named_fields, read_template
-from psopt.templates._render import Additions, Messages, example_answer, fill_slots, render_template
 from psopt.templates._template import (
     PART_BREAK,
+    Additions,
     ExampleForm,
     Field,
     Message,
+    Messages,
     Origin,
     Part,
     Piece,
     Slot,
     Template,
+    example_answer,
+    fill_slots,
+    render_template,
     split_description,
 )
 from psopt.templates._write import write_template

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from psopt.notebooks import shortened
-from psopt.templates._fields import json_objects
+from psopt.templates._lines import json_objects
 from psopt.text import names_label
 
 if TYPE_CHECKING:

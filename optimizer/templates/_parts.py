@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from psopt.errors import InputError
-from psopt.templates._fields import fences, json_objects
-from psopt.templates._lines import BULLET, CAPTION, OUTPUT, VERBS, lines_of
+from psopt.templates._lines import BULLET, CAPTION, OUTPUT, VERBS, fences, json_objects, lines_of
 from psopt.text import n_words
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
-from psopt.templates._formats import document_of, read_source_text
+from psopt.templates._formats import document_of, is_config, prompt_entries, read_source_text
 from psopt.templates._lines import newline_of
-from psopt.templates._promptfoo import is_config, prompt_entries
 from psopt.templates._template import Field
 from psopt.templates._write import block_end, block_items, flow_gap, readable
 

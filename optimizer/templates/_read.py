@@ -9,15 +9,22 @@ from typing import TYPE_CHECKING
 from psopt.errors import InputError
 from psopt.templates._answer_form import answer_form
 from psopt.templates._draft import Draft, Span, pieces_of, places_in
-from psopt.templates._example_form import InputBlock, example_form, fields_as_lines, input_block
-from psopt.templates._fields import field_spans, names_in
-from psopt.templates._foreign import check_is_ours, check_shows_data
+from psopt.templates._example_form import (
+    InputBlock,
+    Place,
+    example_form,
+    fields_as_lines,
+    input_block,
+    place_after,
+    place_at_end,
+    place_before,
+    slot_at,
+)
 from psopt.templates._formats import check_is_no_chat, detect_format, read_draft
 from psopt.templates._function import names_asked
-from psopt.templates._lines import lines_of
-from psopt.templates._marks import without_marks
+from psopt.templates._lines import field_spans, lines_of, names_in
+from psopt.templates._marks import check_is_ours, check_shows_data, without_marks
 from psopt.templates._parts import PartSpan, parts_of
-from psopt.templates._places import Place, place_after, place_at_end, place_before, slot_at
 from psopt.templates._template import PART_BREAK, Field, Message, Part, Slot, Template, Unwritten
 from psopt.text import counted
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.templates._draft import Span, content_nodes, message_list, pieces_of
-from psopt.templates._formats import Source, document_of
+from psopt.templates._formats import Source, chosen_prompt, document_of
 from psopt.templates._lines import newline_of
-from psopt.templates._promptfoo import chosen_prompt
 from psopt.templates._template import Field, Part, Slot, Unwritten, last_user
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from psopt.diagnosis import distinct_slices
-from psopt.proposals._quoted_phrases import with_support
-from psopt.proposals._topics import NoteTopics
+from psopt.proposals._quoted_phrases import NoteTopics, with_support
 from psopt.proposals.llm._draft_checks import DraftChecks, DraftError, RepeatedDraftError, parsed
 from psopt.proposals.llm._requests import (
     N_WITHOUT_TOPIC,
