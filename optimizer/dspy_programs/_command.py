@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from psopt.dspy_programs._compile import Compilation, compile_program
+from psopt.dspy_programs._compilation import Compilation
+from psopt.dspy_programs._compile import compile_program
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import Given
 from psopt.dspy_programs._outcome import find_outcome

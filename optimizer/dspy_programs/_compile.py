@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 from psopt._version import __version__
 from psopt.answers import AnswerType
 from psopt.api import check_other_wordings, search_in
-from psopt.dspy_programs._arguments import python_words
 from psopt.dspy_programs._contents import contents, digest, digest_of_program
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import program_data, told_answers
 from psopt.dspy_programs._fingerprint import IDENTITY, check_same_program, identity, make_room
-from psopt.dspy_programs._lm import counted_lm, is_counted
 from psopt.dspy_programs._model import ProgramModel, rephrase_instructions
 from psopt.dspy_programs._outcome import find_outcome
 from psopt.dspy_programs._proposals import FeedbackProposer, ProgramProposals, sensitivity_by_step
@@ -35,63 +33,14 @@ from psopt.search_spaces import Prompt
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from psopt.dspy_programs._compilation import Compilation
     from psopt.dspy_programs._examples import Given
-    from psopt.dspy_programs._outcome import Equivalence, Metric, Outcome
+    from psopt.dspy_programs._outcome import Outcome
     from psopt.evaluation import Scores, Split
-    from psopt.models import ModelProvider
-    from psopt.runs import Run, RunSettings
-    from psopt.search import Candidate, Observer
+    from psopt.runs import Run
+    from psopt.search import Candidate
     from psopt.search_spaces import Edit
     from psopt.tasks import Sample, Task
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Compilation:
-    """The inputs of a program's compilation."""
-
-    # As in run.json. For a program that was given in Python the data set, the model and the number of samples are
-    # filled in.
-    settings: RunSettings
-    models: ModelProvider
-    # None: the model of DSPy's settings, rules, none, rules
-    task_model: Any
-    rephraser: Any
-    judge: Any
-    proposer: Any
-    uses_engine: bool  # whether even a `dspy.LM` is asked through psopt's engine; named ones always are
-    n_threads: int
-    observer: Observer
-    # The run directory; an existing run is resumed, with `force` even one that differs
-    folder: Path | None = None
-    force: bool = False
-    task: Task | None = None  # the source of the examples; the run takes its name, definitions and origin
-    label_field: str | None = None
-    metric: Metric | None = None
-    equivalence: Equivalence | None = None
-    teacher: Any = None
-    max_errors: int = 0  # on how many texts the program or the metric may fail
-    # The number of language model calls for which sizes are chosen; None if the settings have sizes
-    most_calls: int | None = None
-
-    @property
-    def is_python(self) -> bool:
-        """Whether the program was given in Python, not on the command line."""
-        return self.settings.program == "python"
-
-    def tell(self, line: str) -> None:
-        """Show a line, if it is not empty; options in it are arguments in Python."""
-        if line:
-            self.observer.phase(python_words(line) if self.is_python else line)
-
-    def as_asked(self, lm: Any) -> Any:
-        """A language model in the form it is asked: through psopt's engine, or at least without DSPy's cache."""
-        if isinstance(lm, str):
-            return counted_lm(lm, self.models)
-        if self.uses_engine and not is_counted(lm) and lm.model != "psopt/minilm":  # the embedded one needs no engine
-            return counted_lm(lm, self.models)
-        if getattr(lm, "cache", False):
-            return lm.copy(cache=False)  # the key of DSPy's cache does not hold the server
-        return lm
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from psopt.text import shortened_list
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from psopt.dspy_programs._compile import Compilation
+    from psopt.dspy_programs._compilation import Compilation
     from psopt.dspy_programs._outcome import Outcome
     from psopt.settings import DataOptions
 

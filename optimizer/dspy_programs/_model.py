@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
-    from psopt.dspy_programs._compile import Compilation
+    from psopt.dspy_programs._compilation import Compilation
     from psopt.dspy_programs._runner import ProgramRunner
     from psopt.models import Assessment, OnProgress
     from psopt.rephrasings import RephrasingSet

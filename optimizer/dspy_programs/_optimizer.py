@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.api import SearchBar
-from psopt.dspy_programs._arguments import check_modules, check_names, check_values, in_python_words, listed_callbacks
-from psopt.dspy_programs._compile import Compilation, compile_program
+from psopt.dspy_programs._arguments import check_modules, check_names, check_values, listed_callbacks
+from psopt.dspy_programs._compilation import Compilation, in_python_words
+from psopt.dspy_programs._compile import compile_program
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import split_examples
 from psopt.dspy_programs._saving import copy_of

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-    from psopt.dspy_programs._compile import Compilation
+    from psopt.dspy_programs._compilation import Compilation
     from psopt.dspy_programs._outcome import Metric, Outcome
     from psopt.models import OnProgress
 

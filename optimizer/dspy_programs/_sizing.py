@@ -14,7 +14,7 @@ from psopt.tasks import FREE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from psopt.dspy_programs._compile import Compilation
+    from psopt.dspy_programs._compilation import Compilation
     from psopt.tasks import Task
 
 Auto = Literal["light", "medium", "heavy"]

@@ -4,9 +4,7 @@ from psopt.evaluation._answer_shares import (
     AnswerShares,
     answer_shares,
     beside_quality_line,
-    intervals_note,
     lopsidedness,
-    note_size,
     shares_line,
     shares_lines,
     why_worthless,
@@ -33,7 +31,6 @@ from psopt.evaluation._evaluator import (
     rephrased_prompts,
 )
 from psopt.evaluation._grid import ONCE, Grid, Span
-from psopt.evaluation._kept_scores import kept_arrays, read_data, scores_from_dict
 from psopt.evaluation._label_rows import LabelRows, consistency_contributions, mean_influences
 from psopt.evaluation._na_kinds import (
     MOST_NA,
@@ -58,7 +55,7 @@ from psopt.evaluation._objectives import (
     verdict,
 )
 from psopt.evaluation._open_scores import compare_classes
-from psopt.evaluation._predictions import NA, Predictions
+from psopt.evaluation._predictions import NA, Predictions, kept_arrays
 from psopt.evaluation._scores import (
     ClassScores,
     FamilyScores,
@@ -66,9 +63,10 @@ from psopt.evaluation._scores import (
     Scores,
     family_scores,
     quality_of,
+    scores_from_dict,
     sensitivity_limit,
 )
-from psopt.evaluation._several import pooled, score
+from psopt.evaluation._several import intervals_note, note_size, pooled, score
 from psopt.evaluation._steadiness import (
     Kept,
     fewest_kept,

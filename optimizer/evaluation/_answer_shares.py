@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from psopt.evaluation._predictions import Predictions
-    from psopt.evaluation._scores import Scores
 
 
 # Threshold of `lopsidedness`. From .5 on a bias towards a label raises C by .12 or more on real models, and where S
@@ -251,23 +250,3 @@ def _ordinal_line(measured: Sequence[Mapping[str, float | None]]) -> str:
         f"mean distance {_arrow(values['mean_distance'], '.2f')}, "
         f"quadratic kappa {_arrow(values['quadratic_kappa'], '.2f')}"
     )
-
-
-def note_size(scores: Scores, *, limit: bool = True) -> str:
-    """Say N and Q, with `limit` what S would be under many more wordings, and what the intervals cover.
-
-    S grows with Q, and C grows with fewer samples: neither can be compared without N and Q.
-    """
-    varied = "wording" if scores.n_rephrasings == 1 else scores.varied
-    sentences = [f"{scores.n_samples} samples x {scores.n_rephrasings} {varied}."]
-    if limit and scores.sensitivity_limit is not None:
-        now, at_limit = 100 * scores.sensitivity, 100 * scores.sensitivity_limit
-        sentences.append(f"S is {now:.1f} under these, and about {at_limit:.1f} extrapolated to many more.")
-    return " ".join([*sentences, f"{intervals_note(scores)}."])
-
-
-def intervals_note(scores: Scores) -> str:
-    """Say what the intervals cover: one wording cannot show how wordings scatter."""
-    if scores.n_rephrasings == 1:
-        return "95 % intervals cover the sampling of texts alone: one wording tells nothing of S"
-    return f"95 % intervals cover the sampling of texts and of {scores.varied}"

@@ -37,6 +37,7 @@ from psopt.metrics import (
 )
 from psopt.notebooks import card, line, shown_number, table, with_interval
 from psopt.settings import TEXT_FAMILIES, UNCHANGED
+from psopt.text import read_data
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -212,6 +213,15 @@ class Scores:
         if not self.per_model:
             del data["per_model"], data["over"]
         return {**data, **shares}
+
+
+def scores_from_dict(data: Mapping[str, Any]) -> Scores:
+    """Build scores from `Scores.to_dict`'s data.
+
+    Raises ValueError if the data are damaged.
+    """
+    shares = data if "answer_shares" in data else None
+    return read_data(Scores, {**data, "ci": data.get("ci") or {}, "shares": shares})
 
 
 def score_one_model(predictions: Predictions, *, intervals: bool = False) -> Scores:

@@ -1,4 +1,4 @@
-"""Several models that answer the same: a prompt's scores with all of them, by the worst or the mean."""
+"""A prompt's scores with one model or several, by the worst or the mean; and what scores rest on, in words."""
 
 from __future__ import annotations
 
@@ -63,6 +63,26 @@ def _of_model(scores: Scores) -> ModelScores:
     intervals = {name: scores.ci[name] for name in OBJECTIVES if name in scores.ci}
     measures = scores.f1, scores.sensitivity, scores.consistency, scores.na_rate
     return ModelScores(*measures, scores.is_hollow, intervals)
+
+
+def note_size(scores: Scores, *, limit: bool = True) -> str:
+    """Say N and Q, with `limit` what S would be under many more wordings, and what the intervals cover.
+
+    S grows with Q, and C grows with fewer samples: neither can be compared without N and Q.
+    """
+    varied = "wording" if scores.n_rephrasings == 1 else scores.varied
+    sentences = [f"{scores.n_samples} samples x {scores.n_rephrasings} {varied}."]
+    if limit and scores.sensitivity_limit is not None:
+        now, at_limit = 100 * scores.sensitivity, 100 * scores.sensitivity_limit
+        sentences.append(f"S is {now:.1f} under these, and about {at_limit:.1f} extrapolated to many more.")
+    return " ".join([*sentences, f"{intervals_note(scores)}."])
+
+
+def intervals_note(scores: Scores) -> str:
+    """Say what the intervals cover: one wording cannot show how wordings scatter."""
+    if scores.n_rephrasings == 1:
+        return "95 % intervals cover the sampling of texts alone: one wording tells nothing of S"
+    return f"95 % intervals cover the sampling of texts and of {scores.varied}"
 
 
 def pooled(predictions: Predictions) -> Predictions:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import optuna
 from psopt.errors import InputError, import_extra
-from psopt.evaluation import OBJECTIVES, measure_names, read_data, scores_from_dict
+from psopt.evaluation import OBJECTIVES, measure_names, scores_from_dict
 from psopt.notebooks import card, folded, line, table
 from psopt.runs._call_price import CallPrice
 from psopt.runs._directory import FRONT, MANIFEST, STUDY, RunDirectory
@@ -22,6 +22,7 @@ from psopt.runs._written_prompt import read_baseline
 from psopt.search import Candidate, candidates_in, knee, pareto_front, read_study
 from psopt.search.gating import Verdict
 from psopt.search_spaces import Edit, Prompt
+from psopt.text import read_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping

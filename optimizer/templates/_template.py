@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.errors import InputError
+from psopt.text import read_data
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,6 +78,8 @@ class Slot:
 
 
 Piece = str | Field | Part | Slot | Unwritten
+Messages = list[dict[str, str]]
+"""As requests hold them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,7 @@ class Origin:
     format: str = "text"  # ``text``, ``openai``, ``promptfoo``, ``python`` or ``psopt``
     suffix: str = ".txt"  # of the file: ``.txt``, ``.md``, ``.json``, ``.yaml``
     # Plain JSON data that are needed to write the format back: whether messages were wrapped, indentation
-    details: Mapping[str, Any] = field(default_factory=dict, hash=False, compare=False)
+    details: dict[str, Any] = field(default_factory=dict, hash=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,41 +165,20 @@ class Template:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the template as plain JSON data: literal text as strings, everything else as objects."""
-        messages = [{**message.head, "content": list(map(_piece_data, message.pieces))} for message in self.messages]
-        data: dict[str, Any] = {"messages": messages}
-        if self.answer != "label":
-            data["answer"] = self.answer
-        if self.response_format:
-            data["response_format"] = self.response_format
-        shown = list(map(_piece_data, self.example.input))
-        example = {**asdict(self.example), "input": shown, "keys": list(self.example.keys)}
-        return {**data, "example": example, "origin": asdict(self.origin)}
+        data: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # tuples become lists
+        return data
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Template:
         """Build a template from `to_dict`'s data.
 
-        Raises InputError if a part is missing, unknown or of the wrong kind.
+        Raises InputError if a part is missing or of the wrong kind.
         """
         try:
-            form = dict(data.get("example", {}))
-            if form:
-                form["input"] = tuple(map(_piece, form["input"]))
-                form["keys"] = tuple(form["keys"])
-            return cls(
-                tuple(
-                    Message(message["role"], tuple(map(_piece, message["content"])), message.get("name", ""))
-                    for message in data["messages"]
-                ),
-                data.get("answer", "label"),
-                ExampleForm(**form),
-                data.get("response_format", ""),
-                Origin(**data.get("origin", {})),
-            )
-        except KeyError as error:
-            raise InputError(f"a template needs {error.args[0]!r}") from error
-        except (TypeError, AttributeError) as error:
-            raise InputError(f"a template can't be built from these data: {error}") from error
+            return read_data(cls, data)
+        except ValueError as error:
+            _, *where_and_what = map(str.strip, str(error).splitlines())
+            raise InputError(f"a template can't be built from these data: {': '.join(where_and_what[:2])}") from error
 
 
 def split_description(description: str) -> list[str]:
@@ -207,36 +189,6 @@ def split_description(description: str) -> list[str]:
 def last_user(roles: Sequence[str]) -> int:
     """Return the place of the user's last message among messages of these roles, or the last place if there is none."""
     return max((place for place, role in enumerate(roles) if role == "user"), default=len(roles) - 1)
-
-
-def _piece_data(piece: Piece) -> Any:
-    match piece:
-        case Field(name, spelled, written):
-            return {"field": name, "spelled": spelled} | ({} if written else {"written": False})
-        case Part(index, fields):
-            return {"part": index} | ({"fields": list(map(_piece_data, fields))} if fields else {})
-        case Unwritten(text):
-            return {"unwritten": text}
-        case Slot():
-            slot = asdict(piece)
-            return {"slot": slot.pop("kind"), **slot}
-        case _:
-            return piece
-
-
-def _piece(data: Any) -> Any:
-    if isinstance(data, str):
-        return data
-    if "field" in data:
-        return Field(data["field"], data["spelled"], data.get("written", True))
-    if "part" in data:
-        return Part(data["part"], tuple(map(_piece, data.get("fields", ()))))
-    if "unwritten" in data:
-        return Unwritten(data["unwritten"])
-    return Slot(data["slot"], **{name: value for name, value in data.items() if name != "slot"})
-
-
-Messages = list[dict[str, str]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from psopt.text._files import (
     nearest_sibling,
     parse_json,
     read_bytes,
+    read_data,
     read_json,
     read_text,
     read_toml,

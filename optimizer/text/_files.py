@@ -12,14 +12,17 @@ import json
 import re
 import tomllib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from psopt.errors import InputError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
+    from pydantic import TypeAdapter
+
+T = TypeVar("T")
 _WITH_BACKSLASH = re.compile(r'".*\\')
 
 _DEEPEST = 1000  # brackets within brackets: Python's own limit of recursion
@@ -101,6 +104,22 @@ def parse_json(
         raise error(f"{name} is no valid JSON: nested too deeply") from deep
     except ValueError as wrong:  # a number with more digits than Python converts
         raise error(f"{name} is no valid JSON: {wrong}") from wrong
+
+
+def read_data(kind: type[T], data: Mapping[str, Any]) -> T:
+    """Build a dataclass from `asdict`'s data as stored in JSON; fields that a later version has added are ignored.
+
+    Raises ValueError if the data are damaged.
+    """
+    reader: TypeAdapter[T] = _reader(kind)  # type: ignore[arg-type]  # mypy treats no class as hashable
+    return reader.validate_python(dict(data))
+
+
+@functools.cache
+def _reader(kind: type[Any]) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter  # importing takes .1 s, and most commands read nothing
+
+    return TypeAdapter(kind)
 
 
 def read_toml(path: Path, name: str = "", error: type[InputError] = InputError) -> dict[str, Any]:

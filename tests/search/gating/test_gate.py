@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from psopt.errors import InputError
-from psopt.evaluation import Predictions, holm, read_data
+from psopt.evaluation import Predictions, holm
 from psopt.runs import recommendation_lines
 from psopt.search.gating import MeasuredGain, NomineeTest, Verdict, check_pinned, gate, untested
 from psopt.tasks import Sample
+from psopt.text import read_data
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
