@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.answers._no_label import EMPTY, NO_JSON, NO_NUMBER, SEVERAL_NUMBERS
+from psopt.answers._extract import EMPTY, NO_JSON, NO_NUMBER, SEVERAL_NUMBERS
 from psopt.answers._reading import declared_part, fenced_part, json_part
 from psopt.errors import InputError
 from psopt.tasks import (

@@ -7,8 +7,22 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from psopt.answers._extract import Extract, JSONField, Pattern, XMLTag, has_thoughts, last_line, spoken_part
-from psopt.answers._no_label import CUT_OFF, EMPTY, MENTION, NO_MATCH, REFUSED, SEVERAL, UNKNOWN
+from psopt.answers._extract import (
+    CUT_OFF,
+    EMPTY,
+    MENTION,
+    NO_MATCH,
+    REFUSED,
+    SEVERAL,
+    UNKNOWN,
+    Extract,
+    JSONField,
+    Pattern,
+    XMLTag,
+    has_thoughts,
+    last_line,
+    spoken_part,
+)
 from psopt.answers._open_answers import filled_text, read_json, read_number, read_text
 from psopt.answers._open_grid import code_of
 from psopt.answers._reading import is_finished_label, json_part, n_named, read_answer, whole_label

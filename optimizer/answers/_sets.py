@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from psopt.answers._assertions import is_rejection
-from psopt.answers._extract import unescaped
-from psopt.answers._no_label import UNKNOWN
+from psopt.answers._extract import UNKNOWN, unescaped
 from psopt.answers._open_answers import OpenAnswers
 from psopt.answers._reading import answering, declared_part, fenced_part, labels_in, uncrossed, whole_label
 from psopt.tasks import set_written, written_set

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.diagnosis._slices import (
-    MOST_SIBLINGS,
     MOST_SLICES,
     Contrast,
     FailureSlice,
     PhraseIndex,
-    differ_in_one_word,
     severity,
     share_of,
+    with_siblings,
 )
 from psopt.tasks import shown_words
 from psopt.text import tells_a_topic, words_of
@@ -137,9 +136,8 @@ def _clearest(of_distinct: Vector, topics: _Topics, is_left: Flags, level: float
     sure = best_first[p_values[best_first] <= level]
     if not sure.size:
         return None
-    main, *others = looked_at[sure].tolist()
-    siblings = [column for column in others if differ_in_one_word(topics.phrases[main], topics.phrases[column])]
-    return [main, *siblings[:MOST_SIBLINGS]], min(1.0, float(p_values[sure[0]]) * LEVEL / level)
+    columns = with_siblings(topics.phrases, looked_at[sure].tolist())
+    return columns, min(1.0, float(p_values[sure[0]]) * LEVEL / level)
 
 
 def excess_severity(severities: Vector, shown: sparse.csr_array) -> tuple[Vector, Vector]:

@@ -114,21 +114,11 @@ class FailureSlice:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data, with the keys of weak_spots.json and of ``diagnose --json``."""
-        data: dict[str, Any] = {
-            "view": self.view,
-            "label": self.label,
-            "predicted": self.predicted,
-            "phrases": self.phrases,
-            "samples": self.samples,
-            "need": self.severity,
-            "share": self.share,
-            "gain": self.gain,
-            "size": len(self.samples),
-            "topic": self.topic,
-        }
-        if self.contrast is not None:
-            data["contrast"] = asdict(self.contrast)
-        return data
+        data = asdict(self)
+        data["need"] = data.pop("severity")
+        if self.contrast is None:
+            del data["contrast"]
+        return {**data, "size": len(self.samples), "topic": self.topic}
 
     @property
     def topic(self) -> str:
@@ -172,7 +162,8 @@ def find_slices(
         main, label = divmod(int(np.argmax(benefit)), len(labels))
         if benefit[main, label] < _LEAST_BENEFIT:
             break
-        columns = [main, *_siblings(index.phrases, main, benefit[:, label])]
+        best_first = np.argsort(-benefit[:, label], kind="stable").tolist()
+        columns = with_siblings(index.phrases, [place for place in best_first if benefit[place, label] > 0])
         shows = np.asarray(index.shown[:, columns].sum(axis=1)).ravel() > 0
         own = shows & (truth == label)
         members = np.flatnonzero(own & (uncovered > 0))
@@ -194,14 +185,11 @@ def find_slices(
     return tuple(slices)
 
 
-def _siblings(phrases: Sequence[str], main: int, benefit: NDArray[np.float64]) -> list[int]:
-    """The phrases that differ from the main one in one word and indicate the same label, best first."""
-    alike = [
-        place
-        for place, phrase in enumerate(phrases)
-        if benefit[place] > 0 and differ_in_one_word(phrases[main], phrase)
-    ]
-    return sorted(alike, key=lambda place: -benefit[place])[:MOST_SIBLINGS]
+def with_siblings(phrases: Sequence[str], best_first: Sequence[int]) -> list[int]:
+    """The best phrase, and of the others the best ones that differ from it in one word."""
+    main, *others = best_first
+    siblings = (place for place in others if differ_in_one_word(phrases[main], phrases[place]))
+    return [main, *itertools.islice(siblings, MOST_SIBLINGS)]
 
 
 def share_of(members: NDArray[np.int64], sensitivities: NDArray[np.float64]) -> float:

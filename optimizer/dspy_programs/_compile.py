@@ -227,7 +227,11 @@ def _search(
     compilation.tell(model.runner.failures.line)
     if run.recommendation:
         compilation.tell(recommendation_lines(run.recommendation.to_dict())[0])
-    return Compiled(run, _write_programs(run, model), shares, model.runner.failures.by_text)
+    programs = {}
+    for candidate in kept_candidates(run):
+        programs[candidate.id] = model.apply(candidate.prompt, model.variants.original)
+        write_program(programs[candidate.id], run.path, candidate.id)
+    return Compiled(run, programs, shares, model.runner.failures.by_text)
 
 
 def _named(compilation: Compilation, task: Task, model: ProgramModel) -> Compilation:
@@ -292,12 +296,3 @@ def _proposer(model: ProgramModel, compilation: Compilation) -> LLMProposer | No
     if compilation.metric is None:
         return LLMProposer(writer)
     return FeedbackProposer(writer, model=model)
-
-
-def _write_programs(run: Run, model: ProgramModel) -> dict[str, Any]:
-    """Write every program of the run to its directory, and return them by the id of their prompt."""
-    programs = {}
-    for candidate in kept_candidates(run):
-        programs[candidate.id] = model.apply(candidate.prompt, model.variants.original)
-        write_program(programs[candidate.id], run.path, candidate.id)
-    return programs

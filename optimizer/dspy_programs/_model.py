@@ -80,31 +80,6 @@ def rephrase_instructions(program: Any, outcome_step: str, task: Task, compilati
     return InstructionVariants(sets[outcome_step], instructions)
 
 
-class Demonstrator:
-    """Turns examples into demonstrations, completed with the answers of a teacher, or the program, at every step."""
-
-    def __init__(self, program: Any, teacher: Any, runner: ProgramRunner) -> None:
-        self._teacher = teacher or program
-        self._code = "" if teacher is None else digest(teacher)
-        self._runner = runner
-        self._steps: dict[str, Mapping[str, Any]] = {}  # by text
-
-    def demonstration(self, step: str, text: str) -> Any:
-        """A dspy.Example for a step; None if the teacher does not reach the right outcome by itself.
-
-        Values have the types of the step's fields, as in DSPy's own demonstrations.
-        """
-        example, fields = self._runner.examples[text], self._runner.fields[step]
-        if all(name in example for name in fields):
-            return dspy.Example({name: example[name] for name in fields})
-        if text not in self._steps:
-            record = self._runner.records_of([copy_of(self._teacher)], [text], code=self._code)[0, 0]
-            self._steps[text] = record.get("steps", {}) if self._runner.is_right(record, text) else {}
-        if step not in self._steps[text]:
-            return None
-        return dspy.Example(augmented=True, **_typed(self._steps[text][step], fields))
-
-
 def _typed(values: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
     """Values stored as JSON, converted back to their fields' types; unchanged if that fails."""
     typed: dict[str, Any] = {}
@@ -148,7 +123,9 @@ class ProgramModel:
             frame=_frame_of(program),
         )
         self._assessor = assessor or Assessor()
-        self.demonstrator = Demonstrator(program, teacher, runner)
+        self._teacher = teacher or program
+        self._code = "" if teacher is None else digest(teacher)
+        self._taught: dict[str, Mapping[str, Any]] = {}  # what each step read and answered, by text
 
     @property
     def name(self) -> str:
@@ -226,9 +203,25 @@ class ProgramModel:
                 parts.append(additions)
             predictor.signature = predictor.signature.with_instructions("\n\n".join(parts))
             texts = [example.text for example in prompt.examples if example.step in {"", step}]
-            demonstrations = [self.demonstrator.demonstration(step, text) for text in texts]
+            demonstrations = [self.demonstration(step, text) for text in texts]
             predictor.demos = [*predictor.demos, *(demo for demo in demonstrations if demo is not None)]
         return copy
+
+    def demonstration(self, step: str, text: str) -> Any:
+        """An example as a demonstration of a step, completed with what the teacher, or the program, answered there.
+
+        None if that does not reach the right outcome. Values have the types of the step's fields, as in DSPy's own
+        demonstrations.
+        """
+        example, fields = self.runner.examples[text], self.runner.fields[step]
+        if all(name in example for name in fields):
+            return dspy.Example({name: example[name] for name in fields})
+        if text not in self._taught:
+            record = self.runner.records_of([copy_of(self._teacher)], [text], code=self._code)[0, 0]
+            self._taught[text] = record.get("steps", {}) if self.runner.is_right(record, text) else {}
+        if step not in self._taught[text]:
+            return None
+        return dspy.Example(augmented=True, **_typed(self._taught[text][step], fields))
 
     def _programs(self, prompts: Sequence[Prompt]) -> list[Any]:
         return [self.apply(prompt, self.variants.instructions[prompt.description]) for prompt in prompts]

@@ -191,7 +191,9 @@ def find_outcome(
         return UnreferencedOutcome(step, field, spec=told)
     spec = told or _spec(output, examples, is_named=has_metric or label_field is not None)
     if spec.kind == LABELS:
-        return OpenOutcome(step, field, labels=output.labels or _labels_of_sets(examples, field), spec=spec)
+        sets = (value for value in _values(examples, field) if isinstance(value, _SETS))
+        labels = output.labels or tuple(sorted(set(map(as_text, chain.from_iterable(sets)))))
+        return OpenOutcome(step, field, labels=labels, spec=spec)
     if spec.is_open:
         return OpenOutcome(step, field, spec=spec)
     # The program's own code may produce the class, or the type may not list the classes.
@@ -259,11 +261,6 @@ def _spec(output: _Output, examples: Sequence[Any], *, is_named: bool) -> Answer
     if is_plain and is_named and are_rare:
         return AnswerSpec(TEXT)
     return output.spec
-
-
-def _labels_of_sets(examples: Sequence[Any], field: str) -> tuple[str, ...]:
-    sets = (value for value in _values(examples, field) if isinstance(value, _SETS))
-    return tuple(sorted(set(map(as_text, chain.from_iterable(sets)))))
 
 
 def _values(examples: Sequence[Any], field: str) -> list[Any]:

@@ -73,7 +73,7 @@ class ProgramProposals:
                 examples = examples_of_open_answers(usable, taken, checks)
             else:
                 examples = examples_from_train(usable, kinds[:n_layers], taken=taken, checks=checks)
-            shown = [edit for edit in examples if self.model.demonstrator.demonstration(step, edit.text) is not None]
+            shown = [edit for edit in examples if self.model.demonstration(step, edit.text) is not None]
             edits += [replace(edit, step=own, bundle=f"{own} {edit.bundle}".strip()) for edit in shown]
         return edits
 

@@ -22,7 +22,7 @@ from psopt.models.chat import FIRST, spread
 from psopt.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -46,31 +46,6 @@ _FEWEST = 3  # texts: if all of these fail, the texts are not the cause
 _SHOWN = 60  # characters of an outcome or a text in a message
 _LONGEST = 300  # characters of an error
 _SECONDS = 1  # between progress updates: as often as a progress bar is redrawn
-
-
-class Records:
-    """Records by their key, stored in the run directory; threads may add to them concurrently."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._failed: dict[bytes, Record] = {}
-
-    @cached_property
-    def _cache(self) -> AnswerCache:
-        return AnswerCache(self._folder)
-
-    def get_many(self, keys: Iterable[bytes]) -> dict[bytes, Record]:
-        """Return the stored records."""
-        keys = list(keys)
-        failed = {key: self._failed[key] for key in keys if key in self._failed}
-        return failed | self._cache.get_many(keys)
-
-    def put(self, key: bytes, record: Record) -> None:
-        """Store a record."""
-        if record.get("failed"):
-            self._failed[key] = record
-        else:
-            self._cache.put(key, record)
 
 
 class Failures:
@@ -143,7 +118,8 @@ class ProgramRunner:
         self.examples = examples
         self.metric = compilation.metric
         self.judged_by = judged_by
-        self.records = Records(folder)
+        self._folder = folder
+        self._failed: dict[bytes, Record] = {}  # by their keys, as those in the cache
         self.failures = Failures(compilation.max_errors)
         self._budget = compilation.models.budget
         self._counter = RunCounter(self._budget)
@@ -183,20 +159,29 @@ class ProgramRunner:
             (row, column): answer_key(kind=kind, text=self.asked(texts[row]), **fingerprints[column])
             for row, column in np.argwhere(cells).tolist()
         }
-        answered = self.records.get_many(keys.values())
+        answered = self._kept(keys.values())
         jobs = {key: (programs[column], texts[row]) for (row, column), key in keys.items() if key not in answered}
         for program in programs:
             self.prepare(program)
         self._budget.count(cached=len(keys) - len(jobs))
         first = self._run_first(jobs, answered.values())
         self._run_all({key: job for key, job in jobs.items() if key not in first}, on_progress)
-        answered = self.records.get_many(keys.values())
+        answered = self._kept(keys.values())
         if len(texts) >= _FEWEST and all(record.get("failed") for record in answered.values()):
             self.failures.stop()
         records = np.full(cells.shape, None, dtype=np.object_)
         for place, key in keys.items():
             records[place] = answered[key]
         return records
+
+    @cached_property
+    def _cache(self) -> AnswerCache:
+        return AnswerCache(self._folder)
+
+    def _kept(self, keys: Collection[bytes]) -> dict[bytes, Record]:
+        """The records that there are, by their keys."""
+        failed = {key: self._failed[key] for key in keys if key in self._failed}
+        return failed | self._cache.get_many(list(keys))
 
     def asked(self, text: str) -> str:
         """What represents a text in the key of an answer: the inputs, or the whole example if there is a metric."""
@@ -288,7 +273,7 @@ class ProgramRunner:
         if self._has_named_a_label or len(first) < FIRST:
             return set()
         self._run_all({key: jobs[key] for key in first}, None)
-        records = self.records.get_many(first)
+        records = self._kept(first)
         if all(record.get("failed") for record in records.values()):
             self.failures.stop()
         self._note_labels(records.values())
@@ -316,7 +301,11 @@ class ProgramRunner:
 
     def _run_all(self, jobs: Jobs, on_progress: OnProgress | None) -> None:
         def keep(key: bytes, program: Any, text: str) -> None:
-            self.records.put(key, self.run(program, text))
+            record = self.run(program, text)
+            if record.get("failed"):
+                self._failed[key] = record
+            else:
+                self._cache.put(key, record)
 
         calls = [partial(keep, key, program, text) for key, (program, text) in jobs.items()]
         run_in_threads(calls, self._n_threads, on_progress)

@@ -37,17 +37,13 @@ def copy_of(program: Any) -> Any:
         copied = copy.deepcopy(program)
     except Exception:  # noqa: BLE001  # a user's object: if it raises anything, it cannot be copied
         copied = _parts_copied(program, {})
-    if (name := _shared(copied, steps)) is not None:
+    shared = (name for name, predictor in copied.named_predictors() if id(predictor) in steps)
+    if name := next(shared, ""):
         raise InputError(
             f"{type(program).__name__}.{name} can't be copied: the copy shares its predictor with yours, which every "
             "program that is tried would change; call steps by self, and keep clients and locks out of what holds them"
         )
     return copied
-
-
-def _shared(copied: Any, steps: set[int]) -> str | None:
-    """The name of a step that is also the original's."""
-    return next((name for name, predictor in copied.named_predictors() if id(predictor) in steps), None)
 
 
 def _parts_copied(value: Any, copies: dict[int, Any]) -> Any:

@@ -13,11 +13,10 @@ from psopt.proposals.rules._open_notes import notes_on_open_answers
 from psopt.templates import template_marks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence, Set
+    from collections.abc import Sequence
 
     from psopt.diagnosis import Diagnosis, FailureSlice
     from psopt.evaluation import Predictions
-    from psopt.proposals._phrase_evidence import PhraseEvidence
     from psopt.search_spaces import Edit, Prompt
     from psopt.settings import HoldBack
     from psopt.tasks import Task
@@ -44,32 +43,18 @@ def propose_edits(
         notes = notes_on_open_answers(task, predictions)
         edits = definitions + notes + examples_of_open_answers(predictions, shown, checks)
     else:
-        edits = _edits_of_labels(task, predictions, diagnosis, shown, checks)
+        definitions = definitions_from_task(task, predictions) + definitions_from_subclasses(task, predictions)
+        # Found again, by sure signs alone: a slice named by a chance phrase would hide those that others could name.
+        slices: list[FailureSlice] = []
+        for view in dict.fromkeys(failing.view for failing in diagnosis.slices):
+            slices += find_slices(predictions, view, labelled=checks.evidence.samples, signs=checks.evidence.is_sign)
+        examples = examples_from_train(predictions, taken=shown, checks=checks)
+        edits = checks.allowed([*definitions, *notes_from_slices(slices, task.noun), *examples])
     columns = task.fields if prompt.template else ()  # looks at all samples
     new = [edit for edit in edits if not _holds(prompt, edit) and not _is_ambiguous(prompt, edit, columns)]
     if not task.spec.is_open:  # notes on the form name no label, and have different topics
         new = one_a_topic(new, NoteTopics(task, pool, prompt.notes))
     return with_support(sorted(new, key=lambda edit: (-edit.gain, edit.id)), task)
-
-
-def _edits_of_labels(
-    task: Task, predictions: Predictions, diagnosis: Diagnosis, shown: Set[str], checks: ProposalChecks
-) -> list[Edit]:
-    """The edits that the rules find, minus those that the checks object to."""
-    definitions = definitions_from_task(task, predictions) + definitions_from_subclasses(task, predictions)
-    notes = notes_from_slices(_slices_by_signs(predictions, diagnosis, checks.evidence), task.noun)
-    return checks.allowed([*definitions, *notes, *examples_from_train(predictions, taken=shown, checks=checks)])
-
-
-def _slices_by_signs(predictions: Predictions, diagnosis: Diagnosis, evidence: PhraseEvidence) -> list[FailureSlice]:
-    """The slices of the diagnosed views, named only by phrases that train shows to be signs of their classes.
-
-    They are searched again: a slice named by a chance phrase would hide those that other phrases could name.
-    """
-    slices: list[FailureSlice] = []
-    for view in dict.fromkeys(failing.view for failing in diagnosis.slices):
-        slices += find_slices(predictions, view, labelled=evidence.samples, signs=evidence.is_sign)
-    return slices
 
 
 def _holds(prompt: Prompt, edit: Edit) -> bool:

@@ -271,7 +271,7 @@ def rephrasings_for(
 
     The original is one of the `n_search`. See `rephrase_by_rules` for `n_parts`.
 
-    Raises InputError if a number is too small, or larger than the rules can satisfy; or if the description is empty.
+    Raises InputError if a number is larger than the rules can satisfy, or the description is empty.
     """
     original = as_rephrased(task.description if description is None else description, n_parts)
     written = read_curated(task.name)

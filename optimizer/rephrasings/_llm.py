@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import InputError
 from psopt.rephrasings._frames import is_english
 from psopt.rephrasings._passages import Passages, in_step, named_labels, protected_texts, read_passages
-from psopt.rephrasings._rules import NOTHING_TO_REPHRASE, check_numbers
+from psopt.rephrasings._rules import NOTHING_TO_REPHRASE
 from psopt.rephrasings._set import RephrasingSet, Verdict, comparable, differing, distinct, shortened
 from psopt.text import names_label
 
@@ -159,7 +159,6 @@ def write_rephrasings(
 
     Raises InputError if the model gives too few usable rephrasings.
     """
-    check_numbers(n_search, n_heldout, 0)
     original = checks.original
     passages = read_passages(original, checks.labels) if n_parts else Passages((original,), ("", ""))
     if not passages.texts:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,8 +61,7 @@ def rephrase_by_rules(
     enumerate them all. `asks_for_label` says that the prompt asks for nothing else, as psopt's own form does. Texts
     `written` for the description, ``search`` and ``heldout``, take turns with the rephrasings that name the labels.
 
-    Raises InputError if a number is too small, the description is empty or not in English, or there are too few
-    rephrasings.
+    Raises InputError if the description is empty or not in English, or there are too few rephrasings.
 
     >>> rephrased = rephrase_by_rules("Decide whether the review is positive.", "review", 5, 2, seed=1)
     >>> print(*rephrased.search, sep="\n")
@@ -76,7 +74,6 @@ def rephrase_by_rules(
     We need you to decide whether the review is positive.
     Please follow this instruction: Decide whether the review is positive.
     """
-    check_numbers(n_search, n_heldout, seed)
     original = as_rephrased(description, n_parts)
     if not original.strip():
         raise InputError("a task description is needed, and this one is empty")
@@ -105,13 +102,6 @@ def rephrase_by_rules(
 def as_rephrased(description: str, n_parts: int) -> str:
     """A description in the form in which it is rephrased: on one line, unless it is a template's and has parts."""
     return description if n_parts else " ".join(description.split())
-
-
-def check_numbers(n_search: int, n_heldout: int, seed: int) -> None:
-    """Raise InputError if a number of rephrasings or a seed is not valid."""
-    for name, number, least in (("n_search", n_search, 1), ("n_heldout", n_heldout, 1), ("seed", seed, 0)):
-        if not isinstance(number, Integral) or number < least:
-            raise InputError(f"{name} must be a whole number, at least {least}, not {number!r}")
 
 
 def rephrasings(

@@ -8,8 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError
-from psopt.templates._draft import Draft, DraftMessage, draft_messages, looks_like_chat, message_list, request_members
-from psopt.templates._function import draft_of_function
+from psopt.templates._draft import (
+    Draft,
+    DraftMessage,
+    draft_messages,
+    draft_of_function,
+    looks_like_chat,
+    message_list,
+    request_members,
+)
 from psopt.templates._lines import has_expressions, names_in
 from psopt.templates._marks import has_marks
 from psopt.templates._template import Origin

@@ -229,7 +229,10 @@ def _lines(text: str, fields: tuple[tuple[int, int], ...], labels: tuple[str, ..
             start, stop = enclosed.span("inner")
         if touching(position, end, fenced):
             kind: Kind = "fence"
-        elif any(_shows_json(text[start:first], text[first:last]) for first, last in touching(position, end, objects)):
+        elif any(
+            "\n" in text[first:last] or not text[start:first].strip()  # more than an aside
+            for first, last in touching(position, end, objects)
+        ):
             kind = "json"
         elif touching(start, stop, fields):
             kind = "field"
@@ -240,11 +243,6 @@ def _lines(text: str, fields: tuple[tuple[int, int], ...], labels: tuple[str, ..
         lines.append(Line(raw.strip(), kind, start, stop, position, end))
         position += len(raw) + 1
     return tuple(lines)
-
-
-def _shows_json(before: str, json_text: str) -> bool:
-    """Whether JSON is more than an aside: it has several lines, or no words stand before it on its line."""
-    return "\n" in json_text or not before.strip()
 
 
 def _goes_on(text: str, previous: Line, start: int) -> bool:

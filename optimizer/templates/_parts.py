@@ -245,17 +245,13 @@ def _beginnings(lines: Sequence[Line]) -> set[int]:
         if line.kind != "blank":
             above = row
     starts = tuple(start for start in on_its_line if start.endswith((":", ">")))
-    return {
-        row
-        for row, line in enumerate(lines)
-        if row not in captions
-        and line.kind != "field"
-        and (line.text in captions.values() or line.text.startswith(starts) or _announces_examples(line))
-    }
-
-
-def _announces_examples(line: Line) -> bool:
-    return line.kind in _OPENING and _EXAMPLES.match(line.text) is not None
+    beginnings = set()
+    for row, line in enumerate(lines):
+        announces = line.kind in _OPENING and _EXAMPLES.match(line.text) is not None
+        begins_alike = line.text in captions.values() or line.text.startswith(starts)
+        if row not in captions and line.kind != "field" and (announces or begins_alike):
+            beginnings.add(row)
+    return beginnings
 
 
 def _outside_examples(lines: Sequence[Line], beginnings: Set[int]) -> list[Line]:
@@ -296,14 +292,9 @@ def _stretch(text: str, start: int, end: int) -> Stretch | None:
         return None
     first, last = sentences[0][0], sentences[-1][1]
     strength = _strength([text[left:right] for left, right in sentences])
-    if strength != "instruction" and not _is_sentence(text[first:last]):
+    if strength != "instruction" and n_words(text[first:last]) < _FEWEST_WORDS:
         return None
     return Stretch(first, last, strength)
-
-
-def _is_sentence(text: str) -> bool:
-    """Whether a text is more than a caption."""
-    return n_words(text) >= _FEWEST_WORDS
 
 
 def _sentences(text: str, start: int, end: int) -> list[tuple[int, int]]:

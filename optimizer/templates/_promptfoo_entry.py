@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from psopt.templates._template import Piece, Template
+    from psopt.templates._template import Template
     from psopt.text import Node
 
 _TEMPLATE_MARKS = ("{{", "{%", "{#")
@@ -41,7 +41,10 @@ def promptfoo_text(template: Template) -> str:
             f"the prompt's own text holds {marks[0]}, which promptfoo would fill in: --without leaves an edit out that "
             "shows it (--why lists them)"
         )
-    chat = [{**message.head, "content": "".join(map(_as_variable, message.pieces))} for message in template.messages]
+    chat = []
+    for message in template.messages:
+        pieces = (f"{{{{{piece.name}}}}}" if isinstance(piece, Field) else str(piece) for piece in message.pieces)
+        chat.append({**message.head, "content": "".join(pieces)})
     if len(chat) == 1 and template.messages[0].head == {"role": "user"}:
         text = chat[0]["content"]
         return text if "\n" in text else text + "\n"
@@ -74,10 +77,6 @@ def with_prompt(path: Path, text: str, label: str) -> str:
         if node is not None and node.plain() == expected:
             return source.marked(changed)
     raise InputError(f"the prompts of {path} are written so that none can be added: put it there by hand")
-
-
-def _as_variable(piece: Piece) -> str:
-    return f"{{{{{piece.name}}}}}" if isinstance(piece, Field) else str(piece)
 
 
 def _candidates(text: str, prompts: Node, added: dict[str, str]) -> Iterator[str]:

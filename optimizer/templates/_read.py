@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
 from psopt.templates._answer_form import answer_form
-from psopt.templates._draft import Draft, Span, pieces_of, places_in
+from psopt.templates._draft import Draft, Span, names_asked, pieces_of, places_in
 from psopt.templates._example_form import (
     InputBlock,
     Place,
@@ -21,7 +21,6 @@ from psopt.templates._example_form import (
     slot_at,
 )
 from psopt.templates._formats import check_is_no_chat, detect_format, read_draft
-from psopt.templates._function import names_asked
 from psopt.templates._lines import field_spans, lines_of, names_in
 from psopt.templates._marks import check_is_ours, check_shows_data, without_marks
 from psopt.templates._parts import PartSpan, parts_of

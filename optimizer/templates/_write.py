@@ -94,7 +94,8 @@ def _written(source: Source, template: Template) -> str:
     kept = [*template.messages[:last], *template.messages[last + n_added :]]
     for own, message in zip(messages.value, kept, strict=True):
         places = content_nodes(own)
-        texts = _by_part(message, len(places))
+        parts = written_text(message)
+        texts = [*parts[: len(places) - 1], "".join(parts[len(places) - 1 :])]  # what psopt added belongs to the last
         expected.append(_with_texts(own.plain(), texts))
         for place, text in zip(places, texts, strict=True):
             if text != place.value:
@@ -223,12 +224,6 @@ def readable(source: Source, text: str) -> Node | None:
         return document_of(replace(source, text=text))
     except InputError:
         return None
-
-
-def _by_part(message: Message, count: int) -> list[str]:
-    """A message's content in `count` text parts; what psopt added at its end belongs to the last."""
-    parts = written_text(message)
-    return [*parts[: count - 1], "".join(parts[count - 1 :])]
 
 
 def spellings(source: str, node: Node, text: str) -> Iterator[str]:

@@ -72,12 +72,29 @@ def _object(fields: dict[str, dict[str, object]]) -> dict[str, object]:
 
 
 def note_request(author: str, prompt: Prompt, failing: FailureSlice, predictions: Predictions) -> DraftRequest:
-    """Ask for a note on a group of weak samples."""
+    """Ask for one general sentence that would improve the answers to a group of weak samples."""
     ids = set(failing.samples)
     members = [index for index, sample in enumerate(predictions.samples) if sample.id in ids]
+    taken_for = ""
+    near = _answered_well(members, predictions)
+    if failing.predicted:
+        near = predictions.members(failing.predicted).tolist() or near
+        taken_for = f" They are mostly taken for {failing.predicted}."
+    parts = [
+        _current(prompt),
+        f"These {prompt.noun}s belong to {failing.label}, but the model often answers otherwise.{taken_for} "
+        "Beside each stands how often it was given which answer:",
+        _seen(prompt, members[:_MOST_SAMPLES], predictions),
+        f"These {prompt.noun}s look alike and have their own labels:",
+        _seen(prompt, _nearest(members, near, predictions), predictions),
+        f"Write one general sentence to add to the prompt, so that such {prompt.noun}s are given {failing.label} and "
+        f"the others keep their labels. Say by their meaning what kind of {prompt.noun}s they are, and name "
+        f"{failing.label}. {_manner(prompt)}",
+        f'Answer with JSON alone: {{"label": {json.dumps(failing.label)}, "note": "..."}}',
+    ]
     origin = Provenance(author, failing.view, failing.topic, failing.samples)
     edit = Edit("note", str(failing.label), "", origin, _to_gain(members, predictions))
-    return DraftRequest(edit, _ask_for_note(prompt, failing, members, predictions))
+    return DraftRequest(edit, _conversation(parts))
 
 
 def open_note_requests(
@@ -143,28 +160,6 @@ def _to_gain(members: Sequence[int] | NDArray[np.int64], predictions: Prediction
 
 def _ids(members: Sequence[int] | NDArray[np.int64], predictions: Predictions) -> tuple[str, ...]:
     return tuple(predictions.samples[index].id for index in members)
-
-
-def _ask_for_note(prompt: Prompt, failing: FailureSlice, members: Sequence[int], predictions: Predictions) -> Messages:
-    """Ask for one general sentence that would improve the answers to a group of weak samples, its `members`."""
-    taken_for = ""
-    near: Sequence[int] = _answered_well(members, predictions)
-    if failing.predicted:
-        near = predictions.members(failing.predicted).tolist() or near
-        taken_for = f" They are mostly taken for {failing.predicted}."
-    parts = [
-        _current(prompt),
-        f"These {prompt.noun}s belong to {failing.label}, but the model often answers otherwise.{taken_for} "
-        "Beside each stands how often it was given which answer:",
-        _seen(prompt, members[:_MOST_SAMPLES], predictions),
-        f"These {prompt.noun}s look alike and have their own labels:",
-        _seen(prompt, _nearest(members, near, predictions), predictions),
-        f"Write one general sentence to add to the prompt, so that such {prompt.noun}s are given {failing.label} and "
-        f"the others keep their labels. Say by their meaning what kind of {prompt.noun}s they are, and name "
-        f"{failing.label}. {_manner(prompt)}",
-        f'Answer with JSON alone: {{"label": {json.dumps(failing.label)}, "note": "..."}}',
-    ]
-    return _conversation(parts)
 
 
 def _ask_for_open_note(prompt: Prompt, members: Sequence[int], predictions: Predictions, topic: str) -> Messages:
