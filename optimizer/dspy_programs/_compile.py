@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,18 +17,19 @@ from psopt.dspy_programs._examples import program_data, told_answers
 from psopt.dspy_programs._fingerprint import IDENTITY, check_same_program, identity, make_room
 from psopt.dspy_programs._model import ProgramModel, rephrase_instructions
 from psopt.dspy_programs._outcome import find_outcome
-from psopt.dspy_programs._proposals import FeedbackProposer, ProgramProposals, sensitivity_by_step
+from psopt.dspy_programs._proposals import MOST_TEXTS, ProgramProposals, sensitivity_by_step
 from psopt.dspy_programs._runner import ProgramRunner
 from psopt.dspy_programs._saving import copy_of, write_program
-from psopt.dspy_programs._sizing import planned
 from psopt.errors import BudgetReachedError, InputError
 from psopt.evaluation import Evaluator, objective_values
-from psopt.models.chat import stay_here
+from psopt.models.chat import Need, stay_here
 from psopt.proposals.llm import LLMProposer
-from psopt.runs import MANIFEST, RunDirectory, free_folder, held, recommendation_lines, spending_kept
+from psopt.runs import MANIFEST, RunDirectory, free_folder, held, recommendation_lines, spending_kept, whole_grids
+from psopt.runs.planning import FLOOR_TRIALS, Sizes, path, sized
 from psopt.search import SearchProblem
 from psopt.search.distributed import open_storage
 from psopt.search_spaces import Prompt
+from psopt.tasks import FREE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,6 +42,72 @@ if TYPE_CHECKING:
     from psopt.search import Candidate
     from psopt.search_spaces import Edit
     from psopt.tasks import Sample, Task
+
+
+N_TESTED = 3
+"""Prompts that the gate tests: the baseline, the knee, and the shortest that is as good."""
+# What DSPy's BootstrapFewShotWithRandomSearch puts into a program by default (`max_labeled_demos`).
+_DEMONSTRATIONS_ALLOWED = 16
+_SHARE = 0.92  # share of a limit to plan with: the actual number may be higher than expected
+_LARGEST_SHARE_HELD = 0.5  # most of a limit to reserve for the final test: otherwise no calls would be left to search
+
+
+def calls_expected(sizes: Sizes, n_steps: int, *, races: bool) -> dict[str, int]:
+    """How many calls a compilation should make, by purpose, if every run of the program calls each step once."""
+    grid = sizes.val * sizes.rephrasings
+    grids: float = max(1, sizes.trials)
+    if races and grids > 1:
+        grids = 1 + whole_grids(sizes.trials - 1, sizes.val, sizes.rephrasings).expected
+    n_runs: dict[str, float] = {}
+    if n_steps > 1:
+        n_runs["to find the unstable step"] = n_steps * min(MOST_TEXTS, sizes.train) * sizes.rephrasings
+    # The first diagnosis, half of the further ones (the best prompt may be the same), and the one for the report.
+    n_runs["to diagnose on train"] = sizes.train * sizes.rephrasings * (2 + (sizes.rounds - 1) / 2)
+    n_runs["to compare on val"] = grid * grids
+    n_runs["to test"] = N_TESTED * sizes.test * sizes.heldout
+    return {purpose: round(n * n_steps) for purpose, n in n_runs.items()}
+
+
+def sizes_within(most_calls: int, n_steps: int, available: Mapping[str, int], *, races: bool) -> Sizes:
+    """Return the largest sizes that this many calls allow, or the smallest sensible ones if they allow none."""
+    all_sizes = path({}, available)
+    for sizes in reversed(all_sizes):
+        n_calls = sum(calls_expected(sizes, n_steps, races=races).values())
+        if n_calls <= _SHARE * most_calls and sizes.trials >= FLOOR_TRIALS:
+            return sizes
+    return all_sizes[0]
+
+
+def planned(student: Any, task: Task, compilation: Compilation) -> tuple[Compilation, Task]:
+    """Choose the sizes if calls are limited, say what is expected, and reserve calls for the final test."""
+    search = compilation.settings.search
+    parts = replace(search.parts, examples_allowed=_DEMONSTRATIONS_ALLOWED)
+    settings = replace(compilation.settings, search=replace(search, parts=parts))
+    n_steps = len(student.named_predictors())
+    races = compilation.metric is None and compilation.equivalence is None and task.spec.kind != FREE
+    available = {"train": len(task.train), "val": len(task.val), "test": len(task.test)}
+    budget = compilation.models.budget
+    if compilation.most_calls is not None:
+        sizes = sizes_within(compilation.most_calls, n_steps, available, races=races)
+        settings = sized(settings, asdict(sizes))
+        drawn: dict[str, Any] = {
+            split: task.subset(getattr(task, split), getattr(sizes, split), seed=settings.seed) for split in available
+        }
+        task = replace(task, **drawn)
+    else:
+        wordings = {"rephrasings": settings.rephrasings, "heldout": settings.heldout}
+        sizes = Sizes(**available, **wordings, trials=search.trials, rounds=search.rounds)
+    expected = calls_expected(sizes, n_steps, races=races)
+    n_calls = sum(expected.values())
+    parts_of_it = ", ".join(f"{n:,} {purpose}" for purpose, n in expected.items())
+    compilation.tell(f"about {n_calls:,} calls: {parts_of_it}")
+    if budget.max_calls is not None and n_calls > budget.max_calls:
+        compilation.tell(f"max_calls={budget.max_calls} is below that, and ends the search before")
+    # The final test also uses wordings from another source, before and after.
+    n_test_runs = sizes.test * (N_TESTED * sizes.heldout + 2 * len(settings.heldout_from))
+    most_held_back = int(_LARGEST_SHARE_HELD * (budget.max_calls or 0))
+    budget.held_back = Need(min(n_test_runs * n_steps, most_held_back))
+    return replace(compilation, settings=settings), task
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,7 +359,5 @@ def _proposer(model: ProgramModel, compilation: Compilation) -> LLMProposer | No
     """The proposer of notes and definitions; None for free text, which has no labels that they could be about."""
     if compilation.proposer is None or compilation.equivalence is not None:
         return None
-    writer = compilation.models.writer(compilation.proposer)
-    if compilation.metric is None:
-        return LLMProposer(writer)
-    return FeedbackProposer(writer, model=model)
+    remarks = None if compilation.metric is None else model.remarks
+    return LLMProposer(compilation.models.writer(compilation.proposer), remarks)

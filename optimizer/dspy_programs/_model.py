@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.dspy_programs._compilation import Compilation
     from psopt.dspy_programs._runner import ProgramRunner
+    from psopt.evaluation import Predictions
     from psopt.models import Assessment, OnProgress
     from psopt.rephrasings import RephrasingSet
     from psopt.search_spaces import Prompt
@@ -169,8 +170,10 @@ class ProgramModel:
         rows: Any = self.runner.records_of(self._programs(prompts), texts)
         return np.array([record["merit"] for record in rows.flat], dtype=np.float64).reshape(rows.shape)
 
-    def remarks(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> dict[str, str]:
+    def remarks(self, prompt: Prompt, predictions: Predictions) -> dict[str, str]:
         """The metric's comment on the answers to each text: on the worst one, if there is a comment."""
+        prompts = [replace(prompt, description=rephrasing) for rephrasing in predictions.rephrasings]
+        texts = [sample.text for sample in predictions.samples]
         remarks = {}
         for text, row in zip(texts, self.runner.records_of(self._programs(prompts), texts), strict=True):
             worst = min(row, key=lambda record: record["merit"] or 0.0)

@@ -11,13 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.api import SearchBar
-from psopt.dspy_programs._arguments import check_modules, check_names, check_values, listed_callbacks
-from psopt.dspy_programs._compilation import Compilation, in_python_words
+from psopt.dspy_programs._compilation import (
+    AUTO_CALLS,
+    Auto,
+    Compilation,
+    check_modules,
+    check_names,
+    check_values,
+    in_python_words,
+    listed_callbacks,
+)
 from psopt.dspy_programs._compile import compile_program
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import split_examples
 from psopt.dspy_programs._saving import copy_of
-from psopt.dspy_programs._sizing import AUTO_CALLS, Auto
 from psopt.models import ModelProvider
 from psopt.models.chat import Budget, LMConfig
 from psopt.notebooks import progress_bar

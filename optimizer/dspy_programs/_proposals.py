@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,10 +15,8 @@ from psopt.proposals import (
     EXAMPLE_LAYERS,
     ProposalChecks,
     examples_from_train,
-    examples_of_open_answers,
     propose_edits,
 )
-from psopt.proposals.llm import LLMProposer
 from psopt.tasks import Sample
 
 if TYPE_CHECKING:
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
 
     from psopt.diagnosis import Diagnosis
     from psopt.dspy_programs._model import ProgramModel
-    from psopt.models import OnProgress
     from psopt.search_spaces import Edit, Prompt
     from psopt.settings import HoldBack
     from psopt.tasks import Task
@@ -69,10 +66,8 @@ class ProgramProposals:
             own = step if len(self.model.steps) > 1 else ""
             taken = {example.text for example in prompt.examples if example.step in {"", own}}
             taken |= {edit.text for edit in pool if edit.kind == "example" and edit.step in {"", own}}
-            if task.spec.is_open:
-                examples = examples_of_open_answers(usable, taken, checks)
-            else:
-                examples = examples_from_train(usable, kinds[:n_layers], taken=taken, checks=checks)
+            of_step = EXAMPLE_LAYERS if task.spec.is_open else kinds[:n_layers]
+            examples = examples_from_train(usable, of_step, taken=taken, checks=checks)
             shown = [edit for edit in examples if self.model.demonstration(step, edit.text) is not None]
             edits += [replace(edit, step=own, bundle=f"{own} {edit.bundle}".strip()) for edit in shown]
         return edits
@@ -85,28 +80,6 @@ class ProgramProposals:
         if self.model.runner.needs_steps:
             keep &= predictions.right[:, 0]
         return replace(predictions.of_samples(keep), metric_scores=None)
-
-
-@dataclass(eq=False)
-class FeedbackProposer(LLMProposer):
-    """Drafts like `LLMProposer`, and is also given the metric's comments on answers."""
-
-    model: ProgramModel = field(kw_only=True)
-
-    def propose(
-        self,
-        task: Task,
-        prompt: Prompt,
-        predictions: Predictions,
-        diagnosis: Diagnosis,
-        pool: Sequence[Edit] = (),
-        on_progress: OnProgress | None = None,
-    ) -> list[Edit]:
-        """Return edits that passed the checks; see `LLMProposer.propose`."""
-        prompts = [replace(prompt, description=rephrasing) for rephrasing in predictions.rephrasings]
-        remarks = self.model.remarks(prompts, [sample.text for sample in predictions.samples])
-        remarked = replace(predictions, remarks=remarks)
-        return super().propose(task, prompt, remarked, diagnosis, pool, on_progress)
 
 
 MOST_TEXTS = 50  # of train; chosen for its cost (steps x rephrasings x this many runs), not measured

@@ -1,14 +1,11 @@
 """Proposals: edits that may improve what a diagnosis found, drawn from train only, by `rules` or an `llm`."""
 
-from psopt.proposals._checks import ProposalChecks
-from psopt.proposals._no_verbatim import LEAST_TEXTS, NoVerbatim
+from psopt.proposals._checks import LEAST_TEXTS, NoVerbatim, ProposalChecks
 from psopt.proposals._pool import propose_edits
 from psopt.proposals._quoted_phrases import PLANTED_TEXTS, Planted, planted_texts, with_support
 from psopt.proposals.rules._examples import (
     EXAMPLE_LAYERS,
     N_OPEN_EXAMPLES,
     examples_from_train,
-    examples_of_open_answers,
 )
-from psopt.proposals.rules._notes import merged_edit, merged_notes, note_text, replace_merged
-from psopt.proposals.rules._open_notes import OPEN_NOTES
+from psopt.proposals.rules._notes import OPEN_NOTES, merged_edit, merged_notes, note_text, replace_merged

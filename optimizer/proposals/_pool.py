@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING
 from psopt.diagnosis import find_slices
 from psopt.proposals._checks import ProposalChecks
 from psopt.proposals._quoted_phrases import NoteTopics, one_a_topic, with_support
-from psopt.proposals.rules._examples import examples_from_train, examples_of_open_answers
-from psopt.proposals.rules._notes import definitions_from_subclasses, definitions_from_task, notes_from_slices
-from psopt.proposals.rules._open_notes import notes_on_open_answers
+from psopt.proposals.rules._examples import examples_from_train
+from psopt.proposals.rules._notes import (
+    definitions_from_subclasses,
+    definitions_from_task,
+    notes_from_slices,
+    notes_on_open_answers,
+)
 from psopt.templates import template_marks
 
 if TYPE_CHECKING:
@@ -38,18 +42,17 @@ def propose_edits(
     """
     checks = ProposalChecks.of(task, prompt, hold_back)
     shown = {example.text for example in prompt.examples} | {edit.text for edit in pool if edit.kind == "example"}
+    examples = examples_from_train(predictions, taken=shown, checks=checks)
+    edits = definitions_from_task(task, predictions)
     if task.spec.is_open:
-        definitions = definitions_from_task(task, predictions) if task.labels else []
-        notes = notes_on_open_answers(task, predictions)
-        edits = definitions + notes + examples_of_open_answers(predictions, shown, checks)
+        edits += [*notes_on_open_answers(task, predictions), *examples]
     else:
-        definitions = definitions_from_task(task, predictions) + definitions_from_subclasses(task, predictions)
         # Found again, by sure signs alone: a slice named by a chance phrase would hide those that others could name.
         slices: list[FailureSlice] = []
         for view in dict.fromkeys(failing.view for failing in diagnosis.slices):
             slices += find_slices(predictions, view, labelled=checks.evidence.samples, signs=checks.evidence.is_sign)
-        examples = examples_from_train(predictions, taken=shown, checks=checks)
-        edits = checks.allowed([*definitions, *notes_from_slices(slices, task.noun), *examples])
+        edits += [*definitions_from_subclasses(task, predictions), *notes_from_slices(slices, task.noun), *examples]
+        edits = checks.allowed(edits)
     columns = task.fields if prompt.template else ()  # looks at all samples
     new = [edit for edit in edits if not _holds(prompt, edit) and not _is_ambiguous(prompt, edit, columns)]
     if not task.spec.is_open:  # notes on the form name no label, and have different topics

@@ -1,6 +1,5 @@
 """Rephrasings: the wordings of its task that a prompt must withstand."""
 
-from psopt.rephrasings._diversity import TAME, diversity, diversity_of, diversity_of_instructions, tame_note
 from psopt.rephrasings._frames import is_english
 from psopt.rephrasings._freeze import (
     check_labels_given,
@@ -11,7 +10,7 @@ from psopt.rephrasings._freeze import (
     vary,
 )
 from psopt.rephrasings._llm import LEAST_CLOSENESS, N_SHOWN, Checks, write_rephrasings
-from psopt.rephrasings._passages import passages_of
+from psopt.rephrasings._passages import TAME, diversity, diversity_of, diversity_of_instructions, passages_of, tame_note
 from psopt.rephrasings._rules import rephrase_by_rules
 from psopt.rephrasings._set import (
     RephrasingSet,

@@ -2,7 +2,6 @@
 
 from psopt.templates._formats import PromptText, detect_format, prompt_entries, promptfoo_config
 from psopt.templates._marks import template_marks
-from psopt.templates._promptfoo_entry import promptfoo_text, with_prompt
 from psopt.templates._read import ReadTemplate, named_fields, read_template
 from psopt.templates._template import (
     PART_BREAK,
@@ -21,7 +20,7 @@ from psopt.templates._template import (
     render_template,
     split_description,
 )
-from psopt.templates._write import write_template
+from psopt.templates._write import promptfoo_text, with_prompt, write_template
 
 __all__ = [
     "ExampleForm",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from psopt.answers import AnswerType, code_of
 from psopt.diagnosis import diagnose_predictions, find_open_slices
-from psopt.diagnosis._open_slices import excess_severity
+from psopt.diagnosis._diagnosis import excess_severity
 from psopt.evaluation import Predictions
 from psopt.tasks import AnswerSpec, Sample
 from scipy import sparse

@@ -17,7 +17,7 @@ from psopt.proposals.llm._requests import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from psopt.diagnosis import Diagnosis
     from psopt.evaluation import Predictions
@@ -56,6 +56,8 @@ class LLMProposer:
     """
 
     writer: Writer
+    # Comments on the answers of a prompt, as a metric makes them, by the sample's text
+    remarks: Callable[[Prompt, Predictions], Mapping[str, str]] | None = None
     refused: list[RefusedDraft] = field(default_factory=list)  # every draft that was not used
     unfit: str = ""  # why the writer is unfit; empty if it is not
 
@@ -71,6 +73,8 @@ class LLMProposer:
         """Return edits that passed the checks; `predictions` are of train samples."""
         if self.unfit:
             return []
+        if self.remarks is not None:
+            predictions = replace(predictions, remarks=self.remarks(prompt, predictions))
         checks = DraftChecks.of(task, in_template=prompt.template is not None)
         topics = None if task.spec.is_open else NoteTopics(task, pool, prompt.notes)
         requests = self._requests(task, prompt, predictions, diagnosis)

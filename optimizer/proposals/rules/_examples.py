@@ -55,46 +55,31 @@ def examples_from_train(
     out of a layer.
 
     The `layers` are kinds: ``typical`` samples are closest to the centre of their class, ``borderline`` ones are right
-    by the smallest majority of rephrasings, ``weak spot`` ones are the most unstable.
+    by the smallest majority of rephrasings, ``weak spot`` ones are the most unstable. Open answers have no classes:
+    there are a few of each kind, each switched on separately.
     """
+    is_open = predictions.answers.open is not None
+    if is_open:
+        classes = [np.array([sample.label is not None for sample in predictions.samples], dtype=np.bool_)]
+        layers = tuple(dict.fromkeys(layers))
+    else:
+        classes = [predictions.truth == index for index in range(len(predictions.labels))]
+    n_each = N_OPEN_EXAMPLES // len(layers) if is_open else 1
     chooser = _Chooser(predictions, checks)
-    fitness = _fitness(predictions, chooser.vectors)
-    by_label: dict[str, list[int]] = {label: [] for label in predictions.labels}
-    for index, sample in enumerate(predictions.samples):
-        if sample.text in taken:
-            by_label[str(sample.label)].append(index)
+    fitness = _fitness(predictions, chooser.vectors, classes)
+    is_taken = np.array([sample.text in taken for sample in predictions.samples], dtype=np.bool_)
+    chosen: list[list[int]] = [np.flatnonzero(own & is_taken).tolist() for own in classes]
     edits = []
     for number, kind in enumerate(layers, 1):
         layer: list[int] = []
-        for truth, label in enumerate(predictions.labels):
-            layer += chooser.choose(1, fitness[kind], predictions.truth == truth, by_label[label])
+        for own, before in zip(classes, chosen, strict=True):
+            layer += chooser.choose(n_each, fitness[kind], own, before)
         samples = [predictions.samples[index] for index in layer]
-        bundle = f"examples {number}: {kind} ({'+'.join(sample.id for sample in samples)})"
-        edits += [_example(sample, kind, bundle) for sample in samples]
-    return edits
-
-
-def examples_of_open_answers(predictions: Predictions, taken: Set[str], checks: ProposalChecks) -> list[Edit]:
-    """Choose samples with their right answers as examples, of the same kinds, each switched on separately.
-
-    Without classes, the typical samples are those closest to the centre of all.
-    """
-    samples = predictions.samples
-    chooser = _Chooser(predictions, checks)
-    vectors = chooser.vectors
-    right = predictions.share_right
-    fitness = {
-        "typical": vectors @ _centre(vectors),
-        "borderline": np.where((right > 0) & (right < 1), 1 - np.abs(2 * right - 1), 0),
-        WEAK_SPOT: severity(predictions, "sensitivity"),
-    }
-    anywhere = np.array([sample.label is not None for sample in samples], dtype=np.bool_)
-    indices_shown = [index for index, sample in enumerate(samples) if sample.text in taken]
-    edits = []
-    kinds = tuple(dict.fromkeys(EXAMPLE_LAYERS))
-    for kind in kinds:
-        chosen = chooser.choose(N_OPEN_EXAMPLES // len(kinds), fitness[kind], anywhere, indices_shown)
-        edits += [_example(samples[index], kind, f"example: {kind} ({samples[index].id})") for index in chosen]
+        if is_open:
+            edits += [_example(sample, kind, f"example: {kind} ({sample.id})") for sample in samples]
+        else:
+            bundle = f"examples {number}: {kind} ({'+'.join(sample.id for sample in samples)})"
+            edits += [_example(sample, kind, bundle) for sample in samples]
     return edits
 
 
@@ -145,15 +130,16 @@ def _may_be_shown(predictions: Predictions, checks: ProposalChecks | None) -> ND
     return may_be
 
 
-def _fitness(predictions: Predictions, vectors: Vector) -> dict[str, Vector]:
+def _fitness(predictions: Predictions, vectors: Vector, classes: Sequence[NDArray[np.bool_]]) -> dict[str, Vector]:
     """How suitable each sample is as each kind of example, in [0, 1]; 0 means not at all."""
     right = predictions.share_right
-    centres = np.stack([_centre(vectors[predictions.truth == index]) for index in range(len(predictions.labels))])
-    return {
-        "typical": (vectors * centres[predictions.truth]).sum(axis=1),
-        "borderline": np.where((right > 0.5) & (right < 1), 1 - right, 0),
-        WEAK_SPOT: severity(predictions, "sensitivity"),
-    }
+    typical = np.zeros(len(right))
+    for own in classes:
+        typical[own] = vectors[own] @ _centre(vectors[own])
+    borderline = np.where((right > 0.5) & (right < 1), 1 - right, 0)
+    if predictions.answers.open is not None:
+        borderline = np.where((right > 0) & (right < 1), 1 - np.abs(2 * right - 1), 0)
+    return {"typical": typical, "borderline": borderline, WEAK_SPOT: severity(predictions, "sensitivity")}
 
 
 def _example(sample: Sample, kind: str, bundle: str) -> Edit:
