@@ -1,6 +1,6 @@
 """Diagnosis: on which samples a prompt fails, and what they have in common."""
 
-from psopt.diagnosis._diagnosis import Diagnosis, diagnose_predictions, find_open_slices, joint_view
+from psopt.diagnosis._diagnosis import Diagnosis, diagnose_predictions, find_open_slices
 from psopt.diagnosis._prompt_report import PromptReport
 from psopt.diagnosis._slices import Contrast, FailureSlice, PhraseIndex, distinct_slices, find_slices, severity
 from psopt.diagnosis._suspects import (

@@ -17,8 +17,6 @@ from psopt.diagnosis._slices import (
     share_of,
     with_siblings,
 )
-from psopt.evaluation import OBJECTIVES
-from psopt.metrics import joint_scores, reference_scores
 from psopt.search_spaces import VIEWS, View
 from psopt.tasks import shown_words
 from psopt.text import tells_a_topic, words_of
@@ -174,30 +172,6 @@ def _excess(severities: Vector, shown: sparse.csr_array) -> Vector:
 _MOST_CASES = 20  # per view
 
 
-@dataclass(frozen=True)
-class JointView:
-    """S against mean consistency, sample by sample, with the scores of noise (E25, appendix A and figure 6)."""
-
-    # One value per sample, in the predictions' order; consistency is the mean over its class
-    sensitivity: tuple[float, ...]
-    consistency: tuple[float, ...]
-    # F1, sensitivity and consistency of ``predictor``, ``half_noised`` and ``random``
-    references: dict[str, dict[str, float]]
-
-
-def joint_view(predictions: Predictions) -> JointView | None:
-    """Return the joint view; None without labels, and if samples were asked under different numbers of rephrasings."""
-    if not predictions.is_labelled or not predictions.is_whole:
-        return None
-    references = {
-        name: {measure: getattr(scores, measure) for measure in OBJECTIVES}
-        for name, scores in reference_scores(predictions.array, predictions.truth, predictions.n_classes).items()
-    }
-    if predictions.probabilities is not None:  # these are scored; noise is compared by answers
-        references["predictor"] = joint_scores(predictions.probabilities, predictions.truth, predictions.n_classes)
-    return JointView(tuple(predictions.sensitivities.tolist()), tuple(predictions.consistencies.tolist()), references)
-
-
 @dataclass(frozen=True, slots=True)
 class FailureCase:
     """One failing sample: S, mean consistency with its class, and how many of its Q answers are right."""
@@ -217,8 +191,6 @@ class Diagnosis:
 
     failure_cases: dict[View, tuple[FailureCase, ...]]  # the most severe first
     slices: tuple[FailureSlice, ...]  # over all views
-    # S against mean consistency; None without labels, and if not every cell was asked
-    joint: JointView | None = None
 
     def __repr__(self) -> str:
         """How many samples fail by each view, and how many groups they form: their texts would fill screens."""
@@ -238,7 +210,6 @@ class Diagnosis:
         """Return the diagnosis as plain JSON data (`groups` and `weak` of the contract)."""
         return {
             "groups": [failing.to_dict() for failing in self.slices],
-            "joint": asdict(self.joint) if self.joint else None,
             "weak": {view: [asdict(case) for case in cases] for view, cases in self.failure_cases.items()},
         }
 
@@ -253,10 +224,10 @@ def diagnose_predictions(predictions: Predictions, *, labelled: Sequence[Sample]
     if predictions.is_labelled and predictions.answers.open is None:
         views = VIEWS
         of_views = (find_slices(predictions, view, labelled=labelled) for view in views)
-        slices, joint = tuple(itertools.chain.from_iterable(of_views)), joint_view(predictions)
+        slices = tuple(itertools.chain.from_iterable(of_views))
     else:
-        slices, joint = find_open_slices(predictions, views), None
-    return Diagnosis({view: _most_severe(predictions, view) for view in views}, slices, joint)
+        slices = find_open_slices(predictions, views)
+    return Diagnosis({view: _most_severe(predictions, view) for view in views}, slices)
 
 
 def _most_severe(predictions: Predictions, view: View) -> tuple[FailureCase, ...]:

@@ -13,7 +13,6 @@ from psopt.diagnosis import (
     PromptReport,
     diagnose_predictions,
     find_slices,
-    joint_view,
     severity,
 )
 from psopt.evaluation import Predictions, evaluate
@@ -104,23 +103,6 @@ def broken() -> Predictions:
     array[:4, 1] = 0
     array[4:8, 2] = 1
     return Predictions(array, samples, LABELS)
-
-
-def test_the_joint_view_has_a_point_a_sample_and_noise_beside_it(broken: Any) -> None:
-    view = joint_view(broken)
-    assert view is not None
-    assert len(view.sensitivity) == len(view.consistency) == 12
-    assert view.sensitivity[8:] == (0.0,) * 4
-    order = ["predictor", "half_noised", "random"]
-    assert list(view.references) == order
-    assert min(order, key=lambda name: view.references[name]["sensitivity"]) == "predictor"
-
-
-def test_without_labels_there_is_no_joint_view_and_the_rest_works(broken: Any) -> None:
-    unlabelled = without_labels(broken)
-    assert joint_view(unlabelled) is None
-    data = diagnose_predictions(unlabelled).to_dict()
-    assert data["joint"] is None
 
 
 def test_texts_without_a_word_are_no_reason_to_fail(broken: Any) -> None:
