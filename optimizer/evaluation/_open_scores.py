@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.answers import BAND, AnswerType, text_of
-from psopt.metrics import mean_difference, mean_interval, micro_f1, prompt_sensi_score, sensitivity
+from psopt.metrics import mean_difference, micro_f1, prompt_sensi_score, sensitivity
 from psopt.tasks import EMBEDDING, FREE, LABELS, NUMBER, TEXT, TOKEN_F1, AnswerSpec
 
 if TYPE_CHECKING:
@@ -128,19 +128,6 @@ def _exact_match(predictions: Predictions) -> float:
     return float(by_form.right[predictions.asked].mean())
 
 
-def label_f1(predictions: Predictions) -> list[float | None]:
-    """F1 of each of several labels, over all answers; None if a label is neither true nor answered."""
-    return [weighted_mean(right, weights) for _, right, weights in _class_answers(predictions)]
-
-
-def label_f1_intervals(predictions: Predictions) -> list[dict[str, tuple[float, float]]]:
-    """95 % intervals of `label_f1`, where it is defined: each over the samples that have or are given the label."""
-    of_labels = _class_answers(predictions)
-    return [
-        {"f1": mean_interval(right, weights=weights).bounds} if weights.any() else {} for _, right, weights in of_labels
-    ]
-
-
 def label_by_label(
     predictions: Predictions, rows: LabelRows
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -199,7 +186,7 @@ class ClassDifference:
 def compare_classes(first: Predictions, second: Predictions) -> list[ClassDifference]:
     """Compare two prompts class by class, on the same samples and rephrasings; empty without classes."""
     differences = []
-    sides = zip(_class_answers(first), _class_answers(second), strict=True)
+    sides = zip(class_answers(first), class_answers(second), strict=True)
     for (label, right, weights), (_, second_right, second_weights) in sides:
         n = len(first.members(label))
         if not n or not (weights.any() or second_weights.any()):
@@ -210,7 +197,7 @@ def compare_classes(first: Predictions, second: Predictions) -> list[ClassDiffer
     return differences
 
 
-def _class_answers(predictions: Predictions) -> Iterator[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
+def class_answers(predictions: Predictions) -> Iterator[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
     """Each label with the score and the weight of every answer for it, (N, Q) each.
 
     F1 is a ratio of sums: a right answer weighs two, one that misses or adds the label weighs one. Where a metric or

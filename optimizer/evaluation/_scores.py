@@ -13,9 +13,8 @@ from psopt.evaluation._objectives import objective_gains
 from psopt.evaluation._open_scores import (
     OpenScores,
     OrdinalScores,
+    class_answers,
     label_by_label,
-    label_f1,
-    label_f1_intervals,
     none_if_nan,
     open_scores,
     ordinal_scores,
@@ -228,6 +227,7 @@ def score_one_model(predictions: Predictions, *, intervals: bool = False) -> Sco
     """Score the answers of one model; see `psopt.evaluation.score`."""
     per_class = _per_class(predictions, intervals=intervals)
     posix = sample_posix_of(predictions)
+    is_one_label = predictions.answers.open is None
     return Scores(
         f1=quality_of(predictions),
         macro_f1=_macro_f1(predictions, per_class),
@@ -248,15 +248,9 @@ def score_one_model(predictions: Predictions, *, intervals: bool = False) -> Sco
         ordinal=ordinal_scores(predictions),
         open=open_scores(predictions),
         posix=None if posix is None else float(posix.mean()),
-        pss=_pss_of(predictions),
+        pss=prompt_sensi_score(predictions.right) if is_one_label and predictions.has_pairs else None,
         shares=answer_shares(predictions),
     )
-
-
-def _pss_of(predictions: Predictions) -> float | None:
-    if predictions.answers.open is not None or not predictions.has_pairs:
-        return None
-    return prompt_sensi_score(predictions.right)
 
 
 def _consistency(predictions: Predictions, *, self_pairs: bool = True) -> float | None:
@@ -331,10 +325,14 @@ def _per_class(predictions: Predictions, *, intervals: bool) -> dict[str, ClassS
     n_labels, rows, truth = len(predictions.labels), predictions.label_rows, predictions.true_classes
     bounds: list[dict[str, tuple[float, float]]] = [{} for _ in range(n_labels)]
     if rows is not None:
-        f1 = label_f1(predictions)
+        of_labels = [(right, weights) for _, right, weights in class_answers(predictions)]
+        f1 = [weighted_mean(right, weights) for right, weights in of_labels]
         agreement = rows.consistency_of_labels
         if intervals:
-            bounds = label_f1_intervals(predictions)
+            bounds = [
+                {"f1": mean_interval(right, weights=weights).bounds} if weights.any() else {}
+                for right, weights in of_labels
+            ]
     elif predictions.answers.open is not None:
         return {}
     else:
@@ -342,8 +340,8 @@ def _per_class(predictions: Predictions, *, intervals: bool) -> dict[str, ClassS
         agreement = consistency(predictions.p_tau, truth, average=None)
         if intervals:
             scored, n_classes, similarity = predictions.scored, predictions.n_classes, predictions.similarity
-            of_labels = class_intervals(scored, truth, n_classes, labels=range(n_labels), similarity=similarity)
-            bounds = [{name: interval.bounds for name, interval in of_label.items()} for of_label in of_labels]
+            of_classes = class_intervals(scored, truth, n_classes, labels=range(n_labels), similarity=similarity)
+            bounds = [{name: interval.bounds for name, interval in of_class.items()} for of_class in of_classes]
     unstable = predictions.sensitivities
     scores = {}
     for index, label in enumerate(predictions.labels):

@@ -108,7 +108,7 @@ def is_steady(steady: Floats, least: float) -> Bools:
     return np.asarray((steady >= least - _ROUNDING) & (steady > NO_LABEL))
 
 
-def most_error(n_wrong: int, n: int, alpha: float = ALPHA) -> float:
+def most_error(n_wrong: int, n: int) -> float:
     """The largest share of errors consistent with n_wrong of n, one-sided (Clopper and Pearson, 1934).
 
     >>> round(most_error(0, 59), 4), round(most_error(3, 100), 4), most_error(2, 2)
@@ -116,7 +116,7 @@ def most_error(n_wrong: int, n: int, alpha: float = ALPHA) -> float:
     """
     from scipy.special import betaincinv
 
-    return 1.0 if n_wrong >= n else float(betaincinv(n_wrong + 1, n - n_wrong, 1 - alpha))
+    return 1.0 if n_wrong >= n else float(betaincinv(n_wrong + 1, n - n_wrong, 1 - ALPHA))
 
 
 def fewest_kept(error: float) -> int:
