@@ -137,6 +137,22 @@ def example_turns(results: Results) -> str:
     return f"{words}\n\n{table(head, rows)}\n\n{_served(results)}"
 
 
+def example_layers(results: Results) -> str:
+    """How many of psopt's examples: one a class, two, or four of all kinds."""
+    layers = list(dict.fromkeys(cell["layers"] for cell in results["cells"]))
+    rows = []
+    for model, dataset in dict.fromkeys((cell["model"], cell["dataset"]) for cell in results["cells"]):
+        here = {
+            cell["layers"]: cell for cell in results["cells"] if (cell["model"], cell["dataset"]) == (model, dataset)
+        }
+        size = next(f"{cell['n']} x {cell['wordings']}" for cell in here.values())
+        shown = [
+            f"{_scores_of(cell['figures'])} ({cell['n_examples']})" if cell else "" for cell in map(here.get, layers)
+        ]
+        rows.append((model, dataset, size, *shown))
+    return f"F1 / S / C (number of examples).\n\n{table(('model', 'set', 'n', *layers), rows)}"
+
+
 def _served(results: Results) -> str:
     """The same where llama.cpp's server writes the answers."""
     ways = {"no examples": "none", "text": "in one message", "turns": "as turns", "turns in JSON": "as turns, in JSON"}
@@ -413,6 +429,7 @@ SECTIONS = {
     "drafts": ("How many drafts of edits are usable", drafts),
     "answer_lead": ("Where a chat model's answer begins", answer_lead),
     "example_turns": ("Examples in one message, and as turns", example_turns),
+    "example_layers": ("How many examples of a class", example_layers),
     "label_map": ("Calibration that learns from labels", label_map),
     "confidence": ("Which figure of a vote predicts its errors", confidence),
     "near_constant": ("When the label prior decides the scores", near_constant),

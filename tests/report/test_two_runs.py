@@ -164,7 +164,7 @@ def test_what_differs_between_the_prompts_is_shown_as_a_diff(directory: RunDirec
 def test_figures_say_that_they_show_some(task: Any, keyword_model: Any, tmp_path: Path) -> None:
     n = 2100
     test = tuple(replace(task.test[k % 40], id=f"s{k}", text=f"{task.test[k % 40].text} {k}") for k in range(n))
-    sizes: dict[str, Any] = {"trials": 3, "rounds": 1, "rephrasings": 2, "test_samples": n, "max_calls": 10**6}
+    sizes: dict[str, Any] = {"trials": 4, "rounds": 1, "rephrasings": 2, "test_samples": n, "max_calls": 10**6}
     found = optimize(replace(task, test=test), **sizes, model=keyword_model, out=tmp_path / "run")
     (figure,) = [one for one in write_report(RunDirectory.open(found.path)) if one.name == "joint-view"]
     first, second = ([text.partition("<br>")[0] for text in trace.hovertext] for trace in figure.plot.data[-2:])
