@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import difflib
 import errno
 import io
 import os
@@ -169,8 +170,11 @@ def _usage_line(error: typer.TyperException) -> str:
     details = getattr(error.__cause__, "errors", None)  # from pydantic, which reads values for Typer
     message = error.format_message()
     if isinstance(error, NoSuchOption):
-        names = [option.lstrip("-") for option in error.possibilities or ()]
-        message = f"No such option {error.option_name}{nearest(error.option_name.lstrip('-'), names)}"
+        options = {option.lstrip("-"): option for option in error.possibilities or ()}
+        # compared without the dashes, which all have
+        near = difflib.get_close_matches(error.option_name.lstrip("-"), options, n=1)
+        hint = f"; did you mean {options[near[0]]}?" if near else ""
+        message = f"No such option {error.option_name}{hint}"
     elif details is not None and isinstance(error, BadParameter) and error.param is not None:
         expected = _expected(error.param, details()[0]["input"])
         message = f"Invalid value for {error.param.get_error_hint()}: {expected}"

@@ -58,7 +58,7 @@ def test_data_that_can_t_be_used(folder: Path, command: str, name: Any) -> None:
         (["optimise"], "No such command 'optimise'; did you mean 'optimize'?"),
         (["data", "lst"], "No such command 'lst'; did you mean 'list'?"),
         (["--json"], "No such option --json (see: psopt --help)"),
-        (["optimize", "--trails", "3"], "No such option --trails; did you mean 'trials'?"),
+        (["optimize", "--trails", "3"], "No such option --trails; did you mean --trials?"),
         ([*DIAGNOSE, "--split", "tset"], "'tset' is not one of train, val, test, all; did you mean"),
         (["completion", "csh"], "'csh' is not one of bash, zsh, fish, powershell"),
         (["export"], "Missing argument 'RUN'"),
