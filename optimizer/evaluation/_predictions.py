@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from psopt.settings import Over
     from psopt.tasks import Sample
 
-
 T = TypeVar("T")
 
 NA = "N/A"
