@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.api._measure import chosen_samples, grids, probed
+from psopt.api._planning import kept_pace, plan_run
 from psopt.api._prompts import AnyPrompt, own_prompt
-from psopt.api._setup import each_model, frozen_evaluator, kept_pace, plan_run, rephrasing_again, run_options
+from psopt.api._setup import each_model, frozen_evaluator, rephrasing_again, run_options
 from psopt.evaluation import Grid, numbered
 from psopt.models import Model, ModelProvider, name_of_model
 from psopt.models.chat import Price, asking_nothing, grid_price, price_of

@@ -7,19 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.api._finishing import check_other_wordings, probes_of
+from psopt.api._planning import SizeChoice, kept_pace, timed_pace
 from psopt.api._progress import watched
 from psopt.api._prompts import AnyPrompt, file_of, own_prompt
 from psopt.api._searching import search_in
 from psopt.api._setup import (
-    SizeChoice,
     answering_models,
     each_model,
     frozen_evaluator,
-    kept_pace,
     make_proposer,
     rephrasing_again,
     run_options,
-    timed_pace,
 )
 from psopt.errors import InputError
 from psopt.models import Model, ModelProvider, capabilities_of, name_of_model

@@ -1,31 +1,17 @@
-"""What a run is made of: its models, the evaluator that holds what all prompts are compared on, and its sizes."""
+"""What a run is made of: its models, the evaluator that holds what all prompts are compared on, and its options."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
-from time import perf_counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from psopt.answers import AnswerType
 from psopt.errors import InputError
 from psopt.evaluation import Evaluator, Split
-from psopt.models import (
-    MOST_LABELLED,
-    AnswerCache,
-    LabelledTexts,
-    Model,
-    ModelProvider,
-    calibrates,
-    capabilities_of,
-    n_computed,
-)
-from psopt.models.chat import AnswerRate, keep_rate, kept_rate
+from psopt.models import MOST_LABELLED, LabelledTexts, Model, ModelProvider, calibrates
 from psopt.proposals.llm import LLMProposer
-from psopt.rephrasings import RephrasingOptions, RephrasingSet, freeze_rephrasings, n_parts_of, read_given
-from psopt.runs import MANIFEST, REPHRASINGS, Pace, RunDirectory, RunSettings, SearchBasis
-from psopt.runs.planning import Limits, Plan, Planner, asked_sizes, effort_for, resumed_from, sized
+from psopt.rephrasings import RephrasingOptions, RephrasingSet, freeze_rephrasings
+from psopt.runs import REPHRASINGS, RunSettings
 from psopt.search_spaces import CALIBRATE, Prompt, apply_edits
 from psopt.settings import DataOptions, RunOptions, SizeOptions, built, check_keywords, leaves, models_name
 from psopt.tasks import Sample, Task, subset
@@ -33,16 +19,6 @@ from psopt.tasks import Sample, Task, subset
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-    from psopt.models.chat import Need
-
-
-# What a call takes is counted on this many samples and wordings; more would hardly change it.
-_SAMPLES = 60
-_WORDINGS = 2
-_FIRST = 8  # answers that are timed first; twice as many if they come too fast, and so on
-_LONG_ENOUGH = 1.0  # seconds; chosen: spreads the cost of reading a prompt's beginning over as many texts as fit
-_FEWEST = 4  # answers that were computed, not cached; the time of fewer is not meaningful
 
 
 def rephrasing_again(options: RephrasingOptions, folder: Path) -> RephrasingOptions:
@@ -143,155 +119,3 @@ def run_options(task: Task, keywords: Mapping[str, Any], **facts: Any) -> tuple[
             raise InputError(f"{leaf.key} says how data are read, and the task is read already: see psopt.load_task")
     run = built(RunOptions, {**keywords, "dataset": task.name, **facts})
     return run, built(SizeOptions, keywords)
-
-
-def plan_run(
-    task: Task, settings: RunSettings, asked: SizeOptions, cache_dir: str | Path | None = None, *, model: Any = None
-) -> Plan:
-    """Plan a run: the sizes that are not `asked` for, and what they are expected to take; nothing is sent.
-
-    A `model` replaces the settings' name of one. Raises PsoptError if an argument or the task can't be used.
-    """
-    models = ModelProvider(cache_dir, settings.lm)
-    answering = answering_models(task, settings, models, model)
-    plan = SizeChoice(task, settings, asked, models, answering).plan()
-    pace = plan.estimate.pace or kept_pace(answering, models)
-    return replace(plan, estimate=replace(plan.estimate, pace=pace))
-
-
-@dataclass(frozen=True)
-class SizeChoice:
-    """Chooses how large a run will be."""
-
-    task: Task
-    settings: RunSettings
-    asked: SizeOptions  # the sizes that the user has set
-    models: ModelProvider
-    answering: Sequence[Model]  # the models that the run will use
-
-    def plan(self) -> Plan:
-        """Plan a run."""
-        effort = self._effort
-        limits, limits_of_run = Limits.of_user(self.settings.lm).within(effort)
-        planner = self._planner(limits)
-        is_full = effort == "full"
-        sizes = planner.full if is_full else planner.chosen
-        # counted on the samples and wordings of these sizes
-        settings = sized(self.settings, asdict(sizes))
-        basis = SearchBasis.of(self.task, settings, self._evaluator(settings))
-        full_calls = planner.estimate(planner.full).calls
-        warnings = () if is_full else planner.warnings(sizes)
-        most_test = planner.full.test
-        return Plan(effort, sizes, limits_of_run, basis.estimate(settings), full_calls, most_test, warnings)
-
-    def least(self) -> Need:
-        """Count what the smallest useful run with the user's sizes takes."""
-        planner = self._planner(Limits())
-        return planner.estimate(planner.least).expected
-
-    def settings_in(self, directory: RunDirectory) -> tuple[RunSettings, Plan | None]:
-        """Return the settings of a run including its sizes, and its plan if it was made now; set the models' limit.
-
-        Raises InputError if another effort is asked for than the run was begun with.
-        """
-        plan = None
-        if directory.has_begun:
-            settings = resumed_from(directory.read_json(MANIFEST), self.settings, self.asked)
-        elif self._effort == "full":
-            return self.settings, None
-        else:
-            plan = self.plan()
-            settings = plan.applied_to(self.settings)
-        self.models.budget.max_calls = settings.lm.max_calls
-        return settings, plan
-
-    @property
-    def _effort(self) -> str:
-        is_free = all(capabilities_of(model).is_free for model in self.answering)
-        return effort_for(self.asked.effort, self.settings.lm, is_free=is_free)
-
-    def _evaluator(self, settings: RunSettings) -> Evaluator:
-        return frozen_evaluator(self.task, settings, settings.rephrasing.by_rule(), self.models, self.answering)
-
-    def _planner(self, limits: Limits) -> Planner:
-        """Count what a call takes on a part of the task, from which all sizes are calculated."""
-        available = _available(self.task, self.settings)
-        n_wordings = min(_WORDINGS, *(available.get(name, _WORDINGS) for name in ("rephrasings", "heldout")))
-        part = replace(
-            self.settings,
-            samples=_SAMPLES,
-            train_samples=None,
-            test_samples=_SAMPLES,
-            rephrasings=min(self.settings.rephrasings, n_wordings),
-            heldout=n_wordings,
-        )
-        basis = SearchBasis.of(self.task, part, self._evaluator(part), ignoring_cache=True)
-        return Planner(self.settings, basis, asked_sizes(self.asked), available, limits)
-
-
-def _available(task: Task, settings: RunSettings) -> Mapping[str, int]:
-    """The most available: samples of a split, and the wordings of a file."""
-    samples = {"train": len(task.train), "val": len(task.val), "test": len(task.test)}
-    if settings.rephrasing.file is None:
-        return samples
-    baseline = settings.baseline(task)
-    of_file = read_given(settings.rephrasing.file, baseline.description, n_parts_of(baseline))
-    return {**samples, "rephrasings": len(of_file.search), "heldout": len(of_file.heldout)}
-
-
-def kept_pace(answering: Sequence[Model], models: ModelProvider) -> Pace | None:
-    """How fast local models were when they were last timed; None if unknown, and for others."""
-    paces = [_kept(model, models) for model in answering if not capabilities_of(model).is_free]
-    return Pace.of_several(paces, len(answering) - len(paces))
-
-
-def _kept(model: Model, models: ModelProvider) -> Pace | None:
-    if not capabilities_of(model).costs_time:
-        return None
-    rate = kept_rate(AnswerCache(models.cache_dir), model.name, None)
-    return Pace(rate.per_minute, rate.day) if rate else None
-
-
-def timed_pace(evaluator: Evaluator, prompt: Prompt, models: ModelProvider) -> Pace | None:
-    """Time answers that a run asks for anyway, those to the original prompt on val, and store how fast they came.
-
-    If they are in the cache, the stored pace is used.
-    """
-    timed = [_timed(each, prompt, models) for each in evaluator.each if not capabilities_of(each.model).is_free]
-    return Pace.of_several(timed, len(evaluator.each) - len(timed))
-
-
-def _timed(evaluator: Evaluator, prompt: Prompt, models: ModelProvider) -> Pace | None:
-    costs_time = capabilities_of(evaluator.model).costs_time
-    per_second = _answers_a_second(evaluator, prompt) if costs_time else None
-    if per_second is None:
-        return _kept(evaluator.model, models)
-    day = datetime.now(UTC).date().isoformat()
-    rate = AnswerRate(60 * per_second, 1, day)
-    keep_rate(AnswerCache(models.cache_dir), evaluator.model.name, None, rate)
-    return Pace(60 * per_second, day)
-
-
-def _answers_a_second(evaluator: Evaluator, prompt: Prompt) -> float | None:
-    rows = np.flatnonzero(~evaluator.partial_answers(prompt, "val").is_answered[:, 0])
-
-    def ask(start: int, end: int) -> None:
-        cells = np.zeros_like(evaluator.partial_answers(prompt, "val").is_answered)
-        cells[rows[start:end], 0] = True
-        evaluator.answers(prompt, "val", cells)
-
-    ask(0, 1)  # the first answer loads the model
-    per_second, start, size = None, 1, _FIRST
-    while start < len(rows):
-        computed_before, begin = n_computed(evaluator.model), perf_counter()
-        ask(start, start + size)
-        seconds = perf_counter() - begin
-        computed = min(size, len(rows) - start)
-        if computed_before is not None:
-            computed = (n_computed(evaluator.model) or 0) - computed_before
-        if computed >= _FEWEST and seconds > 0:
-            per_second = computed / seconds
-            if seconds >= _LONG_ENOUGH:
-                break
-        start, size = start + size, 2 * size
-    return per_second

@@ -149,10 +149,10 @@ class _ModelReserve:
         """
         baseline = search.problem.baseline_prompt
         leading, best = _leading(search)
-        front = [self._besides(baseline, leader) for leader in leading]
+        front = [self._of(leader, "test", besides=baseline) for leader in leading]
         coming = []
         if split == "val" and prompt.id != baseline.id:
-            coming.append(self._besides(baseline, prompt))
+            coming.append(self._of(prompt, "test", besides=baseline))
         # A calibrated prompt takes more answers; local models count no tokens, so only the calls show that.
         by_size = sorted([*front[:1], *coming], key=lambda need: (need.expected.high, need.calls), reverse=True)
         both = [self._of(baseline, "test"), *by_size[:1]]
@@ -199,7 +199,7 @@ class _ModelReserve:
     def on_test(self, prompts: Sequence[Prompt], n_besides: int) -> tuple[Need, Need]:
         """What prompts take on test, with `n_besides` answers of other kinds, and what each further sample takes."""
         baseline = prompts[0]
-        needs = [self._of(baseline, "test"), *(self._besides(baseline, prompt) for prompt in prompts[1:])]
+        needs = [self._of(baseline, "test"), *(self._of(prompt, "test", besides=baseline) for prompt in prompts[1:])]
         planned = [*needs, needs[0].asking(n_besides)]
         answers_of_sample = self._test_shape[1]
         each = [
@@ -213,8 +213,10 @@ class _ModelReserve:
     def _test_shape(self) -> tuple[int, int]:
         return len(self._evaluator.samples["test"]), len(self._evaluator.rephrasings.on("test")[0])
 
-    def _of(self, prompt: Prompt, split: Split, *, ignoring_cache: bool = False) -> PromptNeed:
-        """What a prompt takes on a split, with its label priors.
+    def _of(
+        self, prompt: Prompt, split: Split, *, besides: Prompt | None = None, ignoring_cache: bool = False
+    ) -> PromptNeed:
+        """What a prompt takes on a split, with its label priors; these alone if one it is `besides` asks the same.
 
         Its grid is counted only once, because test is not asked before the end; what priors take falls as they are
         measured, and with the label map that all prompts share.
@@ -223,14 +225,10 @@ class _ModelReserve:
         if key not in self._needs:
             self._needs[key] = PromptNeed.of(self._evaluator, prompt, split, ignoring_cache=ignoring_cache)
         grid = self._needs[key]
-        return grid.asking(grid.calls + self._evaluator.prior_calls(prompt, split))
-
-    def _besides(self, baseline: Prompt, prompt: Prompt) -> PromptNeed:
-        """What a prompt takes on test once the baseline was asked: priors alone if it only calibrates its answers."""
-        need = self._of(prompt, "test")
-        if _asks_the_same(prompt, baseline):
-            return need.asking(self._evaluator.prior_calls(prompt, "test"))
-        return need
+        n_calls = self._evaluator.prior_calls(prompt, split)
+        if besides is None or not _asks_the_same(prompt, besides):
+            n_calls += grid.calls
+        return grid.asking(n_calls)
 
     def _of_train(self, search: Search, prompt: Prompt) -> PromptNeed:
         """What it takes to show how the chosen prompt does on what diagnoses ask about."""

@@ -6,21 +6,7 @@ Flags, keywords, configuration files, run.json and the pages in docs/commands ar
 from psopt.settings._bounds import BoundOptions
 from psopt.settings._data import DataOptions, PromptOptions
 from psopt.settings._lm import LMConfig
-from psopt.settings._option import (
-    OUTPUT,
-    Leaf,
-    Panel,
-    Rank,
-    all_leaves,
-    built,
-    by_full_name,
-    changed,
-    check,
-    check_keywords,
-    flat,
-    leaves,
-    of_flat,
-)
+from psopt.settings._option import OUTPUT, Leaf, Panel, Rank, all_leaves, check, leaves
 from psopt.settings._rephrasing import (
     FAMILIES,
     TEXT_FAMILIES,
@@ -56,3 +42,4 @@ from psopt.settings._search import (
     TextKind,
     View,
 )
+from psopt.settings._tree import built, by_full_name, changed, check_keywords, flat, of_flat

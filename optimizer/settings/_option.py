@@ -1,20 +1,15 @@
-"""An option: a field of the settings, with the data that every way of setting it needs.
-
-At the end settings are made of flat values by name, and back: so run.json, keywords, flags and files have them.
-"""
+"""An option: a field of the settings, with the data that every way of setting it needs."""
 
 import functools
 import inspect
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
-from itertools import chain
-from pathlib import Path
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from types import NoneType
 from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
-from psopt.errors import InputError, UnknownNameError, nearest
+from psopt.errors import InputError, UnknownNameError
 
 Rank = Literal["first", "more", "config"]
 _OPTION = "option"
@@ -213,104 +208,3 @@ def listed(text: str) -> tuple[str, ...]:
     if not all(names):
         raise ValueError(f"{text!r} is no list of labels: LOW,MEDIUM,HIGH is expected")
     return names
-
-
-def built(
-    group: type[_Settings], values: Mapping[str, Any], usual: _Settings | None = None, *, facts: bool = False
-) -> _Settings:
-    """Make settings from values by key; the others are as in `usual`, otherwise the defaults.
-
-    A whole group may be among them, such as `lm`; individual values override it. Fields that are no options, but set
-    by psopt itself, are taken only with `facts`.
-    """
-    arguments: dict[str, Any] = {}
-    for name, inner in groups(group).items():
-        whole = values.get(name) or getattr(usual, name, None)
-        arguments[name] = built(inner, values, whole, facts=facts)
-    for leaf in leaves(group):
-        if leaf.key in values and (leaf.option or facts):
-            value = values[leaf.key]
-            # A text is a single one, and not its letters
-            arguments[leaf.name] = (value,) if leaf.is_tuple and isinstance(value, str) else value
-        elif usual is not None:
-            arguments[leaf.name] = getattr(usual, leaf.name)
-    return group(**arguments)
-
-
-def changed(settings: _Settings, changes: Mapping[str, Any]) -> _Settings:
-    """Return the settings with other values by key, at any depth."""
-    wanted = {name: changed(getattr(settings, name), changes) for name in groups(type(settings))}
-    wanted |= {leaf.name: changes[leaf.key] for leaf in leaves(type(settings)) if leaf.key in changes}
-    return replace(settings, **wanted)  # type: ignore[type-var]
-
-
-def check_keywords(keywords: Mapping[str, Any], *known: type, also: tuple[str, ...] = ()) -> None:
-    """Raise InputError for a keyword that is no option of these settings; it suggests the nearest one."""
-    names = [*also, *chain.from_iterable(map(_names, known))]
-    for name in keywords:
-        if name not in names:
-            raise InputError(f"there is no option {name!r}{nearest(name, names)}")
-
-
-def _names(group: type) -> Iterator[str]:
-    """The names that may be set in a group: its options, and whole groups within it."""
-    yield from (leaf.key for leaf in leaves(group) if leaf.option)
-    for name, inner in groups(group).items():
-        yield name
-        yield from _names(inner)
-
-
-def flat(settings: Any, *, nested: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return settings as plain JSON data, flat by key; groups that are `nested` as separate objects."""
-    data: dict[str, Any] = {}
-    for name in groups(type(settings)):
-        inner = flat(getattr(settings, name), nested=nested)
-        if name in nested:
-            inner = {name: inner}
-        data |= inner
-    return data | {leaf.key: _plain(getattr(settings, leaf.name), leaf) for leaf in leaves(type(settings))}
-
-
-def by_full_name(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings in run.json's form without groups, each by its full name.
-
-    >>> by_full_name({"trials": 40, "lm": {"max_tokens": 256}})
-    {'trials': 40, 'lm.max_tokens': 256}
-    """
-    full: dict[str, Any] = {}
-    for name, value in settings.items():
-        if isinstance(value, dict):
-            full |= {f"{name}.{inner}": of_inner for inner, of_inner in by_full_name(value).items()}
-        else:
-            full[name] = value
-    return full
-
-
-def of_flat(group: type[_Settings], data: Mapping[str, Any], *, nested: tuple[str, ...] = ()) -> _Settings:
-    """Read settings back from `flat`'s data; raises InputError for a key that this version does not know."""
-    values = {key: value for key, value in data.items() if key not in nested}
-    for name in nested:
-        values |= data.get(name, {})
-    leaves_by_key = {leaf.key: leaf for leaf in all_leaves(group)}
-    for key in values:
-        if key not in leaves_by_key:
-            raise InputError(f"there is no setting {key!r}")
-    return built(group, {key: _read(value, leaves_by_key[key]) for key, value in values.items()}, facts=True)
-
-
-def _plain(value: Any, leaf: Leaf) -> Any:
-    if leaf.option and leaf.option.write and value is not None:
-        return leaf.option.write(value)
-    if isinstance(value, tuple):
-        return list(value)
-    return str(value) if isinstance(value, Path) else value
-
-
-def _read(value: Any, leaf: Leaf) -> Any:
-    if isinstance(value, str) and leaf.option and leaf.option.read:
-        return leaf.option.read(value)
-    if isinstance(value, list) and leaf.is_tuple:
-        return tuple(value)
-    if isinstance(value, str) and Path in leaf.types and str not in leaf.types:
-        return Path(value)
-    return value

@@ -96,7 +96,7 @@ def timed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     def told(model: LocalModel, **options: Any) -> list[str]:
         listener = Listener()
         (tmp_path / "cache").mkdir(exist_ok=True)
-        monkeypatch.setattr("psopt.api._setup.perf_counter", lambda: model.now)
+        monkeypatch.setattr("psopt.api._planning.perf_counter", lambda: model.now)
         given = {"out": tmp_path / "run", "cache_dir": tmp_path / "cache", **options}
         with pytest.raises(Stopped):
             psopt.optimize(TASK, model=model, observer=listener, **given)
@@ -169,7 +169,7 @@ def test_it_is_said_how_long_a_run_takes_and_what_fits_in_five_minutes(
 
 def test_a_limit_holds_and_pays_the_final_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = LocalModel()
-    monkeypatch.setattr("psopt.api._setup.perf_counter", lambda: model.now)
+    monkeypatch.setattr("psopt.api._planning.perf_counter", lambda: model.now)
     folders: Any = {"out": tmp_path / "run", "cache_dir": tmp_path / "cache"}
     with pytest.raises(BudgetReachedError, match="--max-calls 400 is reached"):
         psopt.optimize(TASK, model=model, trials=40, lm=LMConfig(max_calls=400), **folders, **FEW)
