@@ -34,7 +34,7 @@ def test_it_runs(tmp_path: Path, cache_dir: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("PSOPT_OFFLINE", "1")
     monkeypatch.setenv("PSOPT_CACHE_DIR", str(cache_dir))
     notebook = nbformat.read(NOTEBOOK, as_version=4)
-    smaller = {"trials=8": "trials=4", "samples=120": "samples=40", "samples=72": "samples=40"}
+    smaller = {"trials=8": "trials=3", "samples=120": "samples=30", "samples=72": "samples=30"}
     for cell in notebook.cells:
         for size, other in smaller.items():
             cell.source = cell.source.replace(size, other)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 pytest.importorskip("torch", reason="the extra `local` is not installed")
 
-N_TEST = 60
+N_TEST = 40
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def trec(data_dir: Path) -> Any:
 def run(trec: Any, cache_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     out = tmp_path_factory.mktemp("trec") / "run"
     return psopt.optimize(
-        trec, trials=5, rounds=1, rephrasings=3, heldout=3, samples=60, seed=0, out=out, cache_dir=cache_dir
+        trec, trials=5, rounds=1, rephrasings=3, heldout=3, samples=48, seed=0, out=out, cache_dir=cache_dir
     )
 
 
