@@ -10,7 +10,7 @@ from psopt.errors import InputError
 from psopt.evaluation import Evaluator, Split
 from psopt.models import MOST_LABELLED, LabelledTexts, Model, ModelProvider, calibrates
 from psopt.proposals.llm import LLMProposer
-from psopt.rephrasings import RephrasingOptions, RephrasingSet, freeze_rephrasings
+from psopt.rephrasings import RephrasingOptions, RephrasingSet, freeze_rephrasings, read_file
 from psopt.runs import REPHRASINGS, RunSettings
 from psopt.search_spaces import CALIBRATE, Prompt, apply_edits
 from psopt.settings import DataOptions, RunOptions, SizeOptions, built, check_keywords, leaves, models_name
@@ -22,9 +22,18 @@ if TYPE_CHECKING:
 
 
 def rephrasing_again(options: RephrasingOptions, folder: Path) -> RephrasingOptions:
-    """Where the rephrasings of a resumed run come from: it keeps those that it has had, if any."""
+    """Where the rephrasings of a resumed run come from: it keeps those that it has had, if any.
+
+    Raises InputError if their file is damaged.
+    """
     path = folder / REPHRASINGS
-    return replace(options, file=path) if path.exists() else options
+    if not path.exists():
+        return options
+    try:
+        read_file(path)
+    except InputError as error:
+        raise InputError(f"{error}; restore the file, or remove it to have them made again") from error
+    return replace(options, file=path)
 
 
 def each_model(models: Any) -> Sequence[Any]:

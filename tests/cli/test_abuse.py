@@ -56,7 +56,12 @@ def check_one_line(ended: subprocess.CompletedProcess[str], said: str = "") -> N
 
 
 @pytest.mark.parametrize(
-    ("name", "cure"), [("study.db", "start anew in another folder"), ("run.json", "put it back, or delete it")]
+    ("name", "cure"),
+    [
+        ("study.db", "start anew in another folder"),
+        ("run.json", "put it back, or delete it"),
+        ("rephrasings.json", "restore the file, or remove it to have them made again"),
+    ],
 )
 def test_a_file_that_was_cut_is_named_with_a_cure(copied: Path, name: str, cure: str) -> None:
     cut(copied / "run" / name)
