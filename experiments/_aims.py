@@ -74,7 +74,7 @@ def on_trec(model: str, edits_by: str, least_f1: float, most_s: float) -> Callab
             return None
         f1, s = (np.mean([run["recommended"][name] for run in runs]) for name in MEASURES[:2])
         told = f"F1 {f1:.3f}, S {s:.3f}; seeds: {len(runs)}"
-        people = [under_other_wordings(run)[1] for run in runs if run["other_wordings"]]
+        people = [pair[1] for run in runs if (pair := under_other_wordings(run))]
         if people:
             f1_people, s_people = (np.mean([scores[name] for scores in people]) for name in MEASURES[:2])
             told += f"; under people's wordings F1 {f1_people:.3f}, S {s_people:.3f}"

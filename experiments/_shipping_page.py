@@ -33,7 +33,7 @@ def shipping(results: Results) -> str:
 
 
 def _row(model: str, dataset: str, edits_by: str, runs: list[Results]) -> tuple[str, ...]:
-    people = [under_other_wordings(run) for run in runs if run["other_wordings"]]
+    people = [pair for run in runs if (pair := under_other_wordings(run))]
     before, after = ([pair[index] for pair in people] for index in (0, 1))
     return (
         model,
@@ -64,9 +64,16 @@ def is_worse(run: Results) -> bool:
     return bool(change["f1"] < -0.01 or (counts and change["sensitivity"] > 0.01))
 
 
-def under_other_wordings(run: Results) -> tuple[Results, Results]:
-    """The original's scores and those of the recommended prompt: the same where the original is kept."""
+def under_other_wordings(run: Results) -> tuple[Results, Results] | None:
+    """The original's scores and those of the recommended prompt, if measured; the same where the original is kept.
+
+    Earlier runs measured them themselves, on their own test texts.
+    """
+    if "people" in run:
+        return run["people"]["original"], run["people"]["recommended"]
     measured = run["other_wordings"]
+    if not measured:
+        return None
     if run["verdict"] != "better":
         return measured["baseline"], measured["baseline"]
     return measured["baseline"], {name: change["after"] for name, change in measured["differences"].items()}

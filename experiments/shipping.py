@@ -3,15 +3,17 @@
     python experiments/shipping.py smollm2 [minilm gguf/PATH ..] [--sets trec ..] [--seeds 0 1 2] [--writer gguf/PATH]
 
 `psopt.optimize(task, model=.., seed=..)` as a user calls it; edits and rephrasings by rule, or by a writer as well.
-What it recommends is compared with the original prompt on test, under psopt's held-out rephrasings and under people's
-wordings; on probes, texts that we wrote to test what labels mean (`probes/`, 30 per set, none from the data); and on
-texts of other classes with the phrases of its notes planted in them. No choice uses any of these.
+What it recommends is compared with the original prompt on the run's own test and, after the run, under people's
+wordings: on test texts that the run did not draw, since its own are too few to tell seeds apart, and on probes, texts
+that we wrote to test what labels mean (`probes/`, 30 per set, none from the data). The run itself also answers texts of
+other classes with the phrases of its notes planted in them. No choice uses any of these, and no limit pays for what is
+measured after a run.
 
 Expected: calibration carries most of the gain in F1, the gate lets no worse prompt through, and notes by rule help less
 on probes than on test, since probes do not repeat the wordings of train.
 
-Each run is saved when it is done and not repeated; an interrupted one is resumed. On two cores a run of SmolLM2 takes
-5 to 20 minutes, depending on the length of the texts.
+Each run is saved when it is done and not repeated; an interrupted one is resumed. On one core a run of SmolLM2 takes
+10 to 30 minutes, depending on the length of the texts, and what is measured after it about as long.
 """
 
 from __future__ import annotations
@@ -23,10 +25,15 @@ from typing import Any
 import psopt
 from _lm_cells import KeptResults, lm_parser
 from _lm_sets import lm_task, wordings_by_people
+from psopt.evaluation import evaluate, score
+from psopt.models import ModelProvider
 from psopt.settings import KINDS, SearchRestriction
+from psopt.tasks import Sample, subset
 
 MEASURES = ("f1", "sensitivity", "consistency")
-_N_WORDINGS = 3  # by people
+_N_WORDINGS = 4  # by people
+_N_TEXTS = 300  # of test, besides those that the run drew
+_FEWEST_TEXTS = 100  # if fewer are left, the run's own count too
 _PROBES = Path(__file__).parent / "probes"
 _RUNS = Path.home() / ".cache" / "psopt-experiments" / "shipping"  # whole runs hold the data sets' texts
 
@@ -39,8 +46,8 @@ def main() -> None:
     parser.add_argument("--without", nargs="+", choices=KINDS, default=[], help="kinds of edits that are left out")
     words = parser.parse_args()
     setting = (
-        f"`psopt optimize` with its defaults (effort light), {_N_WORDINGS} wordings by people beside psopt's "
-        "own held-out ones; all on test, which no choice has seen, and on probes written by us."
+        f"`psopt optimize` with its defaults (effort light). After it, {_N_WORDINGS} wordings by people: on up to "
+        f"{_N_TEXTS} test texts that the run did not draw, and on probes written by us. No choice has seen any of them."
     )
     kept = KeptResults(words.results, "shipping", "runs", setting)
     for model in words.models:
@@ -64,39 +71,47 @@ def _run(
 ) -> dict[str, Any]:
     """One run, and its data from run.json, without the data set's texts."""
     out = _RUNS / f"{dataset}-{Path(model).stem}-{edits_by}-{seed}"
-    probe = _PROBES / f"{dataset}.jsonl"
     by = {"proposer": writer, "rephraser": writer} if writer else {}
+    task = lm_task(dataset, data)
     run = psopt.optimize(
-        lm_task(dataset, data),
-        model=model,
-        seed=seed,
-        heldout_from=wordings_by_people(dataset, data, _N_WORDINGS),
-        probe=str(probe) if probe.exists() else None,
-        parts=SearchRestriction(kinds=kinds),
-        out=out,
-        resume=out.exists(),
-        **by,
+        task, model=model, seed=seed, parts=SearchRestriction(kinds=kinds), out=out, resume=out.exists(), **by
     )
     manifest = json.loads((out / "run.json").read_text("utf-8"))
     recommended = run.recommended
+    drawn = {sample["id"] for sample in json.loads((out / "samples.json").read_text("utf-8"))["test"]}
+    unseen = [sample for sample in task.test if sample.id not in drawn]
+    texts = subset(unseen if len(unseen) >= _FEWEST_TEXTS else task.test, _N_TEXTS, seed=0)
+    prompts = {"original": run.baseline.prompt, "recommended": recommended.prompt}
+    answering = ModelProvider().answering(model, task)
+
+    def of(samples: list[Sample]) -> dict[str, Any]:
+        """Both prompts' scores under people's wordings."""
+        wordings = wordings_by_people(dataset, data, _N_WORDINGS)
+        scores = {name: score(evaluate(answering, prompt, wordings, samples)) for name, prompt in prompts.items()}
+        measured = {name: {measure: getattr(of, measure) for measure in MEASURES} for name, of in scores.items()}
+        return {"texts": len(samples), **measured}
+
+    probe = _PROBES / f"{dataset}.jsonl"
     return {
         "verdict": manifest["recommended"]["verdict"],
         "reason": manifest["recommended"].get("reason", ""),
         "original": _scores(run.baseline.test),
         "recommended": _scores(recommended.test),
-        "other_wordings": {
-            name: manifest["other_wordings"][name] for name in ("baseline", "differences", "own_sensitivity")
-        }
-        if "other_wordings" in manifest  # otherwise a limit left nothing for it
-        else None,
-        "probe": manifest.get("probe") and {**manifest["probe"], "file": probe.name},
+        "people": of(list(texts)),
+        "probe": of(_probes(probe)) if probe.exists() else None,
         "planted": manifest.get("planted"),
         "edits": sorted(edit.kind for edit in recommended.edits),
         "calibrated": recommended.prompt.calibration is not None,
         "evaluated": manifest["dataset"]["evaluated"],
+        "candidates": len(json.loads((out / "trials.json").read_text("utf-8"))["trials"]),
         "answers": manifest["calls"]["made"],
         "seconds": round(manifest["seconds"]),
     }
+
+
+def _probes(file: Path) -> list[Sample]:
+    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    return [Sample(f"probe-{number}", row["text"], row["label"]) for number, row in enumerate(rows)]
 
 
 def _scores(test: Any) -> dict[str, Any]:
