@@ -46,6 +46,7 @@ class ProgramProposals:
         diagnosis: Diagnosis,
         pool: Sequence[Edit],
         hold_back: HoldBack = "all",
+        _many_examples: bool = False,  # a program's user sets their number
     ) -> list[Edit]:
         """Return edits, those with the highest possible gain first."""
         # Free text has no labels for notes, and neither has an output that only a metric can judge.

@@ -5,6 +5,7 @@ from psopt.proposals._pool import propose_edits
 from psopt.proposals._quoted_phrases import PLANTED_TEXTS, Planted, planted_texts, with_support
 from psopt.proposals.rules._examples import (
     EXAMPLE_LAYERS,
+    MOST_EXAMPLE_CHARACTERS,
     N_OPEN_EXAMPLES,
     examples_from_train,
 )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from psopt.tasks import Task
 
 
-Propose = Callable[["Task", "Prompt", "Predictions", "Diagnosis", "Sequence[Edit]", "HoldBack"], "list[Edit]"]
+Propose = Callable[["Task", "Prompt", "Predictions", "Diagnosis", "Sequence[Edit]", "HoldBack", bool], "list[Edit]"]
 """Takes a task, a prompt, its predictions on train, their diagnosis, the pool and what is held back; returns edits."""
 
 

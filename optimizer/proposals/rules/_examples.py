@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 # All four give .549 / .104; four typical ones .539 / .108, four weak spots .541 / .118, one typical .524 / .114, one
 # borderline .540 / .110, one weak spot .542 / .120.
 EXAMPLE_LAYERS = ("typical", "typical", "borderline", WEAK_SPOT)
+# More of the same for models that read examples as turns of a conversation: docs/decisions.md, "Examples are turns of a
+# conversation". Chosen, not measured: about 1,000 tokens, which are paid with every call.
+MOST_EXAMPLE_CHARACTERS = 4000
 N_OPEN_EXAMPLES = 6
 """For open answers two per kind; chosen, not measured."""
 # Prompts are paid by length: if most texts are short, long ones are skipped; if most are long, they must be used.
@@ -46,6 +49,7 @@ def examples_from_train(
     *,
     taken: Set[str] = frozenset(),
     checks: ProposalChecks | None = None,
+    more_layers: Sequence[str] = (),
 ) -> list[Edit]:
     """Choose one sample per label for every layer, unlike those already chosen for the label.
 
@@ -55,8 +59,9 @@ def examples_from_train(
     out of a layer.
 
     The `layers` are kinds: ``typical`` samples are closest to the centre of their class, ``borderline`` ones are right
-    by the smallest majority of rephrasings, ``weak spot`` ones are the most unstable. Open answers have no classes:
-    there are a few of each kind, each switched on separately.
+    by the smallest majority of rephrasings, ``weak spot`` ones are the most unstable. After them come `more_layers`, as
+    long as all examples together have at most 4,000 characters. Open answers have no classes: there are a few of each
+    kind, each switched on separately.
     """
     is_open = predictions.answers.open is not None
     if is_open:
@@ -70,11 +75,15 @@ def examples_from_train(
     is_taken = np.array([sample.text in taken for sample in predictions.samples], dtype=np.bool_)
     chosen: list[list[int]] = [np.flatnonzero(own & is_taken).tolist() for own in classes]
     edits = []
-    for number, kind in enumerate(layers, 1):
+    n_characters = sum(map(len, taken))
+    for number, kind in enumerate((*layers, *more_layers), 1):
         layer: list[int] = []
         for own, before in zip(classes, chosen, strict=True):
             layer += chooser.choose(n_each, fitness[kind], own, before)
         samples = [predictions.samples[index] for index in layer]
+        n_characters += sum(len(sample.text) for sample in samples)
+        if number > len(layers) and n_characters > MOST_EXAMPLE_CHARACTERS:
+            break
         if is_open:
             edits += [_example(sample, kind, f"example: {kind} ({sample.id})") for sample in samples]
         else:
