@@ -277,7 +277,7 @@ def _say_how_long(
         pace = timed_pace(problem.evaluator, problem.baseline_prompt, models)
     if pace is None:
         return
-    n_answers = estimate.calls_expected
+    n_answers = estimate.expected.calls
     if settings.lm.max_calls is not None:
         n_answers = min(settings.lm.max_calls, n_answers)
     problem.observer.phase(run_time_line(n_answers, pace.per_minute))

@@ -60,7 +60,7 @@ def _table(estimate: CostEstimate) -> Table:
         calls = (phase.expected.calls, phase.least.calls, phase.most.calls)
         add(name, calls, phase.expected.tokens, phase.expected.cost)
     table.add_section()
-    add("in all", (estimate.calls_expected, *estimate.calls_range), estimate.tokens, estimate.cost, "bold")
+    add("in all", (estimate.expected.calls, *estimate.calls_range), estimate.tokens, estimate.cost, "bold")
     return table
 
 
@@ -90,7 +90,7 @@ def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: 
 
 def _in_one_sentence(estimate: CostEstimate, lm: LMConfig, plan: Plan | None = None) -> str:
     """Say the expected calls, time and money, and their upper limits."""
-    parts = [f"{rounded(estimate.calls_expected)} calls"]
+    parts = [f"{rounded(estimate.expected.calls)} calls"]
     if estimate.minutes_range:
         parts.append(duration(*estimate.minutes_range))
     if estimate.cost is not None:
@@ -119,7 +119,7 @@ def _minutes_line(estimate: CostEstimate, lm: LMConfig, *, is_local: bool) -> st
     """How long it will take, if known."""
     pace = estimate.pace
     if is_local and pace:
-        line = time_line(estimate.calls_expected, pace.per_minute)
+        line = time_line(estimate.expected.calls, pace.per_minute)
         return f"{line[0].upper()}{line[1:]}, as measured on {pace.day}."
     if lm.batch and not is_local:
         return "How long batches take is the server's choice: within a day each, mostly sooner."

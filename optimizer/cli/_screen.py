@@ -73,8 +73,8 @@ class Screen(Observer):
             self._say(f"{plan.line[0].upper()}{plan.line[1:]}", in_whole=False)
             for warning in plan.warnings:
                 self._say(f"Note: {warning}", style="yellow", in_whole=False)
-        self._calls_expected, self._expectations = estimate.calls_expected, lines
-        self._progress.update(self._calls, total=estimate.calls_expected)
+        self._calls_expected, self._expectations = estimate.expected.calls, lines
+        self._progress.update(self._calls, total=estimate.expected.calls)
 
     @property
     def _usage(self) -> Usage:

@@ -1,7 +1,15 @@
 """Run directories: what a run leaves on disk."""
 
 from psopt.runs._call_price import CallPrice, asked_about, price_line
-from psopt.runs._cost_estimate import CostEstimate, Pace, Phase
+from psopt.runs._cost_estimate import (
+    WRITTEN,
+    CostEstimate,
+    Pace,
+    Phase,
+    judging_phases,
+    rephrasing_phases,
+    text_phases,
+)
 from psopt.runs._directory import (
     CONTRIBUTIONS,
     FRONT,
@@ -55,7 +63,6 @@ from psopt.runs._run import Run, read_run, scores_and_bounds
 from psopt.runs._search_estimate import SearchBasis, whole_grids
 from psopt.runs._settings import N_HELDOUT, RunSettings, load_data
 from psopt.runs._study_note import StudyNote
-from psopt.runs._writing_estimate import WRITTEN, judging_phases, rephrasing_phases, text_phases
 from psopt.runs._written_prompt import (
     WrittenForm,
     WrittenPrompt,

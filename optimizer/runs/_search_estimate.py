@@ -12,21 +12,7 @@ from psopt.models import PRIOR_TEXTS, calibrates
 from psopt.models.chat import Need, asks_in_chat, grid_price, tokens_of_text
 from psopt.proposals import EXAMPLE_LAYERS, MOST_EXAMPLE_CHARACTERS, N_OPEN_EXAMPLES, OPEN_NOTES
 from psopt.proposals.llm import MOST_SLICES
-from psopt.runs._cost_estimate import (
-    BASELINE,
-    BASELINE_TEST,
-    CANDIDATES,
-    DIAGNOSES,
-    FIRST_DIAGNOSIS,
-    FRONT_TEST,
-    LAST_DIAGNOSIS,
-    LEFT_OUT,
-    PRIORS,
-    CostEstimate,
-    Pace,
-    Phase,
-)
-from psopt.runs._writing_estimate import drafting_phases, judging_phases, rephrasing_phases
+from psopt.runs._cost_estimate import CostEstimate, Pace, Phase, drafting_phases, judging_phases, rephrasing_phases
 from psopt.search import DIAGNOSED_WORDINGS
 from psopt.search.racing import FEWEST_SAMPLES, Schedule, races
 from psopt.search_spaces import KINDS
@@ -163,21 +149,22 @@ class SearchBasis:
         further = diagnosed * (rounds - 1)
         phases = []
         if not n_done:
-            phases.append(self._of_original(BASELINE, "val"))
+            phases.append(self._of_original("original prompt on val", "val"))
         if rounds:
-            phases.append(self._of_original(FIRST_DIAGNOSIS, "train", diagnosed))
+            phases.append(self._of_original("first diagnosis on train", "train", diagnosed))
         if rounds > 1:
             why = "one a round, none where the best prompt stays the same"
-            phases.append(self._of_others(DIAGNOSES, "train", Span(0, further / 2, further), why))
+            phases.append(self._of_others("diagnoses on train", "train", Span(0, further / 2, further), why))
         if n_more:
-            phases.append(self._of_others(CANDIDATES, "val", grids, why_grids, _GROWTH))
-        phases.append(self._of_original(BASELINE_TEST, "test"))
+            phases.append(self._of_others("candidates on val", "val", grids, why_grids, _GROWTH))
+        phases.append(self._of_original("original prompt on test", "test"))
         why = f"once for each prompt of the front: {front.expected} are counted here"
-        phases.append(self._of_others(FRONT_TEST, "test", front, why))
-        phases.append(self._of_others(LAST_DIAGNOSIS, "train", Span(0, diagnosed, diagnosed), "for the report"))
+        phases.append(self._of_others("front on test", "test", front, why))
+        once = Span(0, diagnosed, diagnosed)
+        phases.append(self._of_others("chosen prompt on train", "train", once, "for the report"))
         if settings.leave_one_out:
-            n_left_out = settings.leave_one_out + len(KINDS)
-            phases.append(self._of_others(LEFT_OUT, "val", Span(n_left_out, n_left_out, n_left_out), "at most"))
+            n_left_out = Span(*[settings.leave_one_out + len(KINDS)] * 3)
+            phases.append(self._of_others("edits left out, on val", "val", n_left_out, "at most"))
         if self.prior_texts:
             phases.append(self._priors(n_more, front))
         return phases
@@ -209,7 +196,7 @@ class SearchBasis:
             Need(self.labelled_texts + self.prior_texts * (n_more * n_wordings + n_test * int(n_tested)))
             for n_wordings, n_tested in zip((n_least, (n_least + n_val) // 2, n_val), front, strict=True)
         )
-        return Phase(PRIORS, least, expected, most, "one a wording of each candidate")
+        return Phase("label priors of calibrated prompts", least, expected, most, "one a wording of each candidate")
 
 
 def _tokens_of_edits(task: Task, settings: RunSettings, train: Sequence[Sample]) -> float:
