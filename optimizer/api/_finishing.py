@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.api._test_size import needed_by, widen_test
+from psopt.api._test_size import widen_test
 from psopt.errors import BudgetReachedError, InputError
 from psopt.evaluation import (
     Evaluator,
@@ -37,6 +37,7 @@ from psopt.runs import (
     nearest_to_pass,
     scores_of,
 )
+from psopt.runs.planning import samples_needed
 from psopt.search import Candidate, Search, knee, leave_one_out, nominees, score_on_test, scoring_order, tokens_around
 from psopt.search.gating import MeasuredGain, Verdict, gate, untested
 from psopt.search_spaces import CALIBRATE, Prompt
@@ -213,7 +214,8 @@ def _samples_needed(
     nearest = nearest_to_pass([test.to_dict() for test in verdict.tests])["id"]
     test = next(test for test in verdict.tests if test.id == nearest)
     nominee = next(candidate for candidate in tested if candidate.id == nearest)
-    return needed_by(test, evaluator, (baseline, nominee), "test", verdict.margin)
+    answers = [evaluator.predictions(candidate.prompt, "test") for candidate in (baseline, nominee)]
+    return samples_needed(*answers, test, verdict.margin)
 
 
 def check_other_wordings(baseline: Prompt, settings: RunSettings) -> None:

@@ -14,10 +14,9 @@ from psopt.search.gating import gate
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.evaluation import Evaluator, Split
+    from psopt.evaluation import Evaluator
     from psopt.runs import RunRecorder
     from psopt.search import Candidate, Search
-    from psopt.search.gating import NomineeTest
 
 # Chosen: as if half of the difference on val, which has chosen the nominee, were luck. Half as large a difference takes
 # four times as many samples.
@@ -62,27 +61,11 @@ def _planned_is_enough(
 ) -> bool:
     """Whether a nominee would pass with the planned number of samples if it were half as much better as on val."""
     answers = {candidate.id: evaluator.predictions(candidate.prompt, "val") for candidate in nominated}
-    verdict = gate(evaluator.predictions(baseline.prompt, "val"), answers, margin=margin)
+    original = evaluator.predictions(baseline.prompt, "val")
+    verdict = gate(original, answers, margin=margin)
     for test, candidate in zip(verdict.tests, nominated, strict=True):
         at_least = replace(test, level=verdict.alpha / len(nominated))
-        needed = needed_by(at_least, evaluator, (baseline, candidate), "val", margin)
+        needed = samples_needed(original, answers[candidate.id], at_least, margin)
         if needed is not None and _CAUTION * needed <= len(evaluator.samples["test"]):
             return True
     return False
-
-
-def needed_by(
-    test: NomineeTest, evaluator: Evaluator, pair: tuple[Candidate, Candidate], split: Split, margin: float
-) -> int | None:
-    """How many test samples a nominee takes to pass, by its answers and the original prompt's on a split."""
-    before, after = (evaluator.predictions(candidate.prompt, split) for candidate in pair)
-    if not test.of_models:
-        return samples_needed(before, after, test, margin)
-    most = 0
-    for ours, theirs in zip(before.each, after.each, strict=True):
-        of_model = replace(test.of_models[ours.model], level=test.level)
-        needed = samples_needed(ours, theirs, of_model, margin)
-        if needed is None:
-            return None
-        most = max(most, needed)
-    return most

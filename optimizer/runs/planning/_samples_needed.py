@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from psopt.evaluation import compare_paired
@@ -44,9 +45,16 @@ def samples_needed(baseline: Predictions, nominee: Predictions, test: NomineeTes
     """Return about how many test samples a nominee that is as good as it looks needs to pass; None if none are enough.
 
     Each of the gate's tests should detect its difference in 80 % of cases, under as many held-out wordings as now:
-    their part of the standard error does not shrink with samples, and may alone be enough to fail.
+    their part of the standard error does not shrink with samples, and may alone be enough to fail. With several models
+    it is as many as the one takes that needs most.
     The predictions are those on test, and the margin is that of F1. The number is rounded up to two digits.
     """
+    if test.of_models:
+        of_models = [
+            samples_needed(ours, theirs, replace(test.of_models[ours.model], level=test.level), margin)
+            for ours, theirs in zip(baseline.each, nominee.each, strict=True)
+        ]
+        return None if None in of_models else max(filter(None, of_models), default=0)
     if len(baseline.samples) < 2 or test.is_barred:
         return None
     in_all = compare_paired(baseline, nominee)
