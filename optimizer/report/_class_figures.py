@@ -104,21 +104,13 @@ def _labels(predictions: Predictions, least: int = 2) -> list[str]:
 
 
 def _in_order(predictions: Predictions, members: Indices) -> Indices:
-    """The members of a class by subclass, otherwise by clusters; evenly thinned out where there are many."""
+    """The members of a class by subclass and answers; evenly thinned out where there are many."""
     members = members[np.linspace(0, len(members) - 1, min(len(members), _MOST_OF_A_CLASS)).round().astype(int)]
-    subclasses = {index: predictions.samples[index].subclass or "" for index in members.tolist()}
-    if any(subclasses.values()):
-        return np.array(sorted(subclasses, key=lambda index: (subclasses[index], predictions.array[index].tolist())))
-    return np.asarray(members[_clustered(pairwise_consistency(predictions.p_tau[members]))])
 
+    def place(index: int) -> tuple[str, list[int]]:
+        return predictions.samples[index].subclass or "", sorted(predictions.array[index].tolist())
 
-def _clustered(matrix: NDArray[np.float64]) -> Indices:
-    from scipy.cluster.hierarchy import leaves_list, linkage
-    from scipy.spatial.distance import squareform
-
-    distances = (1 - matrix).clip(0)  # rounding makes some slightly negative, which SciPy refuses
-    np.fill_diagonal(distances, 0)
-    return np.asarray(leaves_list(linkage(squareform(distances, checks=False), "average")), dtype=np.int64)
+    return np.array(sorted(members.tolist(), key=place))
 
 
 def _title(index: int, sample: Sample) -> str:
