@@ -36,7 +36,7 @@ from psopt.runs import (
     n_evaluated,
     spending_kept,
 )
-from psopt.runs.planning import Plan, is_long, least_calls, run_settings, run_time_line, shorter_line
+from psopt.runs.planning import Plan, least_calls, run_lines, run_settings
 from psopt.search import Observer, SearchProblem, check_limits
 from psopt.tasks import Task, as_task
 from psopt.tracking import Callback, OptunaCallback, Tracker, split_callbacks, tracked
@@ -277,11 +277,9 @@ def _say_how_long(
         pace = timed_pace(problem.evaluator, problem.baseline_prompt, models)
     if pace is None:
         return
-    n_answers = estimate.expected.calls
-    if settings.lm.max_calls is not None:
-        n_answers = min(settings.lm.max_calls, n_answers)
-    problem.observer.phase(run_time_line(n_answers, pace.per_minute))
-    if sizes and not resume and is_long(n_answers, pace.per_minute):
-        least = SizeChoice(problem.task, settings, sizes, models, answering).least()
-        if least_calls(least) < n_answers:
-            problem.observer.phase(shorter_line(least, pace.per_minute, sizes.effort))
+    n_answers = min(n for n in (settings.lm.max_calls, estimate.expected.calls) if n is not None)
+    least = None
+    if sizes and not resume:
+        least = least_calls(SizeChoice(problem.task, settings, sizes, models, answering).least())
+    for line in run_lines(n_answers, pace.per_minute, least, sizes and sizes.effort):
+        problem.observer.phase(line)

@@ -51,16 +51,13 @@ def _table(estimate: CostEstimate) -> Table:
     if estimate.price is not None:
         add_numbers(table, "USD")
 
-    def add(name: str, calls: tuple[int, ...], tokens: float, cost: float | None, style: str | None = None) -> None:
-        amounts = [*(f"{n:,}" for n in calls), rounded(tokens), dollars(cost or 0.0)]
+    rows = [(", ".join(filter(None, (of.what, of.model))), of, of.expected.cost, None) for of in estimate.phases]
+    for name, of, cost, style in [*rows, ("in all", estimate, estimate.cost, "bold")]:
+        calls = (f"{need.calls:,}" for need in (of.expected, of.least, of.most))
+        amounts = [*calls, rounded(of.expected.tokens), dollars(cost or 0.0)]
+        if of is estimate:
+            table.add_section()
         table.add_row(name, *amounts[: len(table.columns) - 1], style=style)
-
-    for phase in estimate.phases:
-        name = ", ".join(filter(None, (phase.what, phase.model)))
-        calls = (phase.expected.calls, phase.least.calls, phase.most.calls)
-        add(name, calls, phase.expected.tokens, phase.expected.cost)
-    table.add_section()
-    add("in all", (estimate.expected.calls, *estimate.calls_range), estimate.tokens, estimate.cost, "bold")
     return table
 
 
@@ -74,8 +71,16 @@ def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: 
         return ["This model costs nothing."]
     is_local = not (kinds & {*CHAT_KINDS}) and not is_paid
     limit = estimate.limit_in_reach(lm)
-    beyond = " without the limit" if limit else ""
-    lines = [_amount_line(estimate, model, beyond, is_local=is_local)]
+    amount = f"{span(*estimate.calls_range)} calls, {span(*estimate.tokens_range)} tokens"
+    if limit:
+        amount += " without the limit"
+    low, high = estimate.cost_range or (None, None)
+    if is_local:
+        lines = [f"It costs time, not money: {amount}."]
+    elif low is None or high is None:
+        lines = [f"{amount}. No price is known for {model}: add it to {user_prices()}."]
+    else:
+        lines = [f"{dollars(low)} to {dollars(high)} USD: {amount}." if high else f"Nothing to pay: {amount}."]
     if caveat or not is_local:  # otherwise the run measures it, and says so
         lines.append(_minutes_line(estimate, lm, is_local=is_local))
     if caveat and not is_local:
@@ -95,40 +100,24 @@ def _in_one_sentence(estimate: CostEstimate, lm: LMConfig, plan: Plan | None = N
         parts.append(duration(*estimate.minutes_range))
     if estimate.cost is not None:
         parts.append(f"{dollars(estimate.cost)} USD")
-    limits = plan.limits if plan else Limits.of_user(lm)
-    most = f"at most {rounded(estimate.calls_range[1])} calls"
-    if str(limits):
-        most = f"never more than {limits}"
+    limits = str(plan.limits if plan else Limits.of_user(lm))
+    most = f"never more than {limits}" if limits else f"at most {rounded(estimate.most.calls)} calls"
     return f"About {', '.join(parts)}; {most}."
-
-
-def _amount_line(estimate: CostEstimate, model: str, beyond: str, *, is_local: bool) -> str:
-    """Calls, tokens and money, with their ranges."""
-    amount = f"{span(*estimate.calls_range)} calls, {span(*estimate.tokens_range)} tokens{beyond}"
-    if is_local:
-        return f"It costs time, not money: {amount}."
-    if estimate.cost_range is None:
-        return f"{amount}. No price is known for {model}: add it to {user_prices()}."
-    low, high = estimate.cost_range
-    if not high:
-        return f"Nothing to pay: {amount}."
-    return f"{dollars(low)} to {dollars(high)} USD: {amount}."
 
 
 def _minutes_line(estimate: CostEstimate, lm: LMConfig, *, is_local: bool) -> str:
     """How long it will take, if known."""
-    pace = estimate.pace
-    if is_local and pace:
-        line = time_line(estimate.expected.calls, pace.per_minute)
-        return f"{line[0].upper()}{line[1:]}, as measured on {pace.day}."
+    pace, minutes = estimate.pace, estimate.minutes_range
     if lm.batch and not is_local:
         return "How long batches take is the server's choice: within a day each, mostly sooner."
-    if pace is None or estimate.minutes_range is None:
+    if pace is None or minutes is None:
         return UNKNOWN_MINUTES
-    how_long = duration(*estimate.minutes_range)
+    if is_local:
+        line = time_line(estimate.expected.calls, pace.per_minute)
+        return f"{line[0].upper()}{line[1:]}, as measured on {pace.day}."
     if not pace.day:
-        return f"At least {how_long}: --requests-per-minute {lm.requests_per_minute:g} allows no more."
-    return f"About {how_long} at {rounded(pace.per_minute)} calls per minute, as measured on {pace.day}."
+        return f"At least {duration(*minutes)}: --requests-per-minute {lm.requests_per_minute:g} allows no more."
+    return f"About {duration(*minutes)} at {rounded(pace.per_minute)} calls per minute, as measured on {pace.day}."
 
 
 def span(few: float, many: float) -> str:

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from psopt.runs.planning._plan import Limits, least_calls
 from psopt.text import counted
-
-if TYPE_CHECKING:
-    from psopt.models.chat import Need
 
 _FEW = 5  # minutes that people are willing to wait: for a longer run, the user is told what would fit
 # How much slower answers come in a whole run than for the original prompt, since edits make prompts longer: 2.0 times
@@ -27,43 +21,30 @@ def time_line(calls: float, per_minute: float) -> str:
     return f"about {duration(minutes, minutes)} at {rate_in_words(per_minute)}"
 
 
-def run_time_line(calls: float, per_minute: float) -> str:
-    """How long a run of this many answers takes, if those to the original prompt come at this pace.
+def run_lines(n_calls: int, per_minute: float, least: int | None, effort: str | None = None) -> list[str]:
+    """How long a run of this many answers takes, if those to the original prompt come at this pace, and what is short.
 
-    >>> run_time_line(5040, 840)
+    If it may take more than five minutes, that is the options of a run of five minutes, or otherwise of the smallest
+    useful run, which needs a limit of `least` calls; None if the size is settled. With an explicit effort ``full``, a
+    limit would only end the run early, not make it smaller.
+
+    >>> run_lines(5040, 840, 761)[0]
     'about 6 to 15 minutes: 14 answers per second, fewer where edits make prompts long'
+    >>> run_lines(5040, 840, 761, "full")[1]
+    'within five minutes: --max-calls 1700 and no --effort'
+    >>> run_lines(5040, 60, 761)[1]
+    'the smallest run takes about 13 to 32 minutes: --max-calls 761'
     """
-    pace = rate_in_words(per_minute)
-    return f"about {_duration_of_run(calls, per_minute)}: {pace}, fewer where edits make prompts long"
-
-
-def _duration_of_run(calls: float, per_minute: float) -> str:
-    minutes = calls / per_minute
-    return duration(minutes, _SLOWER * minutes)
-
-
-def is_long(calls: float, per_minute: float) -> bool:
-    """Whether a run of this many answers may take more than five minutes.
-
-    >>> is_long(2 * 840, 840), is_long(3 * 840, 840)
-    (False, True)
-    """
-    return round(_SLOWER * calls / per_minute) > _FEW
-
-
-def shorter_line(least: Need, per_minute: float, effort: str | None = None) -> str:
-    """Which options make a run of five minutes, or otherwise the smallest useful run, which takes `least`.
-
-    With an explicit effort ``full``, a limit would only end the run early, not make it smaller.
-    """
+    minutes = n_calls / per_minute
+    how_long = duration(minutes, _SLOWER * minutes)
+    lines = [f"about {how_long}: {rate_in_words(per_minute)}, fewer where edits make prompts long"]
+    if least is None or least >= n_calls or round(_SLOWER * minutes) <= _FEW:
+        return lines
     within = round(float(f"{_FEW * per_minute / _SLOWER:.2g}"))
-    if not Limits(calls=within).pay(least, with_room=True):
-        smallest = least_calls(least)
-        return f"the smallest run takes about {_duration_of_run(smallest, per_minute)}: --max-calls {smallest}"
-    line = f"within five minutes: --max-calls {within}"
-    if effort == "full":
-        line += " and no --effort"
-    return line
+    if within < least:
+        shortest = duration(least / per_minute, _SLOWER * least / per_minute)
+        return [*lines, f"the smallest run takes about {shortest}: --max-calls {least}"]
+    return [*lines, f"within five minutes: --max-calls {within}{' and no --effort' if effort == 'full' else ''}"]
 
 
 def duration(few: float, many: float) -> str:
