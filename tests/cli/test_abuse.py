@@ -59,7 +59,8 @@ def check_one_line(ended: subprocess.CompletedProcess[str], said: str = "") -> N
     ("name", "cure"),
     [
         ("study.db", "start anew in another folder"),
-        ("run.json", "put it back, or delete it"),
+        ("run.json", "run/run.json is damaged"),
+        ("run.json", "delete it and resume with its `psopt optimize` command"),
         ("rephrasings.json", "restore the file, or remove it to have them made again"),
     ],
 )

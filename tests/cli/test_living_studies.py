@@ -13,6 +13,7 @@ from psopt import testing
 from psopt.models.chat.batches import BatchRunner
 
 from tests.cli.limited_runs import read, write_questions
+from tests.cli.telling import check_says
 from tests.commands import psopt
 from tests.fake_server import FakeServer
 
@@ -39,10 +40,10 @@ def study_of(folder: Path) -> Any:
     return optuna.load_study(study_name="run", storage=f"sqlite:///{folder}/run/study.db")
 
 
-def note_of(study: Any, trial: Any) -> str:
-    """A trial's note, as the dashboard keeps it: in parts, with the study."""
+def note_of(study: Any, trial: Any = None) -> str:
+    """The note of a trial or of the study, as the dashboard keeps it: in parts, with the study."""
     attributes = study._storage.get_study_system_attrs(study._study_id)
-    prefix = f"dashboard:{trial._trial_id}:note_str:"
+    prefix = f"dashboard:{trial._trial_id}:note_str:" if trial else "dashboard:note_str:"
     parts = {int(name.removeprefix(prefix)): value for name, value in attributes.items() if name.startswith(prefix)}
     return "".join(parts[number] for number in sorted(parts))
 
@@ -58,6 +59,9 @@ def test_every_trial_can_be_understood_from_the_study_alone(done: Path) -> None:
         assert known <= set(trial.user_attrs)
         assert set(trial.user_attrs["per_class"]) == {"aaa", "bbb"}
         assert note_of(study, trial).startswith(f"# Prompt {trial.user_attrs['prompt_id']}")
+        assert not any("edit:" in name for name in trial.params)  # they are called by what edits say
+    recommended = read(done)["recommended"]["id"]
+    check_says(note_of(study), "Recommended: trial", recommended, "psopt export run", "report.html")
 
 
 def test_a_trials_note_shows_hostile_text_as_text(done: Path) -> None:
