@@ -15,19 +15,21 @@ from psopt.models.chat import asks_in_chat
 from psopt.rephrasings import to_file
 from psopt.runs import (
     CONTRIBUTIONS,
+    REPORT,
     STUDY,
     Found,
     Run,
     RunDirectory,
     RunRecorder,
     RunSettings,
-    StudyNote,
     discard,
+    recommendation_lines,
     study_name,
 )
-from psopt.search import Reserve, Search, SearchProblem, choose_trial, keep_baseline, open_study
+from psopt.search import Reserve, Search, SearchProblem, choose_trial, keep_baseline, open_study, show_note
 from psopt.search.distributed import StoredStudy, StudyMetadata, outdate_answers, write_metadata
 from psopt.search.gating import check_pinned
+from psopt.text import counted, escaped_markdown, shell_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,11 +65,10 @@ def search_in(
     recorder = RunRecorder(directory, problem.task, settings, evaluator, plan=plan)
     if resume and not force:
         recorder.check_same()
-    note = StudyNote(directory.path, problem.task, settings)
     search: Search | None = None
     try:
         study = _begin(recorder, problem, resume=resume)
-        note.begin(study)
+        _note_beginning(study, recorder)
         reserve = Reserve(evaluator, settings.leave_one_out or 0, len(settings.heldout_from), len(probes))
         worker = f"optimize-{uuid.uuid4().hex[:6]}" if settings.storage else ""
         search = Search(
@@ -75,7 +76,7 @@ def search_in(
         )
         stopped = _run(search, reserve)
         result, limit = finish(recorder, search, stopped, probes)
-        note.end(study, result)
+        _note_result(study, recorder, result)
     except BaseException as error:
         is_unread = isinstance(error, (NoLabelsError, InputError)) and problem.baseline_prompt.template is not None
         if is_unread and not (settings.storage or recorder.before or (search and search.candidates)):
@@ -178,3 +179,40 @@ def _how_to_resume(settings: RunSettings, folder: Path) -> str:
     if settings.program == "python":
         how = f"compile again with log_dir={str(folder)!r}"
     return f"what was found is in {folder}; resume with: {how}"
+
+
+_MEANING = (
+    "S (sensitivity) is how far answers change with the wording, C (consistency) how alike the samples of a class are "
+    "answered, both on val. Each trial is the original prompt with some edits; its parameters say which."
+)
+
+
+def _note_beginning(study: StoredStudy, recorder: RunRecorder) -> None:
+    """Describe in the study's note what the run is about."""
+    lines = ["The trial with the badge is the best so far. What is recommended is decided at the end, on test samples."]
+    if recorder.settings.program != "python":
+        lines.append(f"If it was broken off:\n\n    psopt resume {shell_line([recorder.directory.path])}")
+    _show_note(study, recorder, "Not finished", lines)
+
+
+def _note_result(study: StoredStudy, recorder: RunRecorder, run: Run) -> None:
+    """Describe in the study's note which trial to use and how to export it, and mark that trial."""
+    recommended = run.recommended
+    head = f"Recommended: trial {recommended.trial}"
+    take = f"    psopt export {shell_line([run.path])}"
+    ways = [take, f"{take} --format json"]
+    if recommended.id == run.baseline.id:
+        head += ", the original prompt"
+        ways.append(f"{take} --pick knee --diff   # what was found, to look at")
+    lines = [f"Prompt `{recommended.id}`, {counted(len(recommended.edits), 'edit')}."]
+    if run.recommendation:
+        sentence = recommendation_lines(run.recommendation.to_dict(), run.baseline.val.quality_name)[0]
+        lines.append(escaped_markdown(sentence))
+    _show_note(study, recorder, head, [*lines, "\n".join(ways), f"Report: `{run.path / REPORT}`"])
+    choose_trial(study, recommended.trial)
+
+
+def _show_note(study: StoredStudy, recorder: RunRecorder, head: str, lines: list[str]) -> None:
+    task = recorder.task
+    about = escaped_markdown(f"{task.name} ({task.info.source}), {recorder.settings.model}")
+    show_note(study, "\n\n".join([f"# {about}", _MEANING, f"## {head}", *lines]) + "\n")

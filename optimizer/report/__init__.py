@@ -1,10 +1,18 @@
 """The report: a run, several runs, a comparison or a diagnosis, as one page that opens offline."""
 
-from psopt.report._diagnosis_page import diagnosis_page
 from psopt.report._lone_figures import diagnosis_figure, run_figure, save_figures
+from psopt.report._measured_pages import comparison_page, diagnosis_page
 from psopt.report._prompt_figures import compared_figure
 from psopt.report._run_report import most_severe, write_report
-from psopt.report._runs_page import comparison_page, measure_rows, names_of, runs_of, runs_page
+from psopt.report._several_runs import (
+    TwoRuns,
+    changed_settings,
+    compare_runs,
+    measure_rows,
+    names_of,
+    runs_of,
+    runs_page,
+    unlike,
+)
 from psopt.report._side_by_side import fixed_and_broken
 from psopt.report._theme import Figure
-from psopt.report._two_runs import TwoRuns, changed_settings, compare_runs, unlike

@@ -62,7 +62,6 @@ from psopt.runs._recorder import RunRecorder, check_same_prompt
 from psopt.runs._run import Run, read_run, scores_and_bounds
 from psopt.runs._search_estimate import SearchBasis, whole_grids
 from psopt.runs._settings import N_HELDOUT, RunSettings, load_data
-from psopt.runs._study_note import StudyNote
 from psopt.runs._written_prompt import (
     WrittenForm,
     WrittenPrompt,

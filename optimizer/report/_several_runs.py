@@ -1,25 +1,41 @@
-"""Two runs side by side: what each recommends, and whether the difference on the same test samples is chance."""
+"""Two to five runs: what each recommends, and whether a difference on the same test samples is chance; their page."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.evaluation import compare_paired, verdict
 from psopt.report._contents import Contents, read_contents
-from psopt.runs import CallPrice, asked_about, named, prompt_names, quality_name, recommendation_lines
+from psopt.report._page import render_page
+from psopt.report._prompt_figures import fronts_figure
+from psopt.report._side_by_side import fixed_and_broken
+from psopt.runs import (
+    CallPrice,
+    asked_about,
+    named,
+    price_line,
+    prompt_names,
+    quality_name,
+    recommendation_lines,
+    text_to_read,
+)
 from psopt.settings import by_full_name
+from psopt.text import latex_table, markdown_table, percent, unified_diff
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from psopt.evaluation import Predictions
     from psopt.metrics import PairedDifference
+    from psopt.report._theme import Figure
     from psopt.runs import RunDirectory
 
 _FEWEST = 2  # samples to draw from, and wordings, for an interval to mean anything
+_MOST_MOVED = 15  # samples, chosen by eye
 _LEFT_OUT = ("command", "prompt")  # settings that are shown elsewhere; a prompt by its id and text
 
 
@@ -171,3 +187,100 @@ def _common_samples(first: Predictions, second: Predictions) -> tuple[Prediction
     both = [key for key in ours if key in theirs]
     our_rows, their_rows = (np.array([*map(places.get, both)], dtype=np.int64) for places in (ours, theirs))
     return first.of_samples(our_rows), second.of_samples(their_rows)
+
+
+def runs_page(pairs: Sequence[TwoRuns]) -> tuple[str, list[Figure]]:
+    """Render pairs with the same first run as HTML that opens offline; return it with its figures."""
+    shown = runs_of(pairs)
+    names = names_of(shown)
+    figure = fronts_figure({name: run.contents.run for name, run in zip(names, shown, strict=True)})
+    measures = _measures(shown)
+    rows = [_copied_row(name, run, measures) for name, run in zip(names, shown, strict=True)]
+    page = render_page(
+        "runs.html",
+        [figure],
+        names=names,
+        runs=shown,
+        pairs=[_pair(names[0], name, runs) for name, runs in zip(names[1:], pairs, strict=True)],
+        measures=measure_rows(pairs),
+        classes=_classes(shown),
+        changed=changed_settings(shown),
+        front=figure,
+        markdown=markdown_table(rows),
+        latex=latex_table(rows),
+    )
+    return page, [figure]
+
+
+def runs_of(pairs: Sequence[TwoRuns]) -> list[RunShown]:
+    """All runs of pairs that share the first run."""
+    return [pairs[0].first, *(runs.second for runs in pairs)]
+
+
+def names_of(shown: Sequence[RunShown]) -> list[str]:
+    """The names of runs in tables: the last parts of their folders that tell them apart."""
+    paths = [run.name.rstrip("/").split("/") for run in shown]
+    for n_parts in range(1, max(map(len, paths)) + 1):
+        names = ["/".join(parts[-n_parts:]) for parts in paths]
+        if len(set(names)) == len(names):
+            return names
+    return [f"run {number}" for number in range(1, len(paths) + 1)]  # a run compared with itself
+
+
+def measure_rows(pairs: Sequence[TwoRuns]) -> list[dict[str, Any]]:
+    """Every measure on test with its interval, for each run's baseline and prompt, and the verdicts."""
+    shown = [run.contents for run in runs_of(pairs)]
+    scores = [{"baseline": of.run["baseline"]["test"], "chosen": of.chosen["test"]} for of in shown]
+    rows = []
+    for measure, name in _measures(runs_of(pairs)).items():
+        differences = [runs.differences.get(measure) for runs in pairs]
+        verdicts = [runs.verdict(measure) if measure in runs.differences else "" for runs in pairs]
+        row = {"measure": measure, "name": name, "runs": scores, "differences": differences, "verdicts": verdicts}
+        rows.append(row)
+    return rows
+
+
+def _measures(shown: Sequence[RunShown]) -> dict[str, str]:
+    """The measures that any run has, by their keys; what is F1 in one and accuracy in another has both names."""
+    names: dict[str, list[str]] = {}
+    for run in shown:
+        for measure, name in run.contents.measures.items():
+            names.setdefault(measure, []).append(name)
+    return {measure: " or ".join(dict.fromkeys(of)) for measure, of in names.items()}
+
+
+def _copied_row(name: str, shown: RunShown, measures: Mapping[str, str]) -> dict[str, str]:
+    """A run as a row of the table for copying."""
+    scores = shown.contents.chosen["test"]
+    row = {"run": name, "model": str(shown.contents.run["model"])}
+    for measure, title in measures.items():
+        row[title] = percent(scores[measure])
+        if measure in scores["ci"]:
+            low, high = scores["ci"][measure]
+            row[title] += f" ({100 * low:.0f}–{100 * high:.0f})"
+    return {**row, "tokens per call": f"{shown.call.tokens:,}"}
+
+
+def _classes(shown: Sequence[RunShown]) -> list[dict[str, Any]]:
+    """F1, S and C of each class under each run's prompt, for the classes that all runs have."""
+    scores = [run.contents.chosen["test"].get("per_class", {}) for run in shown]
+    shared = set.intersection(*map(set, scores))
+    return [{"name": name, "runs": list(map(itemgetter(name), scores))} for name in scores[0] if name in shared]
+
+
+def _pair(first: str, second: str, runs: TwoRuns) -> dict[str, Any]:
+    """A run next to the first: its test, the samples that moved, and what differs between the prompts."""
+    ours, theirs = runs.first.contents, runs.second.contents
+    old, new = (f"{text_to_read(contents.prompt)}\n" for contents in (ours, theirs))
+    old_name, new_name = f"{first}, {ours.chosen['id']}", f"{second}, {theirs.chosen['id']}"
+    pair: dict[str, Any] = {
+        "names": [first, second],
+        "sentences": runs.sentences,
+        "moved": [],
+        "diff": unified_diff(old, new, old_name, new_name),
+        "length": price_line(runs.first.call, runs.second.call).replace("->", "→"),
+    }
+    if runs.common:
+        pair["moved"] = fixed_and_broken(runs.common[0], runs.common[1], _MOST_MOVED)
+        pair["n_common"] = len(runs.common[0].samples)
+    return pair

@@ -1,19 +1,23 @@
-"""A diagnosis as a page: `psopt diagnose --html`."""
+"""What was measured as a page: `psopt diagnose --html`, `psopt compare --html`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from psopt.answers import answers_line
 from psopt.evaluation import beside_quality_line, na_lines, shares_line
 from psopt.report._class_figures import class_figures
 from psopt.report._page import render_page
+from psopt.report._prompt_figures import compared_figure
 from psopt.report._run_report import most_severe
 from psopt.report._sample_figures import joint_view, sample_sensitivity
 from psopt.report._side_by_side import PromptPanel
 from psopt.report._wording_figures import damage, enough, families, flips
+from psopt.text import latex_table, markdown_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from psopt.diagnosis import PromptReport
     from psopt.report._theme import Figure
 
@@ -57,3 +61,15 @@ def _figures(report: PromptReport, seed: int) -> list[Figure]:
         ]
     figures.append(flips(prompts))
     return list(filter(None, figures))
+
+
+def comparison_page(
+    rows: Sequence[Mapping[str, str]], lines: Sequence[str], measured: Mapping[str, Mapping[str, Any]], quality: str
+) -> str:
+    """Render what `psopt compare` shows: the table in percent, the lines below it, one figure.
+
+    `measured` holds scores by the name of what was measured, and `quality` is what replaces F1.
+    """
+    figure = compared_figure(measured, quality)
+    copied = {"markdown": markdown_table(rows), "latex": latex_table(rows)}
+    return render_page("comparison.html", [figure], rows=rows, lines=lines, front=figure, **copied)
