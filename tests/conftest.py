@@ -82,10 +82,9 @@ LONG_MODULES = (
     "test_limits_keep_the_end",
     "test_hub",
     "test_racing_runs",
-    "test_dashboard_in_a_browser",
     "test_prosa_free",
     "test_diagnoses",
-    "test_abuse",
+    "test_run_folders",
 )
 
 

@@ -1,10 +1,11 @@
-"""Servers as strangers meet them: any provider at the first try, headers, extra fields, Azure; mistakes in one line."""
+"""Servers as strangers meet them: headers, extra fields, Azure; mistakes in one line; `psopt doctor` looks at one."""
 
 from __future__ import annotations
 
 import http.server
 import json
 import os
+import re
 import ssl
 import subprocess
 import threading
@@ -12,9 +13,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from psopt.testing import FakeServer as InProcess
 
 from tests.cli.limited_runs import write_questions
 from tests.cli.telling import check_refused
+from tests.commands import psopt as psopt_in
 from tests.commands import run_command
 from tests.fake_server import FakeServer
 from tests.sweeps import each
@@ -22,6 +25,7 @@ from tests.sweeps import each
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
 
 SECRET = "a1b2c3d4e5f6a7b8c9d0"
 MEASURED = ["--samples", "20", "--rephrasings", "3", "--concurrency", "32"]
@@ -196,3 +200,58 @@ def test_a_server_that_sends_requests_on_to_another_is_not_followed(data: Path, 
         done = diagnose(data, f"http://{place}", code=2)
     check_refused(done, f"it sends requests on to {Redirecting.place}", "--api-base")
     assert server.counts()["requests"] == 0
+
+
+def doctor(folder: Path, url: str, *more: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    words = ["doctor", "--model", "openai/test", "--api-base", url, *more]
+    return psopt_in(folder, *words, OPENAI_API_KEY="token", code=code)
+
+
+def findings(folder: Path, url: str) -> Any:
+    return {one["what"]: one for one in json.loads(doctor(folder, url, "--json").stdout)["findings"]}
+
+
+def test_it_says_what_works_and_what_will_be_used(tmp_path: Path) -> None:
+    with FakeServer(provider="vllm", structured="yes") as server:
+        done = doctor(tmp_path, server.url)
+        assert done.stderr == ""
+        assert server.counts()["statuses"] == {"200": 5, "400": 2}
+    lines = {line[:18].strip(): " ".join(line[19:].split()) for line in done.stdout.splitlines()}
+    assert lines["chat"] == "yes temperature 0, max_tokens 256, system message"
+    assert lines["structured output"] == "yes json_schema"
+    assert lines["seed"] == "yes seed; the same answer twice"
+    assert lines["log-probabilities"] == "yes --logprobs, structured answers, top_logprobs 5"
+    assert lines["long prompts"].startswith("no ")  # this server answers with labels alone
+    assert "tokens counted" in lines["long prompts"]
+    assert lines["batches"].startswith("yes ")
+    assert "5 calls" in lines["speed"]
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(("context", "works"), [(100_000, "yes"), (8_000, "no")])
+def test_a_mark_at_the_front_of_a_long_prompt_tells_whether_that_is_read(
+    tmp_path: Path, context: int, works: str
+) -> None:
+    def answer(messages: Any) -> str:
+        found = re.search(r"The password is (\S+)\.", messages[-1]["content"][-context:])
+        return found[1] if found else "animal"
+
+    with InProcess(answer) as server:
+        assert findings(tmp_path, server.url)["long prompts"]["works"] == works
+
+
+def test_what_it_learns_is_remembered(tmp_path: Path) -> None:
+    write_questions(tmp_path, 20)
+    with FakeServer(lacks="seed,temperature", batches="no") as server:
+        found = findings(tmp_path, server.url)
+        assert (found["seed"]["works"], found["structured output"]["works"]) == ("no", "ignored")
+        assert found["batches"] == {"what": "batches", "works": "no", "used": "leave --batch out"}
+        server.reset()
+        given = ["--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, "--quiet"]
+        psopt_in(tmp_path, "diagnose", *given, OPENAI_API_KEY="token", code=0)
+        assert set(server.counts()["statuses"]) == {"200"}
+
+
+def test_a_server_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    done = doctor(tmp_path, "http://127.0.0.1:9/v1", code=2)
+    check_refused(done, "no connection to http://127.0.0.1:9/v1: is the server running?")
