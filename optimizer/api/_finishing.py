@@ -214,8 +214,8 @@ def _samples_needed(
     nearest = nearest_to_pass([test.to_dict() for test in verdict.tests])["id"]
     test = next(test for test in verdict.tests if test.id == nearest)
     nominee = next(candidate for candidate in tested if candidate.id == nearest)
-    answers = [evaluator.predictions(candidate.prompt, "test") for candidate in (baseline, nominee)]
-    return samples_needed(*answers, test, verdict.margin)
+    before, after = (evaluator.predictions(candidate.prompt, "test") for candidate in (baseline, nominee))
+    return samples_needed(before, after, test, verdict.margin)
 
 
 def check_other_wordings(baseline: Prompt, settings: RunSettings) -> None:

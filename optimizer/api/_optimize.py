@@ -278,8 +278,9 @@ def _say_how_long(
     if pace is None:
         return
     n_answers = min(n for n in (settings.lm.max_calls, estimate.expected.calls) if n is not None)
-    least = None
+    least, effort = None, None
     if sizes and not resume:
         least = least_calls(SizeChoice(problem.task, settings, sizes, models, answering).least())
-    for line in run_lines(n_answers, pace.per_minute, least, sizes and sizes.effort):
+        effort = sizes.effort
+    for line in run_lines(n_answers, pace.per_minute, least, effort):
         problem.observer.phase(line)

@@ -27,14 +27,13 @@ class SearchBar(Observer):
         self._done, self._total = 0, 0
 
     def started(self, task: Task, folder: Path) -> None:
-        """Show what is searched, and where it is written."""
+        """Keep what is searched, and where it is written."""
         self._name = f"{task.name} in {folder}"
-        self._show()
 
     def phase(self, what: str) -> None:
         """Show the current phase."""
         self._phase = what
-        self._show()
+        self._show(what)
 
     def answers(self, done: int, total: int) -> None:
         """Show how far a long reading has got."""
@@ -50,22 +49,17 @@ class SearchBar(Observer):
     def stopped(self, candidate: Candidate | StoppedCandidate, n_done: int, n_total: int) -> None:  # noqa: ARG002
         """Count a candidate that stopped in its race."""
         self._done, self._total = n_done, n_total
-        self._show()
+        self._show(self._phase)
 
     def close(self) -> None:
         """Close the bar, with a summary."""
-        if self._bar is None:
-            return
-        summary = ""
-        if self._name:
-            summary = f"psopt: {'; '.join(filter(None, [f'{self._done} trials', self._best, self._name]))}"
-        self._bar.close(summary)
+        summary = "; ".join(filter(None, [f"{self._done} trials", self._best, self._name]))
+        if self._bar is not None:
+            self._bar.close(f"psopt: {summary}" if self._name else "")
 
-    def _show(self, reading: str = "") -> None:
-        if self._bar is None:
-            return
-        parts = filter(None, ["trials", self._best, reading or self._phase])
-        self._bar.show("; ".join(parts), self._done, self._total or None)
+    def _show(self, current: str) -> None:
+        if self._bar is not None:
+            self._bar.show("; ".join(filter(None, ["trials", self._best, current])), self._done, self._total or None)
 
 
 @contextmanager

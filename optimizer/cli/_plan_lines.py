@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from psopt.cli._tables import add_numbers, new_table, print_table, result_console
 from psopt.cli._writing import print_json
 from psopt.models.chat import CHAT_KINDS, PRICES_OF, LMConfig, user_prices
-from psopt.runs import WRITTEN, CostEstimate
+from psopt.runs import WRITTEN, CostEstimate, Phase
 from psopt.runs.planning import Limits, Plan, duration, time_line
 from psopt.settings import model_names
 
@@ -51,13 +51,15 @@ def _table(estimate: CostEstimate) -> Table:
     if estimate.price is not None:
         add_numbers(table, "USD")
 
-    rows = [(", ".join(filter(None, (of.what, of.model))), of, of.expected.cost, None) for of in estimate.phases]
-    for name, of, cost, style in [*rows, ("in all", estimate, estimate.cost, "bold")]:
+    rows: list[tuple[str, Phase | CostEstimate]] = [
+        (", ".join(filter(None, (phase.what, phase.model))), phase) for phase in estimate.phases
+    ]
+    for name, of in [*rows, ("in all", estimate)]:
         calls = (f"{need.calls:,}" for need in (of.expected, of.least, of.most))
-        amounts = [*calls, rounded(of.expected.tokens), dollars(cost or 0.0)]
+        amounts = [*calls, rounded(of.expected.tokens), dollars(of.expected.cost)]
         if of is estimate:
             table.add_section()
-        table.add_row(name, *amounts[: len(table.columns) - 1], style=style)
+        table.add_row(name, *amounts[: len(table.columns) - 1], style="bold" if of is estimate else None)
     return table
 
 

@@ -95,7 +95,8 @@ class PromptSource:
             label_column=task.label_column,
             prompt_format=self.options.format,
             answer=self.options.answer,
-            inputs=_inputs_beside_text(task),
+            # several inputs, if a column is called `text`, which then does not stand for them
+            inputs=tuple(inputs_of(task.samples[0].text)) if task.samples and "text" in task.fields else (),
         )
         description = read.description
         if read.template is None:
@@ -157,13 +158,6 @@ def inputs_named(sources: Sequence[PromptSource], dataset: str, task_file: str |
         return ()
     inputs = tuple(column for column in columns if column in named)
     return tuple(column for column in inputs if column != "id") or inputs
-
-
-def _inputs_beside_text(task: Task) -> tuple[str, ...]:
-    """A task's inputs, if they are several and a column is called ``text``, which then does not stand for them."""
-    if not task.samples or "text" not in task.fields:
-        return ()
-    return tuple(inputs_of(task.samples[0].text))
 
 
 def _description(text: str) -> str:
@@ -255,8 +249,11 @@ def read_source(
         path = picked_prompt(Path(path))
     if detect_format(str(path), options.format) == "psopt":
         return _own_prompt(Path(path), options)
-    _check_no_run_text(Path(path))
-    return of_configuration(PromptSource(Path(path), None, options=options), path)
+    path = Path(path)
+    whole = path.with_suffix(".json")
+    if path.suffix != ".json" and whole.is_file() and _run_of(path):  # it shows what is sent, its JSON holds the parts
+        raise InputError(f"prompt {path} is a run's prompt as it is shown, and no template: give {whole}")
+    return of_configuration(PromptSource(path, None, options=options), path)
 
 
 def of_configuration(source: PromptSource, path: str | Path) -> PromptSource:
@@ -295,13 +292,6 @@ def _own_prompt(path: Path, options: PromptOptions) -> PromptSource:
     except InputError as error:
         raise InputError(f"prompt {path}: {error}") from error
     return PromptSource(path, prompt, _run_of(path), measured, options)
-
-
-def _check_no_run_text(path: Path) -> None:
-    """Refuse the text file of a run's prompt: it shows what is sent, while its JSON holds the parts."""
-    whole = path.with_suffix(".json")
-    if path.suffix != ".json" and whole.is_file() and _run_of(path):
-        raise InputError(f"prompt {path} is a run's prompt as it is shown, and no template: give {whole}")
 
 
 def _run_of(path: Path) -> Path | None:
