@@ -161,10 +161,7 @@ def test_figures_are_of_plotly_and_hold_every_prompt_and_sample(run: psopt.Run, 
     (of_prompt,) = [trace for trace in diagnosis.figure().data if trace.name == "prompt"]
     assert len(of_prompt.x) == len(diagnosis.predictions.samples)
     assert "<script>" not in str(figure.to_json())
-
-
-def test_what_was_put_together_by_hand_says_that_it_can_t_be_drawn(run: psopt.Run) -> None:
-    with pytest.raises(InputError, match=r"psopt\.load_run"):
+    with pytest.raises(InputError, match=r"psopt\.load_run"):  # one that was put together by hand
         replace(run, draw=None).figure()
 
 

@@ -79,10 +79,7 @@ def test_every_command_that_measures_takes_them(folder: Path, words: list[str]) 
 @each(
     "options, says",
     [
-        (["--answers", "ordinal"], "say the order: --order low,medium,high"),
-        (["--answers", "ordinal", "--order", "low,high"], "'medium' is not in the order"),
         (["--answers", "ordinal", "--order", "low,,high"], "is no list of labels"),
-        (["--order", "low,medium,high"], "--answers ordinal"),
         (["--answers", "ordered"], "ordinal"),
     ],
 )

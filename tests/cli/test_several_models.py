@@ -56,7 +56,7 @@ def test_the_objectives_are_the_worst_model_s_and_each_is_told(folder: Path) -> 
     check("optimize", {"run": "run", **run})
 
 
-def test_a_model_answers_as_it_does_alone(folder: Path) -> None:
+def test_a_model_answers_as_it_does_alone_and_a_run_of_both_is_resumed(folder: Path) -> None:
     task = psopt.load_task("trec")
     run = read(folder)
     name = run["baseline"]["id"]
@@ -68,12 +68,8 @@ def test_a_model_answers_as_it_does_alone(folder: Path) -> None:
             ids, answers = kept["test_ids"].tolist(), kept["test"]
         alone = SimulatedModel(model.removeprefix("sim/"), task).predict(wordings, [texts[one] for one in ids])
         assert (answers == alone).all()
-
-
-def test_a_run_is_resumed_without_asking_again(folder: Path) -> None:
-    before = read(folder)
     after = json.loads(psopt_in(folder, "resume", "run", "--trials", "6", "--json", code=0).stdout)
-    assert after["baseline"]["val"] == before["baseline"]["val"]
+    assert after["baseline"]["val"] == run["baseline"]["val"]
     assert after["settings"]["trials"] == 6
 
 

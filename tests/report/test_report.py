@@ -227,14 +227,11 @@ def test_a_diagnosis_without_labels_shows_what_can_be_known(task: Task, keyword_
     assert "Without labels" in page
 
 
-@pytest.mark.parametrize(("n_samples", "n_rephrasings"), [(2, 3), (2, 1)])
-def test_the_smallest_diagnosis_is_a_page(task: Task, keyword_model: Any, n_samples: int, n_rephrasings: int) -> None:
-    few = dataclasses.replace(task, train=task.train[:n_samples])
-    report = diagnose(few, model=keyword_model, rephrasings=n_rephrasings, samples=n_samples)
-    assert 'data-figure="joint-view"' in diagnosis_page(report, "toy", "keyword", "train")
-
-
-def test_the_smallest_run_has_a_report(task: Task, keyword_model: Any, tmp_path: Path) -> None:
+def test_the_smallest_diagnosis_and_the_smallest_run_are_pages(task: Task, keyword_model: Any, tmp_path: Path) -> None:
+    two = dataclasses.replace(task, train=task.train[:2])
+    for n_rephrasings in (3, 1):
+        report = diagnose(two, model=keyword_model, rephrasings=n_rephrasings, samples=2)
+        assert 'data-figure="joint-view"' in diagnosis_page(report, "toy", "keyword", "train")
     few = dataclasses.replace(task, test=task.test[:1])
     found = optimize(few, trials=3, rounds=1, rephrasings=2, model=keyword_model, out=tmp_path / "run")
     assert (found.path / "report.html").is_file()

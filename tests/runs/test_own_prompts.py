@@ -88,12 +88,9 @@ def test_a_prompt_from_a_function_comes_back_as_messages_and_that_is_said() -> N
     assert "Python function" in written.note
 
 
-def test_what_is_no_prompt_is_told() -> None:
+def test_what_is_no_prompt_and_an_unknown_form_are_told() -> None:
     with pytest.raises(InputError, match=r"not object; of a run, give its folder, or run\.recommended\.prompt"):
         read_source(object())  # type: ignore[arg-type]
-
-
-def test_an_unknown_form_is_named_with_those_there_are() -> None:
     with pytest.raises(InputError, match="known: json, openai, own, promptfoo, text"):
         write_prompt(read("plain.txt"), "xml")
 
