@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from psopt.models.chat import LMConfig, Need
-    from psopt.runs._cost_estimate import CostEstimate, Phase
+    from psopt.runs._cost_estimate import CostEstimate
     from psopt.runs._search_estimate import SearchBasis
     from psopt.settings import Effort, SizeOptions
 
@@ -129,14 +129,12 @@ class Plan:
             "calls": self.estimate.calls,
             "tokens": self.estimate.tokens,
             "cost_usd": self.estimate.cost,
-            "phases": list(map(_as_planned, self.estimate.phases)),
+            "phases": [
+                {"what": of.what, "calls": of.calls, "tokens": of.expected.tokens, "cost_usd": of.expected.cost}
+                for of in self.estimate.phases
+            ],
             "warnings": list(self.warnings),
         }
-
-
-def _as_planned(phase: Phase) -> dict[str, Any]:
-    need = phase.expected
-    return {"what": phase.what, "calls": phase.calls, "tokens": need.tokens, "cost_usd": need.cost}
 
 
 _OF_RUN = {
