@@ -4,12 +4,13 @@
 
 The calibrated original prompt under wordings by people, with examples as turns: none, the first layer that psopt
 offers (one typical example of each class), the first two, and all four (two typical ones, a borderline one and one from
-a weak spot). They are chosen from 100 train texts; F1 (micro), S and C are of other train texts (where there are too
-few, val's as well), so nothing is tuned on test. Calibration includes the label map of 200 train texts, as in a run.
+a weak spot), then twice and three times as many. They are chosen from 100 train texts; F1 (micro), S and C are of other
+train texts (where there are too few, val's as well), so nothing is tuned on test. Calibration includes the label map of
+200 train texts, as in a run.
 
 Expected: no number is best on every set, so a search should try few examples and many.
 
-Each cell is saved when it is done and not measured again. A cell takes 20 to 60 seconds on one core.
+Each cell is saved when it is done and not measured again. A cell takes 20 seconds to three minutes on one core.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     import argparse
 
 _N_TRAIN = 100
-_LAYERS = {"none": 0, "1 typical": 1, "2 typical": 2, "4 of all kinds": 4}
+_LAYERS = {"none": 0, "1 typical": 1, "2 typical": 2, "4 of all kinds": 4, "8 of all kinds": 8, "12 of all kinds": 12}
 
 
 def main() -> None:
@@ -67,7 +68,7 @@ def _measured(name: str, dataset: str, layers: str, words: argparse.Namespace) -
     edits = []
     if n_layers := _LAYERS[layers]:
         diagnosed = evaluate(model, calibrated, wordings[:2], train)
-        edits = examples_from_train(diagnosed, EXAMPLE_LAYERS[:n_layers])
+        edits = examples_from_train(diagnosed, (EXAMPLE_LAYERS * 3)[:n_layers])
     answers = evaluate(model, apply_edits(calibrated, edits), wordings, texts)
     figures = figures_of(answers.array, answers.truth, task)
     sizes = {"n": len(texts), "wordings": len(wordings), "n_examples": len(edits)}
