@@ -191,7 +191,7 @@ def test_a_batch_of_another_key_is_one_line_that_names_the_file_to_delete(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-another")
     (file,) = interrupted.files()
-    with pytest.raises(InputError, match=rf"it was opened with another key: set that one; .*{re.escape(str(file))}"):
+    with pytest.raises(InputError, match=rf"or opened with another key: set that one; .*{re.escape(str(file))}"):
         interrupted.predict()
     file.unlink()
     interrupted.predict()

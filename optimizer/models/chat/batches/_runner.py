@@ -26,7 +26,7 @@ from psopt.models.chat.batches._service import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from psopt.models.chat._answer_monitor import AnswerMonitor
@@ -87,7 +87,8 @@ class BatchRunner:
 
     async def answer(self, queries: Sequence[Query], progress: Progress, monitor: AnswerMonitor) -> list[Answer]:
         """Answer all, in their order; raises as `Engine.answers`."""
-        grid = Grid(queries, self._engine, progress, monitor)
+        keys = [self._engine.key(query) for query in queries]
+        grid = Grid(dict(zip(keys, queries, strict=True)), progress, monitor)
         try:
             while grid.waiting.keys() - grid.alone:
                 if not await self._step(grid):
@@ -103,10 +104,10 @@ class BatchRunner:
         finally:
             for batch in self._batches.holding(grid.waiting.keys()):
                 self._release(batch)
-        if places := sorted(grid.waiting.values()):
-            lone_answers = await self._engine.ask_alone([queries[place] for place in places], progress, monitor)
-            grid.answers |= dict(zip(places, lone_answers, strict=True))
-        return [grid.answers[place] for place in range(len(queries))]
+        if grid.waiting:
+            lone_answers = await self._engine.ask_alone([*grid.waiting.values()], progress, monitor)
+            grid.answers |= dict(zip(grid.waiting, lone_answers, strict=True))
+        return [grid.answers[key] for key in keys]
 
     async def _step(self, grid: Grid) -> bool:
         """Open the batches that may be opened, and check those that are open; return whether one has ended."""
@@ -165,7 +166,7 @@ class BatchRunner:
         queue = [key for key in free if key not in cached_answers]
         while queue and len(batches) < self._engine.options.max_batches and not (self._is_crowded and batches):
             try:
-                lines, most = self._next_lines(queue, grid)
+                lines, most = self._next_lines({key: grid.waiting[key] for key in queue})
             except BudgetReachedError:
                 if not batches:
                     raise
@@ -175,7 +176,7 @@ class BatchRunner:
             batches.append(await self._send(lines, most))
             queue = [key for key in queue if key not in lines]
 
-    def _next_lines(self, keys: Iterable[bytes], grid: Grid) -> tuple[dict[bytes, bytes], Need]:
+    def _next_lines(self, queries: Mapping[bytes, Query]) -> tuple[dict[bytes, bytes], Need]:
         """Write the lines of one batch, as many as the limits allow, and reserve the most that they can take.
 
         There are none while the budget is set aside for others. Raises BudgetReachedError if the budget can't pay for a
@@ -184,10 +185,7 @@ class BatchRunner:
         lines: dict[bytes, bytes] = {}
         reserved = Need()
         n_bytes = 0
-        for key in keys:
-            query = grid.query(key)
-            if query is None:
-                continue
+        for key, query in queries.items():
             request = self._client.request(query)
             wish = {"custom_id": key.hex(), "method": "POST", "url": self._service.url, "body": request}
             line = json.dumps(wish).encode() + b"\n"
@@ -212,7 +210,6 @@ class BatchRunner:
         batch = OpenBatch(
             uuid.uuid4().hex,
             self._client.endpoint,
-            self._client.owner,
             tuple(key.hex() for key in lines),
             most_tokens=most.tokens,
             most_cost=most.cost,
@@ -258,13 +255,10 @@ class BatchRunner:
         return state
 
     def _not_ours(self, batch: OpenBatch, error: NotThereError) -> InputError:
-        why = "it was deleted, or is another's"
-        if batch.owner != self._client.owner:
-            why = "it was opened with another key: set that one"
         return InputError(
             f"{self._client.endpoint} does not show {batch.id}, which {len(batch.keys)} answers are expected from"
-            f" ({error}): {why}; or go on call by call (psopt resume RUN --no-batch), or delete"
-            f" {self._batches.file(batch)}: then they are asked, and paid, anew"
+            f" ({error}): it was deleted, or opened with another key: set that one; or go on call by call (psopt resume"
+            f" RUN --no-batch), or delete {self._batches.file(batch)}: then they are asked, and paid, anew"
         )
 
     async def _take_in(self, batch: OpenBatch, state: BatchState, grid: Grid, n_others: int) -> bool:
@@ -292,10 +286,10 @@ class BatchRunner:
 
     async def _take_in_lines(self, lines: Iterable[bytes], batch: OpenBatch, state: BatchState, grid: Grid) -> None:
         """Keep what the lines of the output and the error file say, each as if it had come alone."""
-        queries = {key: grid.query(key) for key in batch.answer_keys}
+        queries = {key: grid.waiting.get(key) for key in batch.answer_keys}
         requests = {key: self._client.request(query) if query else {} for key, query in queries.items()}
         results = await read_results(lines, requests, self._client)
-        self._engine.keep_batched(results.answers, results.empty, len(results.failed), grid.query)
+        self._engine.keep_batched(results.answers, results.empty, len(results.failed), grid.waiting.get)
         await self._forget(batch, state)
         for key, answer in results.answers.items():
             grid.answered(key, answer)
@@ -351,28 +345,20 @@ class BatchRunner:
 
 
 class Grid:
-    """A grid in progress."""
+    """A grid in progress; its queries and answers are known by the keys of the answers."""
 
-    def __init__(self, queries: Sequence[Query], engine: Engine, progress: Progress, monitor: AnswerMonitor) -> None:
-        self._queries = queries
+    def __init__(self, queries: Mapping[bytes, Query], progress: Progress, monitor: AnswerMonitor) -> None:
         self._monitor = monitor
         self.progress = progress
-        self.answers: dict[int, Answer] = {}  # by the query's place
-        # Places of queries without an answer, by the keys of their answers
-        self.waiting = {engine.key(query): place for place, query in enumerate(queries)}
+        self.answers: dict[bytes, Answer] = {}
+        self.waiting = dict(queries)  # those without an answer
         self.alone: set[bytes] = set()  # what batches can't answer
-        self.failures: Counter[bytes] = Counter()  # failed tries in batches, by key
-
-    def query(self, key: bytes) -> Query | None:
-        """The query whose answer has a key; None if it is not in this grid, or answered."""
-        place = self.waiting.get(key)
-        return None if place is None else self._queries[place]
+        self.failures: Counter[bytes] = Counter()  # failed tries in batches
 
     def answered(self, key: bytes, answer: Answer) -> None:
         """Record an answer if it belongs to this grid; raises what the monitor does."""
-        place = self.waiting.pop(key, None)
-        if place is None:
+        if self.waiting.pop(key, None) is None:
             return
-        self.answers[place] = answer
+        self.answers[key] = answer
         self.progress.count_answer()
         self._monitor.observe(answer)

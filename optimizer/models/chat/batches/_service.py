@@ -141,7 +141,6 @@ class OpenBatch:
 
     tag: str  # psopt's own name for it, which the server keeps with it
     server: str  # where it is
-    owner: str  # a hash of the key that opened it
     keys: tuple[str, ...]  # the answers' keys, hexadecimal, in the order of the lines
     id: str = ""  # the server's name for it; empty until that is known
     # The most that all its lines together can take
