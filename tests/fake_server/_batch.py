@@ -1,10 +1,17 @@
-"""One batch of the fake server's: what it holds, how it stands, and how the API shows it."""
+"""One batch of the fake server's: what it holds, what is wrong with it, how it stands, and how the API shows it."""
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# OpenAI's first URL; Azure's deployments are asked at the second.
+ENDPOINTS = ("/v1/chat/completions", "/chat/completions")
 
 ENDINGS = {
     "completed": "every line is answered",
@@ -35,7 +42,6 @@ class Batch:
     n_failed: int = 0
     output_file_id: str | None = None
     error_file_id: str | None = None
-    n_polls: int = 0  # how often it was asked for
     times: dict[str, int] = field(default_factory=lambda: {"created_at": int(time.time())})
 
     @property
@@ -78,6 +84,36 @@ class Batch:
         }
 
 
-def error(code: str, message: str, line: int | None = None, param: str | None = None) -> dict[str, Any]:
-    """An error of the validation."""
+def errors_in(content: bytes, batch: Batch, model: str) -> list[dict[str, Any]]:
+    """What is wrong with a batch; its lines are taken in."""
+    if batch.ending == "tokens":
+        told = "Enqueued token limit reached for test. Please try again once some in_progress batches have completed."
+        return [_error("token_limit_exceeded", told)]
+    if batch.ending == "failed":
+        return [_error("billing_hard_limit_reached", "Billing hard limit has been reached.")]
+    try:
+        batch.lines = [dict(json.loads(line)) for line in content.decode().split("\n") if line.strip()]
+    except (ValueError, TypeError):
+        return [_error("invalid_json_line", "This line is not parseable as valid JSON.", 1)]
+    if batch.ending == "rejected":
+        return [_error("invalid_request", "This line can't be processed.", 1)]
+    return list(_errors_of_lines(batch, model))
+
+
+def _errors_of_lines(batch: Batch, model: str) -> Iterator[dict[str, Any]]:
+    names: set[str] = set()
+    for number, line in enumerate(batch.lines, 1):
+        name = line.get("custom_id")
+        if not isinstance(name, str) or name in names:
+            yield _error("duplicate_custom_id", "The custom_id for this request is missing or no one's alone.", number)
+            continue
+        names.add(name)
+        if line.get("method") != "POST" or line.get("url") != batch.endpoint:
+            yield _error("mismatched_url", f"The URL does not match the batch's, {batch.endpoint}.", number, "url")
+        elif model and line["body"].get("model") != model:
+            told = f"The provided model '{line['body'].get('model')}' is not supported by the Batch API."
+            yield _error("model_not_found", told, number, "body.model")
+
+
+def _error(code: str, message: str, line: int | None = None, param: str | None = None) -> dict[str, Any]:
     return {"code": code, "line": line, "message": message, "param": param}

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import web
 
 from tests.fake_server._answering import BadRequestError, digest
-from tests.fake_server._batch import Batch
-from tests.fake_server._batch_validation import ENDPOINTS, errors_in
+from tests.fake_server._batch import ENDPOINTS, Batch, errors_in
 from tests.fake_server._providers import refuse
 from tests.fake_server._shapes import unanswerable
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from tests.fake_server._server import Server
+
+    Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 FIRST_SHARE = 0.5  # of a batch's lines: answered at first, and before it expires or is cancelled
 _LOOK = 0.005  # seconds between two looks at options that may have changed
@@ -41,20 +44,31 @@ class BatchServer:
 
     def add_routes(self, app: web.Application) -> None:
         """Serve the API's addresses: OpenAI's, and Azure's with a version in the query or in the path."""
-        for prefix in _PREFIXES:
-            app.router.add_post(f"{prefix}/files", self.upload)
-            app.router.add_get(f"{prefix}/files/{{id}}/content", self.content)
-            app.router.add_delete(f"{prefix}/files/{{id}}", self.delete)
-            app.router.add_post(f"{prefix}/batches", self.create)
-            app.router.add_get(f"{prefix}/batches", self.list_own)
-            app.router.add_get(f"{prefix}/batches/{{id}}", self.retrieve)
-            app.router.add_post(f"{prefix}/batches/{{id}}/cancel", self.cancel)
+        routes = [
+            ("POST", "/files", self.upload),
+            ("GET", "/files/{id}/content", self.content),
+            ("DELETE", "/files/{id}", self.delete),
+            ("POST", "/batches", self.create),
+            ("GET", "/batches", self.list_own),
+            ("GET", "/batches/{id}", self.retrieve),
+            ("POST", "/batches/{id}/cancel", self.cancel),
+        ]
+        for prefix, (method, path, handle) in itertools.product(_PREFIXES, routes):
+            app.router.add_route(method, f"{prefix}{path}", self._guarded(handle))
         app.router.add_get("/control/batches", self.control)
+
+    def _guarded(self, handle: Handler) -> Handler:
+        """Refuse a key that is not the server's, and everything where there is no batch API."""
+
+        async def guarded(request: web.Request) -> web.StreamResponse:
+            if self._server.options.batches == "no":
+                return web.Response(status=404, text="404 page not found")
+            return self._server.refuse(request, {}) or await handle(request)
+
+        return guarded
 
     async def upload(self, request: web.Request) -> web.Response:
         """POST /v1/files."""
-        if refusal := self._refuse(request):
-            return refusal
         parts: dict[str, bytes] = {}
         async for part in await request.multipart():
             parts[part.name or ""] = bytes(await part.read())
@@ -67,27 +81,25 @@ class BatchServer:
 
     async def content(self, request: web.Request) -> web.Response:
         """GET /v1/files/ID/content."""
-        owner, content = self._files.get(request.match_info["id"], ("", b""))
-        if refusal := self._refuse(request):
-            return refusal
-        if request.match_info["id"] not in self._files or owner != _key(request):
-            return _error(404, f"No such File object: {request.match_info['id']}", "not_found")
-        return web.Response(body=content, content_type="application/octet-stream")
+        return self._of_file(request) or web.Response(body=self._files[request.match_info["id"]][1])
 
     async def delete(self, request: web.Request) -> web.Response:
         """DELETE /v1/files/ID."""
         name = request.match_info["id"]
-        if refusal := self._refuse(request):
+        if refusal := self._of_file(request):
             return refusal
-        if self._files.get(name, ("", b""))[0] != _key(request):
-            return _error(404, f"No such File object: {name}", "not_found")
         del self._files[name]
         return web.json_response({"id": name, "object": "file", "deleted": True})
 
+    def _of_file(self, request: web.Request) -> web.Response | None:
+        """Refuse what is about another key's file, or about none."""
+        name = request.match_info["id"]
+        if self._files.get(name, ("", b""))[0] == _key(request):
+            return None
+        return _error(404, f"No such File object: {name}", "not_found")
+
     async def create(self, request: web.Request) -> web.Response:
         """POST /v1/batches."""
-        if refusal := self._refuse(request):
-            return refusal
         asked = json.loads(await request.read())
         owner, content = self._files.get(asked.get("input_file_id"), ("", b""))
         if owner != _key(request) or asked.get("completion_window") != "24h" or asked.get("endpoint") not in ENDPOINTS:
@@ -102,8 +114,6 @@ class BatchServer:
 
     async def list_own(self, request: web.Request) -> web.Response:
         """GET /v1/batches: the key's own, the last first."""
-        if refusal := self._refuse(request):
-            return refusal
         own = [batch.to_dict() for batch in reversed(self._batches.values()) if batch.owner == _key(request)]
         most = int(request.query.get("limit", 20))
         return web.json_response({"object": "list", "data": own[:most], "has_more": len(own) > most})
@@ -125,14 +135,10 @@ class BatchServer:
         return self._own(request)
 
     async def control(self, _: web.Request) -> web.Response:
-        """GET /control/batches: every batch, whoever opened it, how often it was asked for, which files it has."""
+        """GET /control/batches: every batch, whoever opened it, and which files it has."""
         return web.json_response(
             [
-                {
-                    **batch.to_dict(),
-                    "polls": batch.n_polls,
-                    "files": [file for file in batch.files if file in self._files],
-                }
+                {**batch.to_dict(), "files": [file for file in batch.files if file in self._files]}
                 for batch in self._batches.values()
             ]
         )
@@ -140,17 +146,9 @@ class BatchServer:
     def _own(self, request: web.Request) -> web.Response:
         name = request.match_info["id"]
         batch = self._batches.get(name)
-        if refusal := self._refuse(request):
-            return refusal
         if batch is None or batch.owner != _key(request):
             return _error(404, f"No batch found with id '{name}'.", "not_found")
-        batch.n_polls += 1
         return web.json_response(batch.to_dict())
-
-    def _refuse(self, request: web.Request) -> web.Response | None:
-        if self._server.options.batches == "no":
-            return web.Response(status=404, text="404 page not found")
-        return self._server.refuse(request, {})
 
     def _keep(self, request: web.Request, content: bytes) -> str:
         name = f"file-{next(self._numbers)}"
@@ -170,7 +168,7 @@ class BatchServer:
     async def _run(self, batch: Batch, content: bytes, request: web.Request) -> None:
         """Take a batch through its life."""
         await self._wait(batch)
-        if errors := errors_in(content, batch, self._server.options):
+        if errors := errors_in(content, batch, self._server.options.model):
             batch.fail(errors)
             return
         if batch.status == "validating":

@@ -117,7 +117,7 @@ class FakeServer:
         return log
 
     def batches(self) -> list[dict[str, Any]]:
-        """Each batch, whoever opened it, as the API shows it, and its `polls`: how often it was asked for."""
+        """Each batch, whoever opened it, as the API shows it, and its `files` that are there."""
         batches: list[dict[str, Any]] = self._call("/control/batches")
         return batches
 

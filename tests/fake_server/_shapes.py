@@ -38,14 +38,6 @@ REFUSALS: dict[str, tuple[int, dict[str, Any]]] = {
             "innererror": {"code": "ResponsibleAIPolicyViolation"},
         },
     ),
-    "context_length": (
-        400,
-        {
-            "message": "This model's maximum context length is 4096 tokens. Please reduce the length of the messages.",
-            "param": "messages",
-            "code": "context_length_exceeded",
-        },
-    ),
     "vllm_context": (
         400,
         {
@@ -53,22 +45,6 @@ REFUSALS: dict[str, tuple[int, dict[str, Any]]] = {
             " messages, plus 256 'max_tokens'). Please reduce the length of the messages or completion.",
             "type": "BadRequestError",
             "code": 400,
-        },
-    ),
-    "llama_context": (
-        400,
-        {
-            "message": "the request exceeds the available context size, try increasing it",
-            "type": "exceed_context_size_error",
-            "code": 400,
-        },
-    ),
-    "invalid_json": (
-        400,
-        {
-            "message": "Failed to generate JSON. Please adjust your prompt. See 'failed_generation' for more details.",
-            "type": "invalid_request_error",
-            "code": "json_validate_failed",
         },
     ),
 }

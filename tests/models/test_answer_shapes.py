@@ -40,21 +40,6 @@ def test_another_model_than_the_one_that_was_asked_is_named_and_counted(
     assert sum("several models have answered" in line for line in caplog.messages) == 2
 
 
-@each(
-    "message",
-    [
-        {
-            "content": "Let me sort a Number.",
-            "tool_calls": [{"function": {"name": "f", "arguments": '{"label": "b"}'}}],
-        },
-        {"content": [{"type": "text", "text": "Well."}, {"type": "tool_use", "name": "f", "input": {"label": "b"}}]},
-    ],
-)
-def test_what_is_said_beside_a_tool_call_is_no_answer(message: Any) -> None:
-    body = {"choices": [{"message": {"role": "assistant", **message}, "finish_reason": "tool_calls"}]}
-    assert json.loads(read_completion(json.dumps(body).encode()).text or "") == {"label": "b"}
-
-
 @each("reads, is_said", [(0, False), (10_000, False), (300, True), (40, True)])
 def test_what_a_server_does_not_read_is_said_once(
     reads: int, is_said: bool, server: FakeServer, caplog: pytest.LogCaptureFixture
@@ -96,31 +81,6 @@ def test_what_can_not_be_read_is_said_in_one_line_after_a_few_requests(
     assert "\n" not in str(caught.value)
 
 
-FLAGGED = {"message": {"content": "Number"}, "finish_reason": "error", "error": {"code": 403, "message": "flagged"}}
-
-
-@each(
-    "body, status",
-    [
-        (b'{"error": {"code": 429, "message": "no"}}', 429),
-        (b'{"error": {"code": "502", "message": "no"}}', 502),
-        (b'{"error": {"code": "unknown", "message": "no"}}', 500),
-        (json.dumps({"choices": [FLAGGED]}).encode(), 403),
-    ],
-)
-def test_the_error_in_an_answer_is_no_answer_and_decides_whether_it_passes(body: bytes, status: int) -> None:
-    with pytest.raises(ErrorInAnswerError) as caught:
-        read_completion(body)
-    assert caught.value.status == status
-
-
-@each("content", [[{"type": "text"}], 5, [5], {"text": "x"}])
-def test_content_of_no_known_shape_is_a_fault(content: Any) -> None:
-    choice = {"message": {"content": content}, "finish_reason": "stop"}
-    with pytest.raises(TransientError):
-        read_completion(json.dumps({"choices": [choice]}).encode())
-
-
 @each(
     "status, message, kind",
     [
@@ -157,34 +117,61 @@ def test_a_model_that_only_reasons_is_told_from_one_that_names_no_label(server: 
         model_at(server).predict(PROMPTS, TEXTS)
 
 
-def choosing(*choices: Any, **fields: Any) -> Answer:
-    """What is read of a completion with these choices; the first gets the fields."""
-    first = {"message": {"content": "Number"}, **fields}
-    return read_completion(json.dumps({"choices": [first, *choices]}).encode())
+CALL = {"content": "Let me sort.", "tool_calls": [{"function": {"name": "f", "arguments": "Number"}}]}
+USED = {"content": [{"type": "text", "text": "Well."}, {"type": "tool_use", "name": "Number", "input": {}}]}
+SURE = {"token": "Num", "logprob": 1000, "top_logprobs": [{"token": "Num", "logprob": 1000}]}
+FLAGGED = {"finish_reason": "error", "error": {"code": 403, "message": "flagged"}}
+
+
+def reading(*choices: Any) -> Answer:
+    """What is read of a completion with these choices, whose message is a label where they say nothing else."""
+    body = {"choices": [{"message": {"content": "Number"}, **choice} for choice in choices]}
+    return read_completion(json.dumps(body).encode())
+
+
+@each("message", [CALL, USED])
+def test_what_is_said_beside_a_tool_call_is_no_answer(message: Any) -> None:
+    assert reading({"message": message, "finish_reason": "tool_calls"}).text == "Number"
 
 
 def test_a_log_probability_above_0_is_0() -> None:
-    place = {"token": "Num", "logprob": 1000, "top_logprobs": [{"token": "Num", "logprob": 1000}]}
-    assert choosing(logprobs={"content": [place]}).logprobs == [("Num", [("Num", 0.0)])]
+    assert reading({"logprobs": {"content": [SURE]}}).logprobs == [("Num", [("Num", 0.0)])]
 
 
-@each(
-    "ending, truncated",
-    [
-        *((ending, True) for ending in ("length", "model_length", "max_tokens", "MAX_TOKENS")),
-        *((ending, False) for ending in ("stop", "eos", None, ["stop"])),
-    ],
-)
-def test_an_answer_that_was_cut_is_known_by_any_server_s_word_for_it(ending: Any, truncated: bool) -> None:
-    assert choosing(finish_reason=ending).truncated == truncated
-
-
-@each("ending", ["abort", "insufficient_system_resource"])
-def test_an_answer_that_the_server_broke_off_is_asked_for_again(ending: str) -> None:
-    with pytest.raises(TransientError, match=rf"broke the answer off \({ending}\)"):
-        choosing(finish_reason=ending)
+@each("ending", ["length", "model_length", "max_tokens", "MAX_TOKENS", "stop", "eos", None, ["stop"]])
+def test_an_answer_that_was_cut_is_known_by_any_server_s_word_for_it(ending: Any) -> None:
+    assert reading({"finish_reason": ending}).truncated == (ending not in ("stop", "eos", None, ["stop"]))
 
 
 def test_of_several_choices_the_first_by_its_number_is_read() -> None:
-    assert choosing({"index": 0, "message": {"content": "Person"}}, index=1).text == "Person"
-    assert choosing({"message": {"content": "Person"}}).text == "Number"
+    person = {"message": {"content": "Person"}}
+    assert reading({"index": 1}, {"index": 0, **person}).text == "Person"
+    assert reading({}, person).text == "Number"
+
+
+@each(
+    "choice, said",
+    [
+        ({"message": {"content": [{"type": "text"}]}}, "an empty answer"),
+        *(({"message": {"content": content}}, "no chat completion") for content in (5, [5], {"text": "x"})),
+        *(({"finish_reason": ending}, rf"\({ending}\)") for ending in ("abort", "insufficient_system_resource")),
+    ],
+)
+def test_an_answer_of_no_known_shape_or_broken_off_is_asked_for_again(choice: Any, said: str) -> None:
+    with pytest.raises(TransientError, match=said):
+        reading(choice)
+
+
+@each(
+    "body, status",
+    [
+        ({"error": {"code": 429, "message": "no"}}, 429),
+        ({"error": {"code": "502", "message": "no"}}, 502),
+        ({"error": {"code": "unknown", "message": "no"}}, 500),
+        ({"choices": [{"message": {"content": "Number"}, **FLAGGED}]}, 403),
+    ],
+)
+def test_the_error_in_an_answer_is_no_answer_and_decides_whether_it_passes(body: Any, status: int) -> None:
+    with pytest.raises(ErrorInAnswerError) as caught:
+        read_completion(json.dumps(body).encode())
+    assert caught.value.status == status

@@ -25,40 +25,34 @@ from tests.models.conftest import model_at
 from tests.sweeps import each
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.fake_server import FakeServer
 
 LATENCY = 0.05
 
 
-def rounds(limit: Any, n: int, refused: Any, first: int = 0) -> int:
-    """So many rounds in which `refused(in flight, number in the round)` says what the server does with each."""
-    refusals = 0
-    for turn in range(first, first + n):
-        sent_at, now, places = turn + 0.1, turn + 0.5, limit.places
-        for number in range(places):
-            if refused(places, number):
-                refusals += 1
-                limit.count(sent_at, now, is_refused=True)
-            else:
-                limit.count(sent_at, now)
-    return refusals
+def rounds(limit: ConcurrencyLimit, n: int, refuses: Callable[[int], bool]) -> float:
+    """The mean limit over so many rounds, in which the server refuses some by their number in the round."""
+    total = 0
+    for turn in range(n):
+        for number in range(limit.places):
+            limit.count(turn + 0.1, turn + 0.5, is_refused=refuses(number))
+        total += limit.places
+    return total / n
 
 
 @each("capacity", [1, 4, 13, 32])
 def test_the_limit_comes_to_what_the_server_takes(capacity: int) -> None:
     limit = ConcurrencyLimit(32)
-    rounds(limit, 12, lambda places, number: number >= capacity)
+    rounds(limit, 12, lambda number: number >= capacity)
     assert max(1, capacity - 3) <= limit.places <= capacity + 3
 
 
 def test_refusals_that_do_not_grow_with_the_load_leave_the_limit_high() -> None:
     draw = random.Random(1)
-    limit, total = ConcurrencyLimit(64), 0
-    for turn in range(400):
-        for _ in range(limit.places):
-            limit.count(turn + 0.1, turn + 0.5, is_refused=draw.random() < 0.04)
-        total += limit.places
-    assert total / 400 > 50  # a cut of 30 % for each burst kept about 5
+    # a cut of 30 % for each burst kept about 5
+    assert rounds(ConcurrencyLimit(64), 400, lambda _: draw.random() < 0.04) > 50
 
 
 class SimulatedServer:

@@ -1,7 +1,6 @@
 """A language model small enough to be trained while one waits, which answers with a label: what real servers serve.
 
-    python tests/servers/label_lm.py FOLDER        # safetensors and tokenizer, as `transformers serve` reads them
-    python tests/servers/gguf_file.py FOLDER FILE  # the same as GGUF, as llama.cpp reads it
+    python tests/servers/label_lm.py FOLDER  # safetensors and tokenizer, as `transformers serve` reads them
 
 It has learnt that a conversation is answered by one of two labels, bare or in JSON, and then ends, whatever stands in
 the prompt, and a little of which one is right; so it answers in words, which random weights never do, and is wrong and
