@@ -16,6 +16,5 @@ it was answered; and the last request whole. GET /control/batches returns the ba
 from tests.fake_server._fake_server import FakeServer
 from tests.fake_server._options import FAULTS, FakeServerOptions
 from tests.fake_server._providers import PROVIDERS
-from tests.fake_server._shapes import REFUSALS, SHAPES
 
-__all__ = ["FAULTS", "PROVIDERS", "REFUSALS", "SHAPES", "FakeServer", "FakeServerOptions"]
+__all__ = ["FAULTS", "PROVIDERS", "FakeServer", "FakeServerOptions"]

@@ -107,10 +107,6 @@ class FakeServer:
             raise ValueError(message) from None
         return counts
 
-    def options(self) -> FakeServerOptions:
-        """The options that hold now."""
-        return FakeServerOptions(**self._call("/control")["options"])
-
     def requests(self) -> list[dict[str, Any]]:
         """Each different request: `sha256` of its canonical JSON, its `count`, and how often it was `answered`."""
         log: list[dict[str, Any]] = self._call("/control/log")["log"]

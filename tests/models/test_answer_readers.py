@@ -158,7 +158,9 @@ def test_every_form_that_is_named_makes_a_reader() -> None:
 SPECS = ["label", "json:team", "json:a.team", "xml:team", r"regex:team=(\w+)", "regex:^.*$", "last-line"]
 FORMS = ['{"team": "', '"}', '{"a": ', "<team>", "</team>", "<think>", "</think>", "[THINK]", "<|channel|>", "team="]
 SIGNS = ["{", "}", "[", "]", "\n", "```json\n", "```", " ", "\\", "\ud800", "9" * 5000, "NaN", "null", "&amp;"]
-PIECES = st.lists(st.sampled_from(["billing", "sales", *FORMS, *SIGNS])).map("".join)
+SIGNS += ['"', "**", "\u0301", "ı", "ſ", "İ", "\x00", "-", "1"]
+WORDS = ["billing", "sales", "human_being", "r&d", "Answer:", "the", "is", "not", "n't", "no", "not a"]
+PIECES = st.lists(st.sampled_from([*WORDS, *FORMS, *SIGNS])).map("".join)
 NOISE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="{}<>[]`\\"), max_size=40)
 
 

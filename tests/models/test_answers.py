@@ -163,16 +163,6 @@ def test_two_labels_are_no_answer(order: Any, before: Any, between: Any, after: 
     assert read_answer(" ".join([*before, order[0], *between, order[1], *after]), TREC) == len(TREC)
 
 
-SIGNS = ["```", '"', "}", "[", "]", "\n", " ", "**", "\\", "\ud800", "\u0301", "ı", "ſ", "İ", "\x00", "-", "1"]
-WORDS = ["<think>", "</think>", "json", '{"label":', "Answer:", "the", "is", "not", "n't", "no", "not a"]
-PIECES = st.lists(st.sampled_from([*TREC, *NUMBERS, *CODE, *WORDS, *SIGNS])).map("".join)
-
-
-@given(st.one_of(st.text(st.characters()), PIECES), LABEL_LISTS)
-def test_any_text_is_read_without_an_error(text: Any, labels: Any) -> None:
-    assert 0 <= read_answer(text, labels) <= len(labels)
-
-
 ODD_LABELS = st.one_of(st.text(min_size=1), st.text(string.punctuation + " aA", min_size=1))
 
 

@@ -19,6 +19,7 @@ from psopt.models.chat.batches import BatchRunner, BatchService
 from psopt.search_spaces import Prompt
 
 from tests.models.conftest import model_at
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -134,16 +135,16 @@ def test_what_a_batch_leaves_is_asked_again_and_nothing_twice(place: Place, expe
     assert place.files() == []
 
 
-def test_a_batch_that_the_server_refuses_ends_the_run(place: Place) -> None:
-    place.server.change(batch_endings="tokens,failed")
-    with pytest.raises(ModelError, match=r"did not take batch_\d+ for openai/test: Billing hard limit"):
-        place.predict()
-    assert place.files() == []
-
-
-def test_a_file_that_the_server_refuses_ends_the_run(place: Place) -> None:
-    place.server.change(batch_most_bytes=100)
-    with pytest.raises(ModelError, match="answered HTTP 400 for openai/test: The file has no purpose 'batch', or is"):
+@each(
+    "refusing, said",
+    [
+        ({"batch_endings": "tokens,failed"}, r"did not take batch_\d+ for openai/test: Billing hard limit"),
+        ({"batch_most_bytes": 100}, "answered HTTP 400 for openai/test: The file has no purpose 'batch', or is"),
+    ],
+)
+def test_a_batch_or_a_file_that_the_server_refuses_ends_the_run(place: Place, refusing: Any, said: str) -> None:
+    place.server.change(**refusing)
+    with pytest.raises(ModelError, match=said):
         place.predict()
     assert place.files() == []
 

@@ -12,7 +12,6 @@ from psopt.models import AnswerCache
 from psopt.models.chat import LMConfig, chat_model
 from psopt.search_spaces import Prompt
 
-from tests.real_models import smollm2_file
 from tests.servers.serving import NotInstalledError, Server, serve_llama_cpp
 
 if TYPE_CHECKING:
@@ -25,10 +24,9 @@ TEXTS = ["How many people live in Chile ?", "Where is the Keck telescope ?", "Wh
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    file = smollm2_file()
+def server(smollm2: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     try:
-        with serve_llama_cpp(file, tmp_path_factory.mktemp("served") / "llama.cpp.log") as server:
+        with serve_llama_cpp(smollm2, tmp_path_factory.mktemp("served") / "llama.cpp.log") as server:
             yield server
     except NotInstalledError as error:
         pytest.skip(str(error))

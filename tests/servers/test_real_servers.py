@@ -6,7 +6,6 @@ Behind llama.cpp's is SmolLM2, behind the others `label_lm`'s model, which is tr
 from __future__ import annotations
 
 import json
-import subprocess
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -16,12 +15,12 @@ pytest.importorskip("torch", reason="psopt[local] is not installed")
 
 from tests import commands
 from tests.fake_server import FakeServer
-from tests.real_models import smollm2_file
 from tests.servers import serving
 from tests.servers.label_lm import DESCRIPTION, LABELS, NOUN, make_label_lm, question
 from tests.servers.serving import KEY, NotInstalledError, Server
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -56,7 +55,7 @@ def server(request: pytest.FixtureRequest, folder: Path) -> Iterator[Server]:
                 case "transformers serve":
                     yield request.getfixturevalue("transformers")
                 case "llama.cpp":
-                    yield enter(serving.serve_llama_cpp(smollm2_file(), log))
+                    yield enter(serving.serve_llama_cpp(request.getfixturevalue("smollm2"), log))
                 case "LiteLLM before transformers":
                     yield enter(serving.serve_litellm(request.getfixturevalue("transformers"), log))
                 case _:
