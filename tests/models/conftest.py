@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from psopt.models import AnswerCache
 from psopt.models.chat import Budget, LMConfig, chat_model
+from psopt.search_spaces import Prompt
 
 from tests.fake_server import FakeServerOptions
 from tests.fake_server._options import FIXED_AT_START
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.fake_server import FakeServer
 
+LABELS = ("Entity", "Person", "Number")
+PROMPTS = [Prompt(description, LABELS, "question") for description in ("Sort it.", "Say the class.")]
+TEXTS = [f"What is thing {i} ?" for i in range(30)]
 KEY = "sk-very-secret-0123456789"
 AS_NEW = {
     option.name: option.default for option in dataclasses.fields(FakeServerOptions) if option.name not in FIXED_AT_START
@@ -36,6 +41,17 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """A key, and hardly a wait before what failed is tried again."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setattr("psopt.models.chat._request_scheduler._FIRST_WAIT", 0.01)
+
+
+@pytest.fixture
+def priced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], None]:
+    """Give the server's model a price, ``in = 1.0, out = 2.0``."""
+
+    def price(line: str) -> None:
+        (tmp_path / "prices.toml").write_text(f'"openai/test" = {{ {line} }}')
+        monkeypatch.setenv("PSOPT_PRICES", str(tmp_path / "prices.toml"))
+
+    return price
 
 
 def model_at(

@@ -10,9 +10,8 @@ from psopt.errors import ModelError
 from psopt.models.chat import Answer, TransientError
 from psopt.models.chat._completion import ErrorInAnswerError, read_completion
 from psopt.models.chat._refusals import Refusal
-from psopt.search_spaces import Prompt
 
-from tests.models.conftest import model_at
+from tests.models.conftest import PROMPTS, TEXTS, model_at
 from tests.sweeps import each
 
 if TYPE_CHECKING:
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
 
     from tests.fake_server import FakeServer
 
-LABELS = ("Entity", "Person", "Number")
-TEXTS = [f"What is thing {i} ?" for i in range(30)]
-PROMPTS = [Prompt(description, LABELS, "question") for description in ("Sort it.", "Say the class.")]
 READ = ("parts", "thinking-parts", "reasoning", "reasoning-field", "all-reasoning", "think", "fenced")
 pytestmark = pytest.mark.usefixtures("quick")
 

@@ -16,20 +16,17 @@ from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, Mo
 from psopt.models import AnswerCache
 from psopt.models.chat import Budget, LMConfig, chat_model, price_of
 from psopt.models.chat.batches import BatchRunner, BatchService
-from psopt.search_spaces import Prompt
 
-from tests.models.conftest import model_at
+from tests.models.conftest import LABELS, PROMPTS, TEXTS, model_at
 from tests.sweeps import each
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.fake_server import FakeServer
 
-LABELS = ("Entity", "Person", "Number")
-TEXTS = [f"What is thing {i} ?" for i in range(30)]
 MORE_TEXTS = [f"What is item {i} ?" for i in range(30)]
-PROMPTS = [Prompt(description, LABELS, "question") for description in ("Sort it.", "Say the class.")]
 N = len(TEXTS) * len(PROMPTS)
 N_IN_BATCH = N - 1  # one is asked alone, to see what the server takes; it names a label, which is enough
 NEVER = 1e6  # ms
@@ -271,10 +268,8 @@ def test_texts_refused_for_good_are_answers_and_too_many_end_the_grid(place: Pla
     assert len(place.opened()) > n_opened
 
 
-def test_the_price_is_half_and_limits_hold(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    prices = place.folder / "prices.toml"
-    prices.write_text('"openai/test" = { in = 1.0, out = 2.0 }')
-    monkeypatch.setenv("PSOPT_PRICES", str(prices))
+def test_the_price_is_half_and_limits_hold(place: Place, priced: Callable[[str], None]) -> None:
+    priced("in = 1.0, out = 2.0")
     price = price_of("openai/test")
     assert price
     model = place.model()

@@ -9,20 +9,17 @@ import numpy as np
 import pytest
 from psopt.errors import AnswersMissingError, BudgetReachedError, ModelError
 from psopt.models.chat import Budget
-from psopt.search_spaces import Prompt
 
 from tests.fake_server import FAULTS
-from tests.models.conftest import KEY, model_at
+from tests.models.conftest import KEY, LABELS, PROMPTS, TEXTS, model_at
 from tests.sweeps import each
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.fake_server import FakeServer
 
-LABELS = ("Entity", "Person", "Number")
-TEXTS = [f"What is thing {i} ?" for i in range(30)]
-PROMPTS = [Prompt(description, LABELS, "question") for description in ("Sort it.", "Say the class.", "Classify it.")]
 pytestmark = pytest.mark.usefixtures("quick")
 
 
@@ -30,12 +27,12 @@ def test_answers_are_those_of_the_server_and_are_asked_once(server: FakeServer, 
     model = model_at(server, tmp_path)
     first = model.predict(PROMPTS, TEXTS)
     again = model_at(server, tmp_path).predict(PROMPTS, TEXTS)
-    assert server.counts()["requests"] == model.engine.budget.usage.made == 90
-    assert first.shape == (30, 3)
+    assert server.counts()["requests"] == model.engine.budget.usage.made == 60
+    assert first.shape == (30, 2)
     assert len(np.unique(first)) == 3
     assert (first == again).all()
     predictions = model.predict(PROMPTS[:1], ["What is it ?"] * 20)
-    assert server.counts()["requests"] == 91
+    assert server.counts()["requests"] == 61
     assert len(set(predictions[:, 0])) == 1
     assert model.engine.budget.usage.cached == 19
 
@@ -96,7 +93,7 @@ def test_what_a_server_does_not_know_is_left_out_and_remembered(
     folder = tmp_path / str(concurrency)
     found = model_at(server, folder, concurrency=concurrency).predict(PROMPTS[:1], TEXTS)
     n_first = server.counts()["requests"]
-    model_at(server, folder, concurrency=concurrency).predict(PROMPTS[1:2], TEXTS)
+    model_at(server, folder, concurrency=concurrency).predict(PROMPTS[1:], TEXTS)
     assert found.max() < len(LABELS)
     assert n_first == len(TEXTS) + 5  # json_schema and json_object are two
     assert server.counts()["requests"] - n_first == len(TEXTS)
@@ -105,7 +102,7 @@ def test_what_a_server_does_not_know_is_left_out_and_remembered(
 def test_probabilities_are_read_from_the_likeliest_tokens(server: FakeServer) -> None:
     model = model_at(server, logprobs=True)
     found = model.predict_proba(PROMPTS, TEXTS)
-    assert found.shape == (30, 3, 4)
+    assert found.shape == (30, 2, 4)
     np.testing.assert_allclose(found.sum(axis=2), 1.0)
     np.testing.assert_allclose(found.max(axis=2), 0.7)
     assert (found.argmax(axis=2) == model.predict(PROMPTS, TEXTS)).all()
@@ -121,35 +118,28 @@ def test_too_many_requests_make_the_engine_ask_more_slowly(server: FakeServer) -
 
 @each("limit", [{"max_calls": 20}, {"max_tokens": 1_500}, {"max_cost": 0.005}])
 def test_no_limit_is_ever_passed(
-    limit: dict[str, Any], server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    limit: dict[str, Any], server: FakeServer, tmp_path: Path, priced: Callable[[str], None]
 ) -> None:
-    prices = tmp_path / "prices.toml"
-    prices.write_text('"openai/test" = { in = 1.0, out = 10.0 }')
-    monkeypatch.setenv("PSOPT_PRICES", str(prices))
+    priced("in = 1.0, out = 10.0")
     server.reset()
     budget = Budget(**limit)
     folder = tmp_path / next(iter(limit))
     with pytest.raises(BudgetReachedError, match="is reached"):
         model_at(server, folder, budget, concurrency=8).predict(PROMPTS, TEXTS)
     n_asked = server.counts()["requests"]
-    assert 0 < n_asked < 90
-    assert budget.usage.made == n_asked <= (budget.max_calls or 90)
+    assert 0 < n_asked < 60
+    assert budget.usage.made == n_asked <= (budget.max_calls or 60)
     assert budget.usage.tokens <= (budget.max_tokens or 10**9)
     assert budget.usage.cost <= (budget.max_cost or 1.0)
     model_at(server, folder).predict(PROMPTS, TEXTS)
-    assert server.counts()["requests"] == 90
+    assert server.counts()["requests"] == 60
 
 
 @each("limit", [{"max_tokens": 6_000}, {"max_cost": 0.03}])
 def test_limits_hold_where_a_server_counts_no_tokens_and_that_is_said_once(
-    limit: dict[str, Any],
-    server: FakeServer,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    limit: dict[str, Any], server: FakeServer, priced: Callable[[str], None], caplog: pytest.LogCaptureFixture
 ) -> None:
-    (tmp_path / "prices.toml").write_text('"openai/test" = { in = 1.0, out = 10.0 }')
-    monkeypatch.setenv("PSOPT_PRICES", str(tmp_path / "prices.toml"))
+    priced("in = 1.0, out = 10.0")
     server.change(shape="uncounted")
     server.reset()
     caplog.clear()

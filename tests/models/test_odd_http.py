@@ -9,18 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.errors import ModelError
-from psopt.search_spaces import Prompt
 
-from tests.models.conftest import KEY, model_at
+from tests.models.conftest import KEY, PROMPTS, TEXTS, model_at
 from tests.sweeps import each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-LABELS = ("Entity", "Person", "Number")
-PROMPT = Prompt("Sort it.", LABELS, "question")
-TEXTS = ["What is this ?", "What is that ?"]
 pytestmark = pytest.mark.usefixtures("quick")
 HEADER = "gate-a1B2c3D4e5F6g7H8"
 ESCAPES = "\x1b]0;owned\x07 \x1b[31mred \x9b31m\u202e"
@@ -80,7 +76,7 @@ def answers_to(server: Any, reply: bytes, folder: Path | None = None, **options:
     server.reply, server.n_requests = reply, 0
     model = model_at(server, folder, **{"retries": 2, "timeout": 5.0, **options})
     model.few_may_fail = True
-    return model.predict([PROMPT], TEXTS).tolist()
+    return model.predict(PROMPTS[:1], TEXTS[:2]).tolist()
 
 
 @each("what", ODD)

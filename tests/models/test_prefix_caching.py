@@ -14,9 +14,10 @@ from psopt.models.chat import LMConfig
 from psopt.search_spaces import Prompt
 
 from tests.fake_server._answering import digest
-from tests.models.conftest import model_at
+from tests.models.conftest import LABELS, PROMPTS, TEXTS, model_at
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from psopt.tasks import Task
@@ -24,33 +25,28 @@ if TYPE_CHECKING:
     from tests.fake_server import FakeServer
 
 pytestmark = pytest.mark.usefixtures("quick")
-LABELS = ("Entity", "Person", "Number")
-TEXTS = [f"What is thing {i} ?" for i in range(40)]
 LONG = "Sort the question by what it asks for, and by nothing else that it may hold. " * 10
 CONCURRENCY = 4
 
 
 def test_requests_go_out_prompt_by_prompt_with_the_text_last(server: FakeServer) -> None:
     server.change(delay_ms=2.0)
-    prompts = [Prompt(description, LABELS, "question") for description in ("Sort it.", "Say it.", "Name it.")]
     model = model_at(server, concurrency=CONCURRENCY)
-    queries = model.queries(prompts, TEXTS)
-    model.predict(prompts, TEXTS)
+    queries = model.queries(PROMPTS, TEXTS)
+    model.predict(PROMPTS, TEXTS)
     arrived = [request["sha256"] for request in server.requests()]
     places = {digest(model.engine.client.request(query)): place for place, query in enumerate(queries)}
     late = [abs(places[name] - place) for place, name in enumerate(arrived)]
     assert len(late) == len(queries)
     assert max(late) <= CONCURRENCY
-    asked = zip(queries, TEXTS * len(prompts), strict=True)
+    asked = zip(queries, TEXTS * len(PROMPTS), strict=True)
     assert all(query.messages[-1]["content"].endswith(f"{text}\nLabel:") for query, text in asked)
 
 
 def test_cached_input_is_counted_and_costs_what_the_table_says(
-    server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: FakeServer, priced: Callable[[str], None]
 ) -> None:
-    prices = tmp_path / "prices.toml"
-    prices.write_text('"openai/test" = { in = 1.0, cached = 0.1, out = 2.0 }')
-    monkeypatch.setenv("PSOPT_PRICES", str(prices))
+    priced("in = 1.0, cached = 0.1, out = 2.0")
     server.change(cached_from=128)
     model, prompts = model_at(server), [Prompt(LONG, LABELS, "question")]
     model.predict(prompts, TEXTS)

@@ -14,10 +14,10 @@ from psopt.errors import ModelError
 from psopt.models import AnswerCache
 from psopt.models.chat import LMConfig, TransientError, chat_model
 from psopt.models.chat._openai_client import OpenAIClient
-from psopt.search_spaces import Example, Prompt
+from psopt.search_spaces import Example
 
 from tests.fake_server import PROVIDERS
-from tests.models.conftest import model_at
+from tests.models.conftest import LABELS, PROMPTS, TEXTS, model_at
 from tests.sweeps import each
 
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
     from tests.fake_server import FakeServer
 
-LABELS = ("Entity", "Person", "Number")
-TEXTS = [f"What is thing {i} ?" for i in range(60)]
-PROMPTS = [Prompt(description, LABELS, "question") for description in ("Sort it.", "Say the class.")]
 pytestmark = pytest.mark.usefixtures("quick")
 
 

@@ -18,10 +18,9 @@ from psopt.errors import BudgetReachedError, ModelError
 from psopt.models.chat import Budget
 from psopt.models.chat._refusals import retry_after
 from psopt.models.chat._request_scheduler import ConcurrencyLimit, RequestScheduler, TimeoutPolicy
-from psopt.search_spaces import Prompt
 from psopt.settings import LMConfig
 
-from tests.models.conftest import model_at
+from tests.models.conftest import PROMPTS, TEXTS, model_at
 from tests.sweeps import each
 
 if TYPE_CHECKING:
@@ -160,9 +159,6 @@ def test_a_process_that_stood_still_does_not_give_up_what_it_could_not_read() ->
 
 # --- real sockets, short waits -----------------------------------------------------------------------------------
 
-LABELS = ("Entity", "Person", "Number")
-PROMPTS = [Prompt(description, LABELS, "question") for description in ("Sort it.", "Say the class.")]
-TEXTS = [f"What is thing {i} ?" for i in range(40)]
 FAULTS = "429,500,503,half,badjson,empty,null,nochoices,reset"
 
 
