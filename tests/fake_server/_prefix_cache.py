@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_left, insort
 from typing import Any
 
@@ -20,13 +21,8 @@ class PrefixCache:
         text = "\x00".join(str(turn.get("content") or "") for turn in body.get("messages", ()))
         place = bisect_left(self._read, text)
         beside = self._read[max(0, place - 1) : place + 1]
-        common = max((_n_common(text, other) for other in beside), default=0) // _TOKEN
+        shared = [len(os.path.commonprefix([text, other])) for other in beside]  # noqa: RUF071  # letter by letter
+        common = max(shared, default=0) // _TOKEN
         if text not in beside:
             insort(self._read, text)
         return common // _STEP * _STEP if common >= least else 0
-
-
-def _n_common(text: str, other: str) -> int:
-    """How many characters two texts begin with alike."""
-    pairs = enumerate(zip(text, other, strict=False))
-    return next((place for place, (one, two) in pairs if one != two), min(len(text), len(other)))

@@ -64,11 +64,17 @@ class ByLetter:
         return {"pairs": float(len(pairs))}
 
 
-def test_embeddings_of_free_answers_are_kept_where_the_models_answers_are(tmp_path: Path) -> None:
-    model: Any = SimpleNamespace(name="own", predict=lambda *_: None, capabilities=Capabilities(writes=True))
+OWN_MODEL: Any = SimpleNamespace(name="own", predict=lambda *_: None, capabilities=Capabilities(writes=True))
+
+
+def task_of(answers: str) -> Task:
     rows = [{"text": f"text {n}", "answer": f"answer {n}"} for n in range(12)]
-    task = Task.from_records(rows, label_column="answer", answers="free")
-    ModelProvider(tmp_path).answering(model, task)
+    return Task.from_records(rows, label_column="answer", answers=answers)
+
+
+def test_embeddings_of_free_answers_are_kept_where_the_models_answers_are(tmp_path: Path) -> None:
+    task = task_of("free")
+    ModelProvider(tmp_path).answering(OWN_MODEL, task)
     rule: Any = AnswerType.of(task).open
     assert rule.similarity("a dog", "a cat") < 1
     assert list(tmp_path.glob("embeddings-*"))
@@ -251,8 +257,5 @@ def test_functions_that_fail_are_one_line(answers: str, why: str) -> None:
 
 
 def test_models_of_ones_own_are_not_rated_silently() -> None:
-    model: Any = SimpleNamespace(name="own", predict=lambda *_: None, capabilities=Capabilities(writes=True))
-    rows = [{"text": f"text {n}", "answer": f"answer {n}"} for n in range(12)]
-    task = Task.from_records(rows, label_column="answer", answers="free+judge:openai/gpt")
     with pytest.raises(InputError, match="are compared or rated by what is asked beside a chat model"):
-        ModelProvider().answering(model, task)
+        ModelProvider().answering(OWN_MODEL, task_of("free+judge:openai/gpt"))

@@ -51,13 +51,6 @@ class Biased:
         return np.array([[row] * len(prompts) for row in rows])
 
 
-class Reading(Biased):
-    """Reads short texts."""
-
-    def can_read(self, prompt: Prompt, texts: Sequence[str]) -> bool:
-        return all(len(text) < 50 for text in texts)
-
-
 def calibrated(texts: Sequence[str] = TEXTS, *, is_always: bool = False, **biased: Any) -> CalibratedModel:
     model: Any = Biased(**biased)
     return CalibratedModel(model, texts, Budget(), is_always=is_always)

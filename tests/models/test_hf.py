@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import json
+import os
 import shutil
 import sys
 from dataclasses import replace
@@ -139,7 +139,7 @@ def one_by_one(
     def scores_of(text: str, labels: Sequence[str]) -> list[float]:
         strings = [text + space, *(text + space + label.strip() for label in labels)]
         sequences = [tuple(tokenize(string, add_special_tokens=False)["input_ids"]) for string in strings]
-        n_begun = common_length(sequences)  # a space is the label's unless all labels part from it
+        n_begun = len(os.path.commonprefix(sequences))  # noqa: RUF071  # of tokens; a space is the label's unless all labels part from it
         read = [log_likelihoods(network or usual_network(), sequence) for sequence in sequences[1:]]
         return [float(likelihood(steps[n_begun - 1 :])) for steps in read]
 
@@ -154,11 +154,6 @@ def log_likelihoods(network: Any, tokens: tuple[int, ...]) -> Any:
     with torch.inference_mode():
         log_p = network(torch.tensor([tokens])).logits[0].double().log_softmax(-1).numpy()
     return log_p[np.arange(len(tokens) - 1), tokens[1:]]
-
-
-def common_length(sequences: Sequence[Sequence[int]]) -> int:
-    columns = zip(*sequences, strict=False)
-    return len([*itertools.takewhile(lambda tokens: len(set(tokens)) == 1, columns)])
 
 
 def assert_equal(probabilities: np.ndarray, expected: np.ndarray) -> None:
@@ -334,19 +329,12 @@ def test_what_is_in_the_cache_is_not_computed_again(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = HFModel(str(folder), cache=AnswerCache(tmp_path)).predict_proba(PROMPTS, TEXTS)
-    watch_forward(monkeypatch, raising(AssertionError("the network was asked")))
+    watch_forward(monkeypatch, lambda _: pytest.fail("the network was asked"))
     again = HFModel(str(folder), cache=AnswerCache(tmp_path))
     np.testing.assert_array_equal(again.predict_proba(PROMPTS, TEXTS), first)
     np.testing.assert_array_equal(again.predict(PROMPTS[1:], TEXTS[2:]), first[2:, 1:].argmax(axis=2))
-    with pytest.raises(AssertionError, match="was asked"):
+    with pytest.raises(pytest.fail.Exception, match="was asked"):
         again.predict(PROMPTS, ["something new"])
-
-
-def raising(error: Exception) -> Callable[[Any], None]:
-    def fail(_: Any) -> None:
-        raise error
-
-    return fail
 
 
 def test_a_kill_loses_one_batch_at_most(folder: Path, tmp_path: Path) -> None:
@@ -379,10 +367,6 @@ def test_other_weights_other_answers(folder: Path, tmp_path: Path) -> None:
     assert np.abs(after - before).max() > 0.01
 
 
-EXHAUSTED = torch.cuda.OutOfMemoryError("CUDA out of memory")
-BROKEN = RuntimeError("CUDA error: device-side assert\nand much more")
-
-
 def test_an_exhausted_memory_makes_batches_smaller(
     model: HFModel, new_model: HFModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -392,7 +376,7 @@ def test_an_exhausted_memory_makes_batches_smaller(
     def exhaust(ids: Any) -> None:
         sizes.append(ids.numel())
         if ids.numel() > 40:
-            raise EXHAUSTED
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory")
 
     watch_forward(monkeypatch, exhaust)
     np.testing.assert_allclose(new_model.predict_proba(PROMPTS, TEXTS), expected, atol=1e-5)
@@ -429,13 +413,8 @@ def make_it_bring_code(folder: Path) -> None:
     (folder / "own.py").write_text("raise SystemExit('code of the model was run')")
 
 
-def of_kind(kind: str, network: str) -> tuple[Callable[[Path], Any], str]:
-    """A model that is none of language alone, and what is said of it."""
-    said = f"is no causal language model but a {network}: give"
-    return (lambda folder: with_config(folder, model_type=kind, architectures=[network])), said
-
-
 NO_TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
+CLASSIFIER = "LlamaForSequenceClassification"
 FAULTS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "no configuration": (lambda at: without(at, "config.json"), "holds no model: .* has no config.json"),
     "no weights": (
@@ -445,7 +424,10 @@ FAULTS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "weights cut": (cut_weights, "can't be loaded: "),
     "a layer lacks": (lambda at: with_config(at, num_hidden_layers=4), "lacks weights: 9 .*, such as model.layers.3."),
     "no tokenizer": (lambda at: without(at, *NO_TOKENIZER), "the tokenizer of hf/.* can't be loaded: "),
-    "a classifier": of_kind("llama", "LlamaForSequenceClassification"),
+    "a classifier": (
+        lambda at: with_config(at, architectures=[CLASSIFIER]),
+        f"is no causal language model but a {CLASSIFIER}: give",
+    ),
     "unheard of": (
         lambda at: with_config(at, model_type="unheard-of"),
         "that the installed transformers does not know",

@@ -137,9 +137,9 @@ def test_a_rephraser_that_writes_labels_is_refused_in_one_line(asked: Asked) -> 
 
 
 def test_optimize_then_resume_then_classify(asked: Asked) -> None:
-    sizes = ["--trials", "3", "--rounds", "1", "--heldout", "2", "--leave-one-out", "0"]
-    asked.psopt("optimize", *DATA, *asked.model, *sizes, "--out", "run")
-    asked.psopt("resume", "run", "--trials", "4")
+    sizes = "--samples 6 --rephrasings 2 --heldout 1 --leave-one-out 0 --trials 2 --rounds 1"
+    asked.psopt("optimize", "--dataset", "questions.toml", *asked.model, *sizes.split(), "--out", "run")
+    asked.psopt("resume", "run", "--trials", "3")
     run = asked.folder / "run"
     assert json.loads((run / "run.json").read_text())["finish_reason"] == "trials"
     assert json.loads((run / "front.json").read_text())
