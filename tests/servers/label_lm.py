@@ -1,7 +1,5 @@
 """A language model small enough to be trained while one waits, which answers with a label: what real servers serve.
 
-    python tests/servers/label_lm.py FOLDER  # safetensors and tokenizer, as `transformers serve` reads them
-
 It has learnt that a conversation is answered by one of two labels, bare or in JSON, and then ends, whatever stands in
 the prompt, and a little of which one is right; so it answers in words, which random weights never do, and is wrong and
 unsteady all the same.
@@ -10,14 +8,15 @@ unsteady all the same.
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from psopt.rephrasings import rephrase_by_rules
 from psopt.search_spaces import Definition, Example, Prompt, render
 
 from tests.models.tiny_lm import make_network, make_tokenizer
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 DESCRIPTION = "Sort the question by what it asks for."
 LABELS = ("Number", "Person")
@@ -102,7 +101,3 @@ def _prompt(draw: random.Random) -> Prompt:
         ("Questions that begin with “when” ask for a number.",) if draw.random() < 0.3 else (),
         examples if draw.random() < 0.3 else (),
     )
-
-
-if __name__ == "__main__":
-    make_label_lm(Path(sys.argv[1]))

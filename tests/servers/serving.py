@@ -1,4 +1,4 @@
-"""Servers of other people's, started for a test: each is a process on a free port of 127.0.0.1 and ends with its block.
+"""Servers of other people's, started for a test on a free port of 127.0.0.1: each ends with its block.
 
 `scripts/server-packages` installs them into an environment of their own, which PSOPT_TEST_SERVERS names; llama.cpp's
 comes with the extra gguf.
@@ -6,12 +6,10 @@ comes with the extra gguf.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import socket
 import subprocess
-import sys
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
@@ -25,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 KEY = "sk-0123456789abcdef-for-the-proxy"  # LiteLLM refuses to start with a short one
+_SLOTS, _CONTEXT = 2, 2048  # of llama.cpp's server; the tokens of each slot
 _PATIENCE = 180  # seconds until a server must be up: importing torch and litellm on a busy machine
 _DIRECTLY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -53,13 +52,22 @@ def serve_transformers(folder: Path, log: Path) -> Iterator[Server]:
 
 @contextmanager
 def serve_llama_cpp(file: Path, log: Path) -> Iterator[Server]:
-    """llama.cpp's own server, which xllamacpp carries; `python` of this process has it, with the extra gguf."""
-    if importlib.util.find_spec("xllamacpp") is None:
-        raise NotInstalledError("psopt[gguf] is not installed")
-    port = _free_port()
-    command = [sys.executable, str(Path(__file__).with_name("llama_cpp_server.py")), str(file), str(port)]
-    with _running(command, port, "/health", log):
-        yield Server(f"http://127.0.0.1:{port}/v1", file.stem, log)
+    """llama.cpp's own server, which xllamacpp carries, in threads of this process: what `llama-server` is to people."""
+    try:
+        import xllamacpp
+    except ImportError:
+        raise NotInstalledError("psopt[gguf] is not installed") from None
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = str(file)
+    parameters.hostnames = ["127.0.0.1"]
+    parameters.port = 0  # any free one
+    parameters.n_parallel = _SLOTS
+    parameters.n_ctx = _CONTEXT * _SLOTS
+    parameters.cpuparams.n_threads = 1  # threads that wait for each other are slower on a busy machine
+    parameters.verbosity = -1
+    server = xllamacpp.Server(parameters)
+    yield Server(f"{server.listening_address}/v1", file.stem, log)
+    del server  # it ends with the last reference to it
 
 
 @contextmanager
