@@ -11,7 +11,7 @@ from psopt.models.chat import Answer, TransientError
 from psopt.models.chat._completion import ErrorInAnswerError, read_completion
 from psopt.models.chat._refusals import Refusal
 
-from tests.models.conftest import PROMPTS, TEXTS, model_at
+from tests.models.conftest import LABELS, PROMPTS, TEXTS, model_at
 from tests.sweeps import each
 
 if TYPE_CHECKING:
@@ -105,6 +105,8 @@ def test_an_empty_answer_is_asked_for_once_more_and_one_lost_to_thinking_is_not(
     model = model_at(server)
     assert [answer.text for answer in model.engine.answers(queries)] == [None] * 5
     assert server.counts()["requests"] == 5 + 10
+    model.few_may_fail = True
+    assert (model.predict(PROMPTS[:1], TEXTS[:5]) == len(LABELS)).all()
 
 
 def test_a_model_that_only_reasons_is_told_from_one_that_names_no_label(server: FakeServer) -> None:

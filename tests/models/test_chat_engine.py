@@ -64,13 +64,6 @@ def test_a_server_that_always_fails_fails_the_call_and_keeps_what_was_answered(s
     assert server.counts()["answered_twice"] == 0
 
 
-def test_an_answer_that_stays_empty_is_no_label(server: FakeServer) -> None:
-    server.change(answer="fixed:")
-    model = model_at(server)
-    model.few_may_fail = True
-    assert model.predict(PROMPTS[:1], TEXTS[:2]).tolist() == [[3], [3]]
-
-
 @each("options, said", [({"key": "sk-other"}, "HTTP 401"), ({"faults": "quota", "fault_rate": 1.0}, "quota")])
 def test_a_wrong_key_or_a_used_up_quota_stops_at_once_and_no_key_is_repeated(
     options: dict[str, Any], said: str, server: FakeServer
