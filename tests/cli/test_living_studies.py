@@ -130,7 +130,7 @@ def test_a_run_whose_batch_is_open_is_resumed_by_its_id(tmp_path: Path, monkeypa
         assert "batches: 1 open, 0 done" in said
         assert "psopt resume run" in said
         said = psopt(folder, "resume", "run", OPENAI_API_KEY="sk-another", code=2).stderr
-        cure = "it was opened with another key: set that one; or go on call by call (psopt resume RUN --no-batch)"
+        cure = "or opened with another key: set that one; or go on call by call (psopt resume RUN --no-batch)"
         assert cure in said
         assert "Traceback" not in said
         server.change(batch_ms=5.0)
