@@ -9,8 +9,6 @@ from psopt.search_spaces._edits import (
     Provenance,
     allowed_edits,
     apply_edits,
-)
-from psopt.search_spaces._parameters import (
     chosen_edits,
     first_parameters,
     parameter_names,

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import reprlib
+from dataclasses import dataclass
 from functools import partial
+from importlib import resources
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError, InputError, UnknownNameError, nearest
-from psopt.tasks._columns import listed
-from psopt.tasks._data import Builtin, RemoteFile, Sample
+from psopt.tasks._cells import listed
 from psopt.tasks._files import read_filled, read_rows
-from psopt.tasks._formats import Record, in_words, wide_fields
-from psopt.tasks._row import Row
+from psopt.tasks._formats import in_words, wide_fields
+from psopt.tasks._row import Record, Row, Sample
 from psopt.tasks._samples import samples_of
-from psopt.tasks._strata import draw_balanced
+from psopt.tasks._splits import draw_balanced
 from psopt.text import read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from psopt.tasks._data import Labels, TrainTest
+    TrainTest = tuple[tuple[Sample, ...], tuple[Sample, ...]]
+    Labels = Mapping[str, str]  # from what a file calls a label to the task's name of it
 
     ReadFile = Callable[[Path, str, Labels], tuple[Sample, ...]]
 
@@ -30,6 +33,62 @@ SIZE = 2000  # samples that are drawn from a large file, as in E25, the paper be
 PAIR_FIELDS = ("premise", "hypothesis")
 PAIR_LAYOUT = "Premise: {premise} Hypothesis: {hypothesis}"
 TEXTS, DOMAINS, AREAS = "X.txt", "YL1.txt", "YL2.txt"  # of WoS-46985
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """A published file, known by its digest."""
+
+    name: str
+    url: str
+    sha256: str
+    n_bytes: int
+    # For an archive (zip, tar): the paths in it of the files that are needed. Empty if the file itself is needed.
+    members: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()  # paths in the archive of files that are used if they exist
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The names of the files that a reader needs."""
+        return tuple(PurePosixPath(member).name for member in self.members) or (self.name,)
+
+
+@dataclass(frozen=True, slots=True)
+class Builtin:
+    """A built-in data set."""
+
+    name: str
+    description: str
+    # What is published: the files that must be available, or the one archive that holds them
+    files: tuple[RemoteFile, ...]
+    package: str  # the package that holds ``task.toml`` and the sample written for this project
+    codes: tuple[str, ...]  # what the files call the labels of ``task.toml``, in the same order
+    read: Callable[[Path, Labels], TrainTest]  # returns (train, test) from the files in it; val is drawn from train
+    read_bundled: Callable[[Path, Labels], TrainTest]  # returns (train, test) of that sample
+    page: str  # where a person finds the files
+    fields: tuple[str, ...] = ("text",)  # the fields of a sample that a prompt may name
+    layout: str = ""  # how several fields, each in braces, make up a text
+
+    @property
+    def archive(self) -> RemoteFile | None:
+        """The archive that holds the files, or None where they are published one by one."""
+        return next((file for file in self.files if file.members), None)
+
+    @property
+    def bundled_folder(self) -> Path:
+        """The folder of `package`."""
+        return Path(str(resources.files(self.package)))
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The names of the files that the reader needs."""
+        return tuple(itertools.chain.from_iterable(file.needed for file in self.files))
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """Where in a folder the files may be: directly, or in the subfolder that an unpacked archive makes."""
+        members = itertools.chain.from_iterable(file.members for file in self.files)
+        return tuple(dict.fromkeys([".", *(str(PurePosixPath(member).parent) for member in members)]))
 
 
 def read_both(read_file: ReadFile, train: str, test: str, folder: Path, labels: Labels) -> TrainTest:

@@ -23,7 +23,8 @@ from psopt.tasks._hub import HubName, fetch_tables, is_hub_name, is_offline
 from psopt.text import read_bytes
 
 if TYPE_CHECKING:
-    from psopt.tasks._data import Builtin, RemoteFile, Source
+    from psopt.tasks._builtin import Builtin, RemoteFile
+    from psopt.tasks._row import Source
 
 
 # Without a network the bundled sample is used after the first wait, so it is short; the second is for slow origins.

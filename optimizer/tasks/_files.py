@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from psopt.errors import DataError
 from psopt.tasks._formats import delimited_rows, json_rows, parquet_rows
-from psopt.tasks._promptfoo_tests import is_tests, read_tests
+from psopt.tasks._promptfoo import is_tests, read_tests
 from psopt.text import nearest_sibling, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from psopt.tasks._formats import Record
+    from psopt.tasks._row import Record
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".ndjson")
 

@@ -17,7 +17,7 @@ from psopt.text import shortened_list
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from psopt.tasks._data import Sample
+    from psopt.tasks._row import Sample
 
 _SEPARATORS = (";", "|", ",")
 _FEWEST_ON_A_SCALE = 3  # two numbers, such as 0 and 1, are often names

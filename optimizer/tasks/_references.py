@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from psopt.tasks._answer_spec import AnswerSpec
-    from psopt.tasks._formats import Record
+    from psopt.tasks._row import Record
 
 _TEXTS = (str, int, float, Decimal)  # what is a text as it stands
 LONGEST_REFERENCE = 20_000  # characters, as a guard against a wrong column; chosen, not measured

@@ -1,13 +1,63 @@
-"""A sample of several columns: its text, the fields that it was made of, and their phrases."""
+"""A sample: its text, the fields that this was made of, and their phrases; and where samples come from."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.text import field_and_phrase, phrase_of_field, phrases_of, shows, written_phrases
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+
+
+Source = Literal["local", "downloaded", "bundled", "file", "hub", "memory"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One text to classify.
+
+    `label` is None if the data have no labels; `subclass` is a finer label, if the data have one
+    (TREC: ``date`` within ``Number``). `id` is unique within a task and stable from run to run.
+    A `pinned` sample must stay right, whichever prompt replaces another.
+    """
+
+    id: str
+    text: str
+    label: str | None = None
+    subclass: str | None = None
+    pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetInfo:
+    """Where the samples come from; written to run.json as `dataset`.
+
+    `source` is ``local`` (found in PSOPT_DATA_DIR or the user's cache), ``downloaded``, ``bundled`` (psopt's
+    own small sample in place of the real data), ``file`` (given by the user), ``hub`` (Hugging Face) or ``memory``
+    (built in Python).
+    `sha256` is a digest of the samples as used, including labels and splits.
+    """
+
+    name: str
+    source: Source
+    sha256: str
+    note: str = ""  # one plain line for the user, e.g. why the bundled sample replaces the real data
+    test_is_drawn: bool = False  # whether test was drawn at random, since the data mark none
+    revision: str = ""  # for a data set on the hub, the commit
+
+    def noted(self, *notes: str) -> DatasetInfo:
+        """The same with further notes; empty ones are left out."""
+        return replace(self, note="; ".join(filter(None, (self.note, *notes))))
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One row of a table, and where it stands: ``line 7`` of a text, ``row 7`` of a table, ``record 7`` in memory."""
+
+    where: str
+    values: Mapping[str, Any]
 
 
 class Row(str):

@@ -11,17 +11,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.errors import DataError
 from psopt.tasks._answer_spec import LABELS, ORDINAL, AnswerSpec
-from psopt.tasks._cells import OR_SKIP, RowError, check_text, column_names, is_empty, of_each_row, plain_rows, text_of
-from psopt.tasks._columns import ColumnChoice, find_columns, listed, missing_column
-from psopt.tasks._data import Sample
+from psopt.tasks._cells import (
+    OR_SKIP,
+    ColumnChoice,
+    RowError,
+    check_text,
+    column_names,
+    find_columns,
+    is_empty,
+    listed,
+    missing_column,
+    of_each_row,
+    plain_rows,
+    text_of,
+)
 from psopt.tasks._references import read_references
+from psopt.tasks._row import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from psopt.tasks._columns import Columns
-    from psopt.tasks._formats import Record
+    from psopt.tasks._cells import Columns
+    from psopt.tasks._row import Record
 
 # Guards against a wrong column or a broken quote, not measured: no class name is a page.
 LONGEST_LABEL = 200

@@ -12,22 +12,20 @@ from psopt.errors import DataError, InputError
 from psopt.notebooks import card, folded, line, table
 from psopt.tasks._answer_spec import LABEL, AnswerSpec
 from psopt.tasks._builtin import BUILTINS, check_fields
-from psopt.tasks._columns import ColumnChoice, as_names
-from psopt.tasks._data import DatasetInfo
+from psopt.tasks._cells import ColumnChoice, as_names
 from psopt.tasks._files import read_rows
-from psopt.tasks._formats import Record
-from psopt.tasks._frames import is_frame, rows_of_frame
+from psopt.tasks._formats import is_frame, rows_of_frame
 from psopt.tasks._labels import check_classes, check_positions, check_samples, number_of
 from psopt.tasks._read import described_data, read_builtin, read_data, refuse, split_rows
-from psopt.tasks._row import Row
+from psopt.tasks._row import DatasetInfo, Record, Row
 from psopt.tasks._samples import make_samples
-from psopt.tasks._strata import class_sizes, subset
+from psopt.tasks._splits import class_sizes, subset
 from psopt.tasks._taskfile import ReadingOptions, TaskFile, as_in_a_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from psopt.tasks._data import Sample
+    from psopt.tasks._row import Sample
 
 
 _SPLITS = ("train", "val", "test")

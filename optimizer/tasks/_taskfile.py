@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from psopt.errors import DataError, InputError, nearest
 from psopt.tasks._answer_spec import AnswerSpec, check_answers
-from psopt.tasks._columns import ColumnChoice, as_names
+from psopt.tasks._cells import ColumnChoice, as_names
 from psopt.tasks._hub import HubName, is_hub_name
 from psopt.tasks._labels import check_classes
 from psopt.text import read_toml

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError
 from psopt.tasks._builtin import find_builtin
-from psopt.tasks._cells import column_names, of_each_row, plain_rows, text_of
-from psopt.tasks._columns import ColumnChoice, find_columns, listed
+from psopt.tasks._cells import ColumnChoice, column_names, find_columns, listed, of_each_row, plain_rows, text_of
 from psopt.tasks._files import SUFFIXES, read_rows
-from psopt.tasks._formats import Record, json_rows
-from psopt.tasks._row import Row, columns_of_row, inputs_of
+from psopt.tasks._formats import json_rows
+from psopt.tasks._row import Record, Row, columns_of_row, inputs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from psopt import load_task
 from psopt.errors import DataError
-from psopt.tasks._promptfoo_tests import EXPECTED, read_tests
+from psopt.tasks._promptfoo import EXPECTED, read_tests
 
 from tests.sweeps import each
 
