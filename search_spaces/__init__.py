@@ -43,7 +43,6 @@ from psopt.search_spaces._render import (
     render_shown,
     shown_messages,
     with_statements,
-    without_additions,
 )
 from psopt.settings import FAMILIES, KINDS, VIEWS, Family, SearchRestriction, View
 from psopt.templates import Messages

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.notebooks import shortened
 from psopt.search_spaces._prompt_parts import BATCH, Calibration, Definition, Example, in_order
 from psopt.settings import TextKind
+from psopt.text import read_data
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -111,15 +112,8 @@ class Edit:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Edit:
-        """Build an edit from `to_dict`'s data."""
-        origin = {name: _frozen(value) for name, value in data["provenance"].items()}
-        own = {part.name: _frozen(data[part.name]) for part in fields(cls) if part.name in data}
-        return cls(**{**own, "provenance": Provenance(**origin)})
-
-
-def _frozen(value: Any) -> Any:
-    """JSON's lists as tuples."""
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+        """Build an edit from `to_dict`'s data; raises ValueError if they are damaged."""
+        return read_data(cls, data)
 
 
 CALIBRATE = Edit(

@@ -164,11 +164,6 @@ def filled_template(prompt: PromptParts) -> Template:
     return fill_slots(prompt.template, prompt.description, additions_of(prompt))
 
 
-def without_additions(prompt: P) -> P:
-    """Return the prompt without definitions, notes and examples: a template as its author wrote it."""
-    return replace(prompt, definitions=(), notes=(), examples=())
-
-
 def open_messages(prompt: PromptParts) -> Messages:
     """Return a prompt's messages with their fields open, as they were spelled; in psopt's own form ``{text}``."""
     if prompt.template is None:
@@ -186,7 +181,8 @@ def _open(piece: Piece) -> str:
 def shown_messages(prompt: PromptParts, original: PromptParts | None = None) -> list[ShownMessage]:
     """Return messages with open fields, marking lines that the original, by default without additions, lacks."""
     messages = open_messages(prompt)
-    marked = iter(mark_added(_lines(open_messages(original or without_additions(prompt))), _lines(messages)))
+    original = original or replace(prompt, definitions=(), notes=(), examples=())
+    marked = iter(mark_added(_lines(open_messages(original)), _lines(messages)))
     shown = []
     for message in messages:
         lines = tuple(itertools.islice(marked, len(_lines([message]))))

@@ -131,7 +131,12 @@ def _builder_of(datasets: Any, name: HubName, commit: str) -> Any:
     try:
         return datasets.load_dataset_builder(path, name.config, revision=commit)
     except ValueError as error:
-        raise _no_config(datasets, name, path, commit) or error from error
+        configs = datasets.get_dataset_config_names(path, revision=commit)
+        if name.config in configs or (name.config is None and len(configs) < 2):
+            raise  # the configuration is not at fault
+        which = f"no configuration {name.config!r}" if name.config else "several configurations"
+        named = f"name one of {', '.join(configs)}, as hf:{name.repository}:{configs[0]}"
+        raise DataError(f"{name}: has {which}: {named}") from error
 
 
 def _cached(name: HubName) -> Any:
@@ -152,15 +157,6 @@ def _cached(name: HubName) -> Any:
     # The message gives the full commit: the hub does not accept an abbreviated one.
     other = f"the copy in the cache is of another commit: go online, or name {replace(name, revision=newest.hash)}"
     raise DataError(f"{name}: no connection to {_host()}, and {other}")
-
-
-def _no_config(datasets: Any, name: HubName, path: str, commit: str) -> DataError | None:
-    """The error that names the available configurations; None if the configuration is not at fault."""
-    configs = datasets.get_dataset_config_names(path, revision=commit)
-    if name.config in configs or (name.config is None and len(configs) < 2):
-        return None
-    which = f"no configuration {name.config!r}" if name.config else "several configurations"
-    return DataError(f"{name}: has {which}: name one of {', '.join(configs)}, as hf:{name.repository}:{configs[0]}")
 
 
 @contextmanager

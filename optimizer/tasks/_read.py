@@ -299,12 +299,13 @@ def _without_labels(source: str, tables: Mapping[str, Any], choice: ColumnChoice
     label = find_columns(source, names, choice).label
     if label is None:
         return []
-    empty = []
-    for split, table in tables.items():
-        rows = rows_of_frame(source, table.select_columns([label])) if label in table.features else None
-        if all(is_empty(row.values[label]) for row in rows or ()):
-            empty.append(split)
-    return [] if len(empty) == len(tables) else empty
+    of_splits = {split: table.select_columns([label]) for split, table in tables.items() if label in table.features}
+    labelled = [
+        split
+        for split, table in of_splits.items()
+        if not all(is_empty(row.values[label]) for row in rows_of_frame(source, table) or ())
+    ]
+    return [split for split in tables if split not in labelled] if labelled else []
 
 
 def read_builtin(builtin: Builtin, *, seed: int, strict: bool) -> dict[str, Any]:

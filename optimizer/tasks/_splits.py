@@ -14,15 +14,13 @@ from psopt.tasks._labels import words_hint
 from psopt.text import shortened_list
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
     import numpy as np
     from psopt.tasks._row import Sample
+    from psopt.tasks._samples import Placed
 
     Samples = tuple[Sample, ...]
-    from collections.abc import Callable, Set
-
-    from psopt.tasks._samples import Placed
 
 _SEED = 42
 """The seed of the draws that reduce a published data set. They don't depend on a task's seed, so that results are on

@@ -122,10 +122,8 @@ class Statements:
     """A text, sorted by what it says about labels."""
 
     definitions: tuple[tuple[str, str], ...]  # one per label: several in the text are joined by semicolons
-    notes: tuple[str, ...]  # lines with a sentence that names one label
-    # Lines that do neither, and prose that names a label in passing; headings, names of fields and the form of the
-    # answer are left out
-    rest: tuple[str, ...]
+    # Lines with a sentence that names one label; headings, names of fields and the form of the answer are left out
+    notes: tuple[str, ...]
 
 
 def statements(text: str, labels: Sequence[str]) -> Statements:
@@ -133,29 +131,22 @@ def statements(text: str, labels: Sequence[str]) -> Statements:
 
     >>> text = "# Teams\n\n- **sales**: offers\n\nSort mail.\nBills go to billing."
     >>> said = statements(text, ["sales", "billing"])
-    >>> said.definitions, said.notes, said.rest
-    ((('sales', 'offers'),), ('Sort mail. Bills go to billing.',), ('Sort mail. Bills go to billing.',))
+    >>> said.definitions, said.notes
+    ((('sales', 'offers'),), ('Sort mail. Bills go to billing.',))
     """
     definitions: dict[str, list[str]] = {}
     notes = []
-    other_lines = []
-    for line, is_item in dict.fromkeys(_lines(text)):
+    for line in dict.fromkeys(_lines(text)):
         if defined := _definition(line, labels):
             definitions.setdefault(defined[0], []).append(defined[1])
-        elif any(f">{label}<" in line for label in labels):
-            continue  # the form of an answer
-        elif label_mentions(line, labels):
+        elif not any(f">{label}<" in line for label in labels) and label_mentions(line, labels):  # no form of an answer
             notes.append(line)
-            if not is_item:
-                other_lines.append(line)
-        else:
-            other_lines.append(line)
     joined = tuple((label, "; ".join(meanings)) for label, meanings in definitions.items())
-    return Statements(joined, tuple(notes), tuple(other_lines))
+    return Statements(joined, tuple(notes))
 
 
-def _lines(text: str) -> Iterator[tuple[str, bool]]:
-    """The lines with content, and whether they are list items; wrapped paragraphs are joined into one line."""
+def _lines(text: str) -> Iterator[str]:
+    """The lines with content; wrapped paragraphs are joined into one line."""
     for paragraph in re.split(r"\n\s*\n", text):
         joined: list[str] = []
         for line in paragraph.splitlines():
@@ -169,7 +160,7 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
             spoken = _MARKS.sub("", line).strip()
             is_heading = spoken.endswith(":") or line.lstrip().startswith("#") or not _TAG.sub("", spoken).strip()
             if spoken and not (is_heading and len(_TAG.sub("", spoken).split()) <= _HEADING_WORDS):
-                yield spoken, bool(_ITEM.match(line))
+                yield spoken
 
 
 def _definition(line: str, labels: Sequence[str]) -> tuple[str, str] | None:
