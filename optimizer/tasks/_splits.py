@@ -163,12 +163,7 @@ def relabelled(sample: Sample, new: Callable[[str], str]) -> Sample:
 
 
 def make_splits(
-    source: str,
-    placed: Sequence[Placed],
-    separate_test: Sequence[Placed] = (),
-    *,
-    seed: int,
-    by_label: bool = True,
+    source: str, placed: Sequence[Placed], separate_test: Sequence[Placed] = (), *, seed: int, by_label: bool = True
 ) -> Splits:
     """Split samples as the data say, and at random where they don't.
 

@@ -21,10 +21,7 @@ if TYPE_CHECKING:
     from psopt.templates._template import SlotKind
 
 
-_HEADING = re.compile(
-    r"^(?P<level>#{1,6})[ \t]+[^\n#]*[^\n# \t\r][^\n]*\n?(?P<blank>[ \t\r]*\n)?",
-    re.MULTILINE,
-)
+_HEADING = re.compile(r"^(?P<level>#{1,6})[ \t]+[^\n#]*[^\n# \t\r][^\n]*\n?(?P<blank>[ \t\r]*\n)?", re.MULTILINE)
 _TAG_LINE = re.compile(rf"^[ \t]*(?=</?(?P<name>[\w.-]+)){TAG.pattern}", re.MULTILINE)
 _BULLET = re.compile(r"^(?P<bullet>[ \t]*[-*+•][ \t]+)\S", re.MULTILINE)
 _TITLES: dict[SlotKind, str] = {"definitions": "What the labels mean", "notes": "Notes", "examples": "Examples"}

@@ -35,11 +35,7 @@ def task_of(answers: list[Any], spec: str, **options: Any) -> Task:
             ["1250.5", "7", "7", "-3", "12", "1000", "0.1"],
         ),
         # sets come from lists, JSON and separators
-        (
-            "labels",
-            [["b", "a"], [], '["b"]', "['a', 'b']", None],
-            ['["a", "b"]', '["a", "b"]', '["b"]', "[]", "[]"],
-        ),
+        ("labels", [["b", "a"], [], '["b"]', "['a', 'b']", None], ['["a", "b"]', '["a", "b"]', '["b"]', "[]", "[]"]),
         ("labels:;", ["b; a", "a", "", "b;"], ['["a", "b"]', '["a"]', '["b"]', "[]"]),
         # texts may have several references, JSON may be written or an object
         (
@@ -73,15 +69,6 @@ def test_numbers_are_split_and_drawn_as_they_come() -> None:
     assert len(drawn) == 30
     assert task.classes == ()
     assert 60 < sum(int(str(sample.label)) for sample in drawn) / 30 < 240
-
-
-def test_a_task_file_says_what_answers_are(tmp_path: Path) -> None:
-    rows = [{"text": f"bill {n}", "amount": n} for n in range(10)]
-    (tmp_path / "bills.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    told = 'data = "bills.jsonl"\nlabel_column = "amount"\nanswers = "number:0.01"\ndescription = "What is due?"\n'
-    (tmp_path / "bills.toml").write_text(told)
-    task = load_task(tmp_path / "bills.toml")
-    assert (task.answers, task.description) == ("number:0.01", "What is due?")
 
 
 @each(
@@ -210,11 +197,6 @@ def test_a_task_file_says_the_order_and_the_caller_counts_for_more(tmp_path: Pat
 def test_what_makes_no_order_is_refused(records: Any, answers: str | None, order: tuple[str, ...], says: str) -> None:
     with pytest.raises((DataError, InputError), match=says):
         Task.from_records(records, answers=answers, order=order)
-
-
-def test_built_in_data_sets_have_no_order() -> None:
-    with pytest.raises(InputError, match="--answers is for data files"):
-        load_task("trec", answers="ordinal")
 
 
 def test_what_looks_like_other_answers_than_one_label_is_pointed_out() -> None:

@@ -110,17 +110,13 @@ def test_a_file_that_can_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest
     assert "can't be read: Permission denied" in error_of(path)
 
 
-@pytest.mark.parametrize("name", ["terc.csv", "data/trec", "./trec"])
-def test_what_looks_like_a_path_is_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert "no such file" in error_of(name)
-
-
-def test_an_unknown_name_suggests_the_nearest() -> None:
+def test_an_unknown_name_suggests_the_nearest_and_what_looks_like_a_path_is_no_name() -> None:
     message = error_of("terc", UnknownNameError)
     assert "did you mean 'trec'?" in message
     assert ".csv" in message
     assert "known: cb, dbpedia, rte, trec, wos" in error_of("imdb-reviews", UnknownNameError)
+    for name in ("terc.csv", "data/trec", "./trec"):
+        assert "no such file" in error_of(name)
 
 
 def test_a_given_column_must_exist_and_differ(tmp_path: Path) -> None:
@@ -163,6 +159,8 @@ def test_labels_are_required_unless_said(tmp_path: Path) -> None:
         ({"task_file": "t.toml"}, "--task-file"),
         ({"seed": -1}, "seed"),
         ({"skip_empty": True}, "skip-empty is for data files"),
+        ({"answers": "ordinal"}, "--answers is for data files"),
+        ({"pinned_column": "keep"}, "--pinned-column is for data files"),
     ],
 )
 def test_options_without_effect_are_refused(options: dict[str, Any], part: str) -> None:

@@ -101,13 +101,6 @@ def test_the_labelled_pairs_become_test_and_train(published: Path, name: str, in
     assert (status.source, status.files) == ("local", ("train.jsonl", "val.jsonl"))
 
 
-def test_what_test_holds_is_not_learnt_from(published: Path) -> None:
-    files = FILES["cb"]
-    put(published / "cb", files | {"val.jsonl": files["val.jsonl"] + pair(0, "entailment") + "\n"})
-    task = load_task("cb")
-    assert task.test[0].text not in {sample.text for sample in (*task.train, *task.val)}
-
-
 @pytest.mark.parametrize("inner", [".", "dbpedia_csv"])
 def test_dbpedias_files_become_a_task(published: Path, inner: str) -> None:
     put(published / "dbpedia" / inner, FILES["dbpedia"])

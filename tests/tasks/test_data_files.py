@@ -163,14 +163,7 @@ def test_ndjson_items_of_openais_evals_and_a_first_line_of_excel_are_read(tmp_pa
     assert labels_of(loaded(tmp_path / "a.csv", "sep=;\n" + lines(ROWS, ";", "text;label"))) == HALVES
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("1", "1.0"),
-        ("caf\u00e9", "cafe\u0301"),
-        ("spam", "sp\u200bam"),
-    ],
-)
+@pytest.mark.parametrize(("one", "other"), [("1", "1.0"), ("caf\u00e9", "cafe\u0301"), ("spam", "sp\u200bam")])
 def test_labels_that_are_equal_to_the_eye_are_one(one: str, other: str, tmp_path: Path) -> None:
     rows = [*((text, one if label == "spam" else "zero") for text, label in ROWS), ("one more", other)]
     task = loaded(tmp_path / "a.csv", lines(rows, ",", "text,label"))

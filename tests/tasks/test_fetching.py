@@ -292,22 +292,10 @@ def test_a_refusal_says_how_to_do_it_by_hand_and_an_archive_put_there_that_it_is
         load_task("toy")
 
 
-def test_an_archive_that_cant_be_unpacked_though_its_digest_is_right_is_one_line(server: Origin) -> None:
+def test_an_archive_that_cant_be_unpacked_is_one_line_and_an_optional_file_is_unpacked_if_there(server: Origin) -> None:
     for name, data in (("TOY.zip", zipped(INSIDE)[:200]), ("toy.tgz", tarred(INSIDE)[:60])):
         publish_archive(server, name, data)
         with pytest.raises(DataError, match=r"can't be unpacked: .*; delete it and fetch it again"):
             fetch_dataset("toy")
-
-
-def test_an_optional_file_is_unpacked_if_it_is_there(server: Origin) -> None:
     publish_archive(server, "toy.tgz", tarred(INSIDE | {"TOY/extra.txt": b"more"}))
     assert files_in(fetch_dataset("toy")) == PAIRS | {"extra.txt": b"more"}
-
-
-def test_the_built_in_archives_are_known_by_digest() -> None:
-    for name in ("cb", "rte", "dbpedia", "wos"):
-        (file,) = BUILTINS[name].files
-        assert len(bytes.fromhex(file.sha256)) == 32
-        assert file.url.startswith("https://")
-        assert BUILTINS[name].archive is file
-        assert len(BUILTINS[name].folders) == 2

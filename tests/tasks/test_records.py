@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import subprocess
 import sys
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,9 +15,6 @@ from psopt.tasks import Sample, Task
 
 from tests.sweeps import each
 from tests.tasks.loading import samples_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAIRS = [(f"{label} {i}", label) for i in range(5) for label in ("good", "bad")]
 TEXTS = [f"text {i}" for i in range(20)]
@@ -72,13 +68,6 @@ def test_records_that_cannot_be_used_are_told(records: Any, part: str) -> None:
     with pytest.raises(DataError) as caught:
         Task.from_records(records)
     assert part in str(caught.value)
-
-
-def test_from_csv_reads_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "mood.csv"
-    path.write_text("said,kind\n" + "".join(f"{text},{label}\n" for text, label in PAIRS))
-    task = Task.from_csv(path, text_column="said", label_column="kind", seed=0)
-    assert (task.name, len(task.train), len(task.val), len(task.test)) == ("mood", 6, 2, 2)
 
 
 def test_importing_tasks_loads_nothing_heavy() -> None:
@@ -153,45 +142,27 @@ def test_names_that_are_no_texts_are_told(columns: list[Any], options: Any, told
         Task.from_pandas(frame, **options)
 
 
-def dataset_of(texts: list[str], numbers: list[int]) -> Any:
-    """A dataset of classes that are numbers: the library's own where it is installed, else of the same shape."""
-    names = ["good", "bad"]
-    try:
-        datasets = importlib.import_module("datasets")
-    except ImportError:
-        rows = [{"text": text, "label": number} for text, number in zip(texts, numbers, strict=True)]
-        dataset = type("Dataset", (list,), {"__module__": "datasets.arrow_dataset"})(rows)
-        dataset.features = {"text": object(), "label": type("ClassLabel", (), {"names": names})()}
-        return dataset
-    features = datasets.Features({"text": datasets.Value("string"), "label": datasets.ClassLabel(names=names)})
-    return datasets.Dataset.from_dict({"text": texts, "label": numbers}, features=features)
-
-
-@pytest.mark.parametrize("library", ["installed", "stand-in"])
-def test_classes_of_a_dataset_get_their_names_and_splits_are_taken_as_they_are(
-    library: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_classes_of_a_dataset_get_their_names_and_splits_are_taken_as_they_are() -> None:
     """-1 stands in data sets whose test labels are kept back."""
-    if library == "stand-in":
-        monkeypatch.setitem(sys.modules, "datasets", None)
-    else:
-        pytest.importorskip("datasets")
-    task = Task.from_records(dataset_of(TEXTS, [0, 1] * 10))
-    assert task.labels == ("bad", "good")
-    if library == "installed":
-        assert Task.from_records(dataset_of(TEXTS, [0, 1] * 10).with_format("numpy")).labels == task.labels
+    datasets = pytest.importorskip("datasets")
+    names = datasets.ClassLabel(names=["good", "bad"])
+    features = datasets.Features({"text": datasets.Value("string"), "label": names})
+
+    def dataset_of(texts: list[str], numbers: list[int]) -> Any:
+        return datasets.Dataset.from_dict({"text": texts, "label": numbers}, features=features)
+
+    whole = dataset_of(TEXTS, [0, 1] * 10)
+    task = Task.from_records(whole)
+    assert task.labels == Task.from_records(whole.with_format("numpy")).labels == ("bad", "good")
     assert {sample.text: sample.label for sample in samples_of(task)} == dict(zip(TEXTS, LABELS, strict=True))
     with pytest.raises(DataError, match=r"task, row 20: the label .* is empty"):
         Task.from_records(dataset_of(TEXTS, [*([0, 1] * 9), 0, -1]))
-    if library == "installed":
-        texts_alone = dataset_of(TEXTS, [0, 1] * 10)
-        texts_alone.set_format(columns=["text"])
-        with pytest.raises(DataError, match="label"):
-            Task.from_records(texts_alone)
+    with pytest.raises(DataError, match="label"):
+        Task.from_records(whole.with_format(columns=["text"]))
     parts = {"train": dataset_of(TEXTS[:10], [0, 1] * 5), "validation": dataset_of(TEXTS[10:14], [0, 1] * 2)}
     parts["test"] = dataset_of(TEXTS[14:], [0, 1] * 3)
-    datasets = sys.modules.get("datasets")
-    task = Task.from_records(datasets.DatasetDict(parts) if datasets else parts)
+    assert Task.from_records(parts).test == Task.from_records(datasets.DatasetDict(parts)).test
+    task = Task.from_records(parts)
     drawn = [[sample.text for sample in split] for split in (task.train, task.val, task.test)]
     assert drawn == [TEXTS[:10], TEXTS[10:14], TEXTS[14:]]
     assert not task.info.test_is_drawn

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from psopt.errors import DataError, InputError
+from psopt.errors import DataError
 from psopt.tasks import Sample, Task, load_task, subset
 
 from tests.sweeps import each
@@ -206,8 +206,6 @@ def test_the_column_of_pinned_samples_may_have_another_name(tmp_path: Path) -> N
         load_task(path, pinned_column="kept")
     with pytest.raises(DataError, match="column 'label' can't say both"):
         load_task(path, pinned_column="label")
-    with pytest.raises(InputError, match="--pinned-column is for data files"):
-        load_task("trec", pinned_column="keep")
 
 
 def test_a_cell_that_says_neither_is_told() -> None:

@@ -54,12 +54,7 @@ def test_the_answer_is_read_as_the_prompt_says(tmp_path: Path, text: str, spec: 
 
 
 @each(
-    "spec, shown",
-    [
-        ("json:why", '{"why": "tech", "x": "X"}'),
-        ("last-line", "Answer: tech"),
-        ("regex:(\\w+)$", "tech"),
-    ],
+    "spec, shown", [("json:why", '{"why": "tech", "x": "X"}'), ("last-line", "Answer: tech"), ("regex:(\\w+)$", "tech")]
 )
 def test_what_the_user_says_goes_before(tmp_path: Path, spec: str, shown: str) -> None:
     found = template(tmp_path, 'Answer as {"why": "billing", "x": ".."}.', answer=spec)

@@ -132,12 +132,7 @@ class LLMProposer:
         )
 
     def _read(
-        self,
-        request: DraftRequest,
-        draft: str,
-        checks: DraftChecks,
-        pool: Sequence[Edit],
-        topics: NoteTopics | None,
+        self, request: DraftRequest, draft: str, checks: DraftChecks, pool: Sequence[Edit], topics: NoteTopics | None
     ) -> list[Edit]:
         """The edit of a draft, or those of all labels; raises `DraftError` if it is refused."""
         taken = [edit.text for edit in pool]

@@ -98,10 +98,7 @@ def note_request(author: str, prompt: Prompt, failing: FailureSlice, predictions
 
 
 def open_note_requests(
-    author: str,
-    prompt: Prompt,
-    predictions: Predictions,
-    topics: Sequence[FailureSlice],
+    author: str, prompt: Prompt, predictions: Predictions, topics: Sequence[FailureSlice]
 ) -> list[DraftRequest]:
     """Ask for notes on open answers: on each topic, on the samples most often wrong, and on the most unstable ones."""
     place = {sample.id: index for index, sample in enumerate(predictions.samples)}
