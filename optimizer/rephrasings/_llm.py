@@ -56,7 +56,9 @@ class Checks:
 
     def verdict(self, text: str, taken: Iterable[str]) -> Verdict:
         """Check a text, also against those already taken; costly checks come last, and only if all others passed."""
-        reason = self._form(text) or self._marks(text) or self._protected(text) or self._named(text)
+        reason = self._form(text) or self._marks(text) or self._protected(text)
+        if reason is None and self.keep_labels and (dropped := dropped_label(self.original, text, self.labels)):
+            reason = f"drops the label {dropped!r}"
         if reason is None and comparable(text) in {comparable(wording) for wording in (self.original, *taken)}:
             reason = "a duplicate"
         if reason is not None:
@@ -99,11 +101,6 @@ class Checks:
         for fault, protected in differing(protected_texts(self.original), protected_texts(text)):
             if fault == "added" or protected not in text:
                 return f"{fault} what is protected: {shortened(protected)}"
-        return None
-
-    def _named(self, text: str) -> str | None:
-        if self.keep_labels and (dropped := dropped_label(self.original, text, self.labels)):
-            return f"drops the label {dropped!r}"
         return None
 
 

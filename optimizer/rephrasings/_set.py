@@ -276,7 +276,13 @@ def read_wordings(path: Path) -> tuple[str, ...]:
     content = read_text(path, f"wordings {path}")
     if path.suffix.lower() != ".json":
         return tuple(distinct(line.strip() for line in content.splitlines() if line.strip()))
-    texts = _listed(parse_json(content, f"wordings {path}"))
+    texts = parse_json(content, f"wordings {path}")
+    if isinstance(texts, dict):
+        entries = [*(texts.get("search") or ()), *(texts.get("heldout") or ())]
+        written = [entry.get("text") if isinstance(entry, dict) else entry for entry in entries]
+        texts = [text for text in written if text != texts.get("original")]
+    if not isinstance(texts, list):
+        texts = []
     wrong = [number for number, text in enumerate(texts, 1) if not isinstance(text, str) or not text.strip()]
     if not texts or wrong:
         where = f"; number {wrong[0]} is none" if wrong else ""
@@ -310,13 +316,3 @@ def of_another_source(original: str, wordings: Sequence[str], n_parts: int = 0) 
     if n_parts:
         check_fields(rephrasings, Path("--heldout-from"))
     return rephrasings
-
-
-def _listed(data: Any) -> list[Any]:
-    if isinstance(data, list):
-        return data
-    if not isinstance(data, dict):
-        return []
-    entries = [*(data.get("search") or ()), *(data.get("heldout") or ())]
-    texts = [entry.get("text") if isinstance(entry, dict) else entry for entry in entries]
-    return [text for text in texts if text != data.get("original")]

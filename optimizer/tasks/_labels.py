@@ -38,12 +38,6 @@ def check_classes(
     where: str, labels: Sequence[str], definitions: Iterable[str], subclasses: Mapping[str, object]
 ) -> None:
     """Check the labels, and that definitions and subclasses are for labels; `where` begins the messages."""
-    _check_labels(where, labels)
-    check_among(where, definitions, labels, role="definitions: label")
-    check_among(where, subclasses, labels, role="subclasses: label")
-
-
-def _check_labels(where: str, labels: Sequence[str]) -> None:
     if len(labels) < 2:
         only = f"only {labels[0]!r}" if labels else "none"
         raise DataError(f"{where}: a classification needs at least two labels, and this has {only}")
@@ -59,6 +53,8 @@ def _check_labels(where: str, labels: Sequence[str]) -> None:
             raise DataError(f"{where}: label {label!r} is what psopt calls an answer that names no label; {fix}")
         if n > 1:
             raise DataError(f"{where}: label {label!r} stands twice; remove one")
+    check_among(where, definitions, labels, role="definitions: label")
+    check_among(where, subclasses, labels, role="subclasses: label")
 
 
 def check_among(

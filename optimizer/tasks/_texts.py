@@ -86,7 +86,8 @@ def texts_of_lines(content: str, columns: InputColumns, *, source: str = "standa
         raise DataError(f"{source} holds a list: put its items into a .jsonl file, one per line")
     lines = [(number, line.strip()) for number, line in enumerate(content.split("\n"), start=1) if line.strip()]
     names = columns.names or (columns.text_column or "text",)
-    no_rows = [number for number, line in lines if not _is_row(_parsed(line), names)]
+    parsed = [(number, _parsed(line)) for number, line in lines]
+    no_rows = [number for number, row in parsed if not (isinstance(row, dict) and any(name in row for name in names))]
     if columns.needs_rows or not no_rows:
         return _texts(source, list(json_rows(source, content)), columns)
     if len(no_rows) < len(lines):
@@ -102,10 +103,6 @@ def _parsed(content: str) -> Any:
         return json.loads(content)
     except (ValueError, RecursionError):
         return None
-
-
-def _is_row(value: Any, names: Sequence[str]) -> bool:
-    return isinstance(value, dict) and not value.keys().isdisjoint(names)
 
 
 def texts_of_records(

@@ -84,11 +84,6 @@ class Draft:
         """The index of the user's last message, or of the last message if there is none."""
         return last_user([message.role for message in self.messages])
 
-    @property
-    def shows_turns(self) -> bool:
-        """Whether examples are shown as turns: an assistant answers before the user's last message."""
-        return any(message.role == "assistant" for message in self.messages[: self.last_user])
-
 
 def places_in(spans: Iterable[Span], kind: type[Placed]) -> list[Placed]:
     """Return the fields, or the slots, that replace these spans."""

@@ -41,13 +41,6 @@ def is_config(node: Node) -> bool:
     return "prompts" in node.members and "messages" not in node.members
 
 
-def check_one_prompt(where: Path, text: str) -> None:
-    """Refuse a text that lines of three dashes split into several prompts."""
-    parts = [part for part in _SEPARATOR.split(text) if part.strip()]
-    if len(parts) > 1:
-        raise InputError(f"prompt {where} holds {len(parts)} prompts, parted by ---: keep one in a file of its own")
-
-
 def prompt_entries(config: Node) -> list[Node]:
     """Return the prompts of a configuration as they stand there: texts, names of files, or objects."""
     prompts = config.value["prompts"]
@@ -324,7 +317,10 @@ def _promptfoo(source: Source) -> Draft:
     check_size(source)
     if node is not None:
         return _of_promptfoo(_openai(source))
-    check_one_prompt(source.path, source.text)
+    n_prompts = sum(bool(part.strip()) for part in _SEPARATOR.split(source.text))
+    if n_prompts > 1:
+        told = f"holds {n_prompts} prompts, parted by ---: keep one in a file of its own"
+        raise InputError(f"prompt {source.path} {told}")
     return _of_promptfoo(_text(source))
 
 

@@ -147,7 +147,8 @@ class _Reading:
         if "examples" in self.chosen:
             return False
         last = self.draft.last_user
-        return self.draft.shows_turns or (last > 0 and not self.parts_in(last))
+        is_answered = "assistant" in [message.role for message in self.draft.messages[:last]]
+        return is_answered or (last > 0 and not self.parts_in(last))
 
     @property
     def block(self) -> InputBlock | None:

@@ -284,11 +284,6 @@ def indicators(text: str, indent: str) -> str:
     return stepped
 
 
-def block_end(source: str, node: Node) -> int:
-    """Where the last line of a block ends: empty lines before the next key don't belong to it."""
-    return min(node.start + len(source[node.start : node.end].rstrip(" \r\n")) + 1, node.end)
-
-
 def _line_end(source: str, node: Node) -> str:
     """The white space between a block and the next key, which stays."""
     if node.style not in ("|", ">"):
@@ -387,7 +382,7 @@ def _ends(text: str, node: Node) -> Iterator[int]:
     while isinstance(node.value, (dict, list)) and node.value and text[node.start] not in "[{":
         node = list(node.value.values() if isinstance(node.value, dict) else node.value)[-1]
     if node.style in ("|", ">"):
-        yield block_end(text, node)
+        yield min(node.start + len(text[node.start : node.end].rstrip(" \r\n")) + 1, node.end)
         yield node.end
         return
     line = text.find("\n", node.end)

@@ -102,11 +102,8 @@ def markdown_table(rows: Sequence[Mapping[str, str]]) -> str:
     | --- | --- |
     | a&#124;b | 5.9 |
     """
-    return "\n".join(map(_markdown_row, [rows[0], ["---"] * len(rows[0]), *(row.values() for row in rows)]))
-
-
-def _markdown_row(cells: Iterable[str]) -> str:
-    return "".join(f"| {cell.replace('|', '&#124;')} " for cell in cells) + "|"
+    lines: list[Iterable[str]] = [rows[0], ["---"] * len(rows[0]), *(row.values() for row in rows)]
+    return "\n".join("".join(f"| {cell.replace('|', '&#124;')} " for cell in line) + "|" for line in lines)
 
 
 def latex_table(rows: Sequence[Mapping[str, str]]) -> str:

@@ -92,12 +92,6 @@ def examples_from_train(
     return edits
 
 
-def _centre(vectors: Vector) -> Vector:
-    """The direction of their sum; zeros if no text has a word."""
-    total = vectors.sum(axis=0)
-    return np.asarray(total / max(float(np.linalg.norm(total)), 1e-12))
-
-
 class _Chooser:
     """Chooses samples that may be shown, each unlike those already chosen."""
 
@@ -144,7 +138,8 @@ def _fitness(predictions: Predictions, vectors: Vector, classes: Sequence[NDArra
     right = predictions.share_right
     typical = np.zeros(len(right))
     for own in classes:
-        typical[own] = vectors[own] @ _centre(vectors[own])
+        centre = vectors[own].sum(axis=0)  # zeros if no text has a word
+        typical[own] = vectors[own] @ centre / max(float(np.linalg.norm(centre)), 1e-12)
     borderline = np.where((right > 0.5) & (right < 1), 1 - right, 0)
     if predictions.answers.open is not None:
         borderline = np.where((right > 0) & (right < 1), 1 - np.abs(2 * right - 1), 0)
