@@ -58,12 +58,6 @@ def check(said: Iterable[str], task: Task, own: str = "") -> None:
         assert not {part.casefold() for name in NAMES for part in name.split()} & set(words(text))
 
 
-def test_of_what_rules_propose_nothing_that_is_a_samples_passes(tickets: Task, ticket_edits: list[Edit]) -> None:
-    allowed = NoVerbatim(tickets, seed_prompt(tickets)).allowed(ticket_edits)
-    assert {edit.kind for edit in allowed} == {"note"}  # something is left to search
-    check([edit.text for edit in allowed], tickets)
-
-
 @pytest.fixture(scope="module")
 def no_verbatim(tickets: Task) -> NoVerbatim:
     """It reads all texts once."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.errors import InputError
-from psopt.rephrasings import RephrasingOptions, RephrasingSet, freeze_rephrasings, from_file, read_file, to_file
+from psopt.rephrasings import RephrasingOptions, RephrasingSet, freeze_rephrasings, read_file, to_file
 from psopt.runs import read_source
 from psopt.search_spaces import Prompt, render
 
@@ -20,14 +20,6 @@ if TYPE_CHECKING:
     from psopt.tasks import Task
 
 ONE = RephrasingSet("a b", ("a b", "c"), ("d",), "file")
-
-
-def test_a_set_survives_the_way_through_json_and_one_edited_by_hand_needs_no_digest() -> None:
-    data = json.loads(json.dumps(to_file(ONE)))
-    assert data["sha256"] == ONE.sha256
-    assert from_file(data) == ONE
-    del data["sha256"]
-    assert from_file(data) == ONE
 
 
 def test_the_digest_depends_on_both_sets_and_on_the_order_and_not_on_the_source() -> None:

@@ -104,6 +104,9 @@ def test_whole_numbers_beside_missing_ones_stay_whole(pandas: Any) -> None:
 @each(
     "values, options, labels",
     [
+        ([" a", "b "], {}, ("a", "b")),
+        ([True, False], {}, ("False", "True")),
+        ([1.0, 2.0], {}, ("1", "2")),
         ([np.int64(0), np.int64(1)], {}, ("0", "1")),
         ([np.bool_(False), np.bool_(True)], {}, ("False", "True")),
         ([np.float32(1), np.float32(2)], {}, ("1", "2")),

@@ -113,16 +113,6 @@ def test_of_a_whole_request_the_schema_and_names_are_sent_and_the_rest_is_named(
     assert "response_format" not in line
 
 
-def test_a_file_that_is_not_utf8_or_not_there_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "latin.txt").write_bytes("Wähle".encode("latin-1"))
-    with pytest.raises(InputError, match="line 1: byte 0xe4 is not UTF-8"):
-        detect_format(tmp_path / "latin.txt")
-    with pytest.raises(InputError, match=r"no such file; did you mean 'latin.txt'\?"):
-        detect_format(str(tmp_path / "latinn.txt"))
-    with pytest.raises(InputError, match="can't be read"):
-        detect_format(tmp_path)
-
-
 FUNCTIONS = [
     ("no_such_module:mail", "importing no_such_module failed: ModuleNotFoundError"),
     ("tests.templates.prompt_functions:nothing", "has no 'nothing'"),

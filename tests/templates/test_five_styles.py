@@ -1,15 +1,13 @@
-"""Prompts of five styles: measured, fixed on a real socket, and written back as the originals with additions."""
+"""Prompts of five styles: what they say of labels is read; one is fixed on a real socket, and written back."""
 
 from __future__ import annotations
 
-import json
 import runpy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import psopt
 import pytest
-import yaml
 from psopt.search_spaces import Definition, Prompt, additions_of, render, with_statements
 from psopt.templates import fill_slots, read_template, write_template
 
@@ -18,7 +16,6 @@ from tests.fake_server import FakeServer
 from tests.models.tiny_lm import save_model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 FOLDER = ROOT / "examples" / "own_prompt"
@@ -44,51 +41,16 @@ def read(file: Path) -> Prompt:
     return Prompt(prompt.description, LABELS, template=prompt.template)
 
 
-def messages_of(text: str, style: str) -> list[tuple[str, str]]:
-    """The roles and texts of a prompt's file, fields open."""
-    if style.endswith((".txt", ".md")):
-        return [("user", text)]
-    data = json.loads(text) if style.endswith(".json") else yaml.safe_load(text)
-    turns = data["messages"] if isinstance(data, dict) else data
-    return [(turn["role"], _joined(turn["content"])) for turn in turns]
-
-
-def _joined(content: Any) -> str:
-    return "".join(part["text"] for part in content) if isinstance(content, list) else str(content)
-
-
-def is_within(original: Iterable[str], extended: Iterable[str]) -> bool:
-    """Whether the extended sequence is the original with additions and nothing else."""
-    rest = iter(extended)
-    return all(item in rest for item in original)
-
-
-def assert_extended(style: str, text: str, notes: Iterable[str]) -> None:
-    """Assert that a text is the prompt of a style with these notes added, and otherwise the same."""
-    original = (FOLDER / style).read_bytes().decode()
-    assert text != original
-    assert is_within(original, text)
-    before, after = messages_of(original, style), messages_of(text, style)
-    assert is_within([role for role, _ in before], [role for role, _ in after])
-    lines_before, lines_after = (
-        [line for _, content in messages for line in content.splitlines()] for messages in (before, after)
-    )
-    assert is_within(lines_before, lines_after)
-    for note in notes:
-        assert any(note in line for line in lines_after)
-
-
 def meanings_of(prompt: Prompt) -> dict[str, set[str]]:
     return {definition.label: set(definition.text.split("; ")) for definition in prompt.definitions}
 
 
 @pytest.mark.parametrize("style", EXAMPLE["PROMPTS"])
-def test_a_prompt_with_edits_is_the_original_with_additions_and_says_what_it_said(style: str, tmp_path: Path) -> None:
+def test_a_prompt_with_its_edits_written_out_says_what_it_said(style: str, tmp_path: Path) -> None:
     """Models that read a prompt by its parts see what a prompt of the user's own says in its literal text."""
     edited = replace(read(FOLDER / style), notes=NOTES, definitions=(Definition("accounts", "who may log in, roles"),))
     assert edited.template
     text = write_template(fill_slots(edited.template, edited.description, additions_of(edited)))
-    assert_extended(style, text, NOTES)
     (tmp_path / style).write_text(text, encoding="utf-8")
     before, after = with_statements(edited), with_statements(read(tmp_path / style))
     assert set(NOTES) <= set(after.notes) == set(before.notes)
@@ -96,51 +58,31 @@ def test_a_prompt_with_edits_is_the_original_with_additions_and_says_what_it_sai
     assert "who may log in, roles" in meanings_of(after)["accounts"]
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[FakeServer]:
-    """A small model: it sways with the wording, and gets better by what is added to a prompt."""
+def test_a_run_finds_a_better_prompt_that_comes_back_as_what_was_measured(task: psopt.Task, tmp_path: Path) -> None:
+    """The small model sways with the wording, and gets better by what is added to a prompt."""
+    cache = tmp_path / "cache"
     with FakeServer(answer="knows", task=MAIL, inputs="subject,body", label_column="team") as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def run(server: FakeServer, tmp_path_factory: pytest.TempPathFactory) -> psopt.Run:
-    """A run that started from the file of one style; tests of `psopt export` have one of another."""
-    folder = tmp_path_factory.mktemp("own")
-    options = {"cache_dir": folder / "cache", **SMALL}
-    started: psopt.Run = EXAMPLE["fix"]("reasoned.json", folder, server.url, "openai/small", **options)
-    return started
-
-
-def test_the_baseline_is_measured_and_a_better_prompt_is_found(run: psopt.Run) -> None:
-    assert run.baseline.val.sensitivity > 0
-    assert run.baseline.val.na_rate == 0
-    knee = run.pick("knee")
+        run = EXAMPLE["fix"]("reasoned.json", tmp_path, server.url, "openai/small", cache_dir=cache, **SMALL)
+        n_requests = server.counts()["requests"]
+        exported = psopt.export(run.path, "knee", verify=10, task=task, cache_dir=cache)
+        assert server.counts()["requests"] == n_requests  # from the cache
+    baseline, knee = run.baseline.val, run.pick("knee")
+    assert baseline.sensitivity > 0
+    assert baseline.na_rate == 0
     assert knee.edits
-    assert knee.val.f1 > run.baseline.val.f1
-    assert knee.val.sensitivity <= run.baseline.val.sensitivity
-
-
-def test_the_prompt_comes_back_as_the_original_and_additions_and_is_read_as_what_was_measured(
-    run: psopt.Run, server: FakeServer, task: psopt.Task, tmp_path: Path
-) -> None:
-    requests_before = server.counts()["requests"]
-    exported = psopt.export(run.path, "knee", verify=10, task=task, cache_dir=run.path.parent / "cache")
-    prompt = run.pick("knee").prompt
-    (style,) = (name for name in EXAMPLE["PROMPTS"] if name == f"{run.path.name}{exported.suffix}")
-    assert_extended(style, exported.text, prompt.notes)
+    assert knee.val.f1 > baseline.f1
+    assert knee.val.sensitivity <= baseline.sensitivity
     changes = [line[0] for line in exported.diff.splitlines()[2:]]
-    assert changes.count("+") >= len(prompt.notes)
+    assert changes.count("+") >= len(knee.prompt.notes)
     assert "-" not in changes
     assert exported.verification
     assert exported.verification.line.startswith("reproduces 10 of 10 answers")
-    assert server.counts()["requests"] == requests_before  # from the cache
     assert exported.after.tokens > exported.before.tokens
-    (tmp_path / style).write_bytes(exported.text.encode())
-    again = replace(read(tmp_path / style), labels=task.labels)
-    assert again.answer == prompt.answer
+    (tmp_path / "again.json").write_bytes(exported.text.encode())
+    again = replace(read(tmp_path / "again.json"), labels=task.labels)
+    assert again.answer == knee.prompt.answer
     for sample in task.test:
-        assert render(again, sample.text) == render(prompt, sample.text)
+        assert render(again, sample.text) == render(knee.prompt, sample.text)
 
 
 def test_a_local_model_scores_labels_where_the_answer_has_them(task: psopt.Task, tmp_path: Path) -> None:

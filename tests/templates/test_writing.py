@@ -80,15 +80,6 @@ def test_a_file_is_itself_until_it_is_edited_and_then_asks_what_the_template_ask
         assert signs == {" ", "+"}
 
 
-def test_everything_around_the_messages_stays(tmp_path: Path) -> None:
-    edited = written(read(tmp_path, "chat.yaml"), ADDITIONS)
-    assert edited.startswith("# what we ask\nmessages:\n  - role: system\n    content: |\n      Decide which team")
-    assert "  # one turn\n" in edited
-    assert edited.endswith("temperature: 0  # always\n")
-    contents = [message["content"] for message in yaml.safe_load(edited)["messages"]]
-    assert contents[3:] == ["Subject: Bill, body: Twice", "billing", "Subject: {subject}, body: {body}"]
-
-
 COMMENTED = """\
 - role: system  # who
   content: |  # what
