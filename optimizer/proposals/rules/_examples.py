@@ -70,8 +70,10 @@ def examples_from_train(
     else:
         classes = [predictions.truth == index for index in range(len(predictions.labels))]
     n_each = N_OPEN_EXAMPLES // len(layers) if is_open else 1
-    chooser = _Chooser(predictions, checks)
-    fitness = _fitness(predictions, chooser.vectors, classes)
+    vectors = _vectors(predictions.samples)
+    may_be_shown = _may_be_shown(predictions, checks)
+    fitness = _fitness(predictions, vectors, classes)
+    names_a_case = [checks is not None and checks.names_a_case(sample) for sample in predictions.samples]
     is_taken = np.array([sample.text in taken for sample in predictions.samples], dtype=np.bool_)
     chosen: list[list[int]] = [np.flatnonzero(own & is_taken).tolist() for own in classes]
     edits = []
@@ -79,7 +81,8 @@ def examples_from_train(
     for number, kind in enumerate((*layers, *more_layers), 1):
         layer: list[int] = []
         for own, before in zip(classes, chosen, strict=True):
-            layer += chooser.choose(n_each, fitness[kind], own, before)
+            fitting = np.where(own & may_be_shown, fitness[kind], 0.0)
+            layer += _choose(n_each, fitting, vectors, before, names_a_case)
         samples = [predictions.samples[index] for index in layer]
         n_characters += sum(len(sample.text) for sample in samples)
         if number > len(layers) and n_characters > MOST_EXAMPLE_CHARACTERS:
@@ -92,31 +95,19 @@ def examples_from_train(
     return edits
 
 
-class _Chooser:
-    """Chooses samples that may be shown, each unlike those already chosen."""
-
-    def __init__(self, predictions: Predictions, checks: ProposalChecks | None) -> None:
-        self.vectors = _vectors(predictions.samples)
-        self._samples = predictions.samples
-        self._checks = checks
-        self._may_be_shown = _may_be_shown(predictions, checks)
-
-    def choose(self, n: int, fitness: Vector, own: NDArray[np.bool_], chosen: list[int]) -> list[int]:
-        """Up to `n` of the `own` samples, the fittest and least similar to those `chosen`, which they join."""
-        n_before = len(chosen)
-        for _ in range(n):
-            fits = own & (fitness > 0) & self._may_be_shown
-            fits[chosen] = False
-            alike = (self.vectors @ self.vectors[chosen].T).max(axis=1) if chosen else np.zeros(len(fitness))
-            merit = np.where(fits, fitness - _DIVERSITY * alike, -np.inf)
-            fittest_first = np.argsort(-merit, kind="stable")[: int(fits.sum())].tolist()
-            if not fittest_first:
-                break
-            chosen.append(next((index for index in fittest_first if not self._names_a_case(index)), fittest_first[0]))
-        return chosen[n_before:]
-
-    def _names_a_case(self, index: int) -> bool:
-        return self._checks is not None and self._checks.names_a_case(self._samples[index])
+def _choose(n: int, fitness: Vector, vectors: Vector, chosen: list[int], names_a_case: Sequence[bool]) -> list[int]:
+    """Up to `n` of the samples that fit, the fittest and least similar to those `chosen`, which they join."""
+    n_before = len(chosen)
+    for _ in range(n):
+        fits = fitness > 0
+        fits[chosen] = False
+        alike = (vectors @ vectors[chosen].T).max(axis=1) if chosen else np.zeros(len(fitness))
+        merit = np.where(fits, fitness - _DIVERSITY * alike, -np.inf)
+        fittest_first = np.argsort(-merit, kind="stable")[: int(fits.sum())].tolist()
+        if not fittest_first:
+            break
+        chosen.append(next((index for index in fittest_first if not names_a_case[index]), fittest_first[0]))
+    return chosen[n_before:]
 
 
 def _may_be_shown(predictions: Predictions, checks: ProposalChecks | None) -> NDArray[np.bool_]:
