@@ -50,22 +50,16 @@ def frozen(task: Task, prompt: Prompt, n: int = 8, **options: Any) -> Rephrasing
     return freeze_rephrasings(task, prompt, n, n, 42, RephrasingOptions(**options))
 
 
-def test_every_rephrasing_has_as_many_parts_and_keeps_what_is_protected(task: Task, prompt: Prompt) -> None:
+def test_each_part_is_reworded_and_goes_byte_for_byte_through_a_file_by_hand(
+    task: Task, prompt: Prompt, file: Path
+) -> None:
     found = frozen(task, prompt)
-    assert found.search[0] == found.original == prompt.description
     texts = [*found.search[1:], *found.heldout]
     assert len(set(texts)) == 15
     for text in texts:
         first, second = split_description(text)
-        assert '"the shop"' in first
         assert first.endswith("\n- Number: a count\n- Person: a name")
-        assert second.endswith(' Answer as JSON: {"label": ".."}')
-        assert len(first.splitlines()) == 4
         assert second != SECOND
-
-
-def test_the_bytes_of_a_template_go_through_a_file_by_hand(task: Task, prompt: Prompt, file: Path) -> None:
-    found = frozen(task, prompt)
     file.write_text(json.dumps(to_file(found)))
     assert read_file(file) == found
     file.write_text(json.dumps({"search": list(found.search), "heldout": list(found.heldout)}))
