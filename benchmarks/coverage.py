@@ -64,7 +64,7 @@ def count(cell: Cell) -> dict[str, Any]:
 
 
 def limits(population: Population, q: int) -> tuple[float, ...]:
-    """S at infinitely many wordings, then the plain S, Miller and Madow's, and the jackknifed one at Q."""
+    """S at infinitely many wordings, then the plain S and the jackknifed one at Q."""
     rng = np.random.default_rng(q)
     width = logit_sd(population)
     shares, eases = np.array(population.eases).T
@@ -77,7 +77,7 @@ def limits(population: Population, q: int) -> tuple[float, ...]:
     eases_now = expit(logit(eases[kinds])[:, None] + width * rng.normal(size=(LIMIT_SAMPLES, q)))
     mistakes = np.where(rng.random((LIMIT_SAMPLES, q)) < USUAL, 1, rng.integers(N_CLASSES, size=(LIMIT_SAMPLES, q)))
     counts = prediction_counts(np.where(rng.random((LIMIT_SAMPLES, q)) < eases_now, 0, mistakes), N_CLASSES)
-    return truth, *(sensitivity(counts, correction=correction) for correction in (None, "miller-madow", "jackknife"))
+    return truth, *(sensitivity(counts, correction=correction) for correction in (None, "jackknife"))
 
 
 def limits_table() -> list[str]:
@@ -85,8 +85,7 @@ def limits_table() -> list[str]:
     rows = [
         "## S under ever more wordings",
         "",
-        f"In percent of S at infinitely many wordings, over {LIMIT_SAMPLES:,} samples: S at Q, with Miller and Madow's",
-        "correction, and jackknifed.",
+        f"In percent of S at infinitely many wordings, over {LIMIT_SAMPLES:,} samples: S at Q, and jackknifed.",
         "",
         "| population | accuracy sd | S at infinity | Q = 3 | Q = 5 | Q = 10 | Q = 30 |",
         "|---|--:|--:|---|---|---|---|",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._inputs import read_either, read_labels
-from ._numerics import class_differences, mean_of_defined, ratio
+from ._numerics import class_differences, mean_of_defined
 from ._similarity import answer_entropy, read_similarity
 
 if TYPE_CHECKING:
@@ -121,27 +121,27 @@ def mean_statistic(scores: Floats, weights: Floats | None = None) -> Statistic:
 
     With weights (N, Q) it is a ratio of two sums, like micro-F1 over several labels; 0 if all weights are 0.
     """
-    n_samples, n_rephrasings = scores.shape
-    if weights is not None:
-        return _ratio_statistic(scores * weights, weights)
-    total = scores.sum(axis=1)
-
-    def at(without: int | None) -> Linearised:
-        of_sample = _left(total, scores, without) / (n_rephrasings - (without is not None))
-        mean = of_sample.mean()
-        return np.array([mean]), (of_sample - mean)[None] / n_samples
-
-    return at
+    if weights is None:
+        weights = np.ones(scores.shape)
+    return _ratio_statistic((scores * weights)[None], weights[None], undefined=0.0)
 
 
-def _ratio_statistic(parts: Floats, weights: Floats) -> Statistic:
-    part, weight = parts.sum(axis=1), weights.sum(axis=1)
+def class_f1_statistic(chosen: NDArray[Any], y: NDArray[Any], labels: NDArray[Any]) -> Statistic:
+    """F1 of each of k labels, 2 TP / (2 TP + FP + FN); NaN if a label is neither true nor answered."""
+    true = (y == labels[:, None]).astype(np.float64)[:, :, None]
+    answered = (chosen == labels[:, None, None]).astype(np.float64)
+    return _ratio_statistic(2 * true * answered, true + answered, undefined=np.nan)
+
+
+def _ratio_statistic(parts: Floats, weights: Floats, undefined: float) -> Statistic:
+    """Ratios of the sum of `parts` to that of `weights`: k of them, from (k, N, Q) each."""
+    part, weight = parts.sum(axis=2), weights.sum(axis=2)
 
     def at(without: int | None) -> Linearised:
         of_part, of_weight = _left(part, parts, without), _left(weight, weights, without)
-        total = max(of_weight.sum(), LEAST_WEIGHT)
-        mean = of_part.sum() / total
-        return np.array([mean]), (of_part - mean * of_weight)[None] / total
+        total = np.maximum(of_weight.sum(axis=1), LEAST_WEIGHT)
+        ratios = np.where(of_weight.any(axis=1), of_part.sum(axis=1) / total, undefined)
+        return ratios, (of_part - ratios[:, None] * of_weight) / total[:, None]
 
     return at
 
@@ -155,23 +155,6 @@ def of_groups(statistic: Statistic, groups: NDArray[np.int64] | None) -> Statist
         estimates, influences = statistic(without)
         summed = [np.bincount(groups, weights=of_score) for of_score in influences]
         return estimates, np.array(summed)
-
-    return at
-
-
-def class_f1_statistic(chosen: NDArray[Any], y: NDArray[Any], labels: NDArray[Any]) -> Statistic:
-    """F1 of each of k labels, 2 TP / (2 TP + FP + FN); NaN if a label is neither true nor answered."""
-    true = (y == labels[:, None]).astype(np.float64)
-    answered = (chosen[None] == labels[:, None, None]).astype(np.float64)
-    total = answered.sum(axis=2)
-
-    def at(without: int | None) -> Linearised:
-        n_answers = chosen.shape[1] - (without is not None)
-        n_given = _left(total, answered, without)
-        hits, claims = 2 * true * n_given, n_answers * true + n_given
-        n_claims = claims.sum(axis=1)
-        f1 = ratio(hits.sum(axis=1), n_claims)
-        return f1, ratio(hits - f1[:, None] * claims, n_claims[:, None])
 
     return at
 

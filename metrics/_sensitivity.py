@@ -26,7 +26,7 @@ def sample_sensitivity(
     counts: ArrayLike,
     *,
     normalize: bool = True,
-    correction: Literal["miller-madow", "jackknife"] | None = None,
+    correction: Literal["jackknife"] | None = None,
     similarity: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
     """Sensitivity of each sample: the entropy of its answers over the rephrasings (E25, eq. (3)).
@@ -39,18 +39,17 @@ def sample_sensitivity(
         Integers: counts, from `prediction_counts`. Floats: p_tau, from `prediction_distribution`.
     normalize : bool
         Divide by ln C, where N/A counts as a class, so that S lies in [0, 1]. False: nats.
-    correction : "miller-madow", "jackknife" or None
-        The entropy of Q answers is biased low: estimate it at infinitely many wordings. Miller and Madow add
-        (m - 1) / (2 Q), with m the classes seen; the jackknife (Zahl, 1977), from 2 answers on, corrects more. At
-        Q = 10 the plain value reaches 70 to 77 % of S at infinitely many wordings, Miller and Madow's 79 to 85 %, the
-        jackknife's 86 to 91 % (benchmarks/coverage.md). Needs counts. A corrected, normalised value may exceed 1;
-        cutting it would bias it again.
+    correction : "jackknife" or None
+        The entropy of Q answers is biased low: estimate it at infinitely many wordings (Zahl, 1977). At Q = 10 the
+        plain value reaches 70 to 77 % of S at infinitely many wordings, the jackknife's 86 to 91 %
+        (benchmarks/coverage.md). Needs counts of 2 answers or more. A corrected, normalised value may exceed 1; cutting
+        it would bias it again.
     similarity : (n_classes, n_classes) float, or (n_samples, n_classes, n_classes) float, optional
         How alike two answers are, in [0, 1], if they can be partly alike: ordered labels, sets, texts. A kernel
         (positive semidefinite, 1 for each answer with itself) for all samples, or one per sample: open answers are not
         classes, and are numbered per sample. The entropy is then von Neumann's, -tr K ln K, of K = W / Q over the Q
         answers (Nikitin, Kossen, Gal and Marttinen, *Kernel language entropy*, 2024); without similarities it equals
-        that of E25 up to rounding. Miller and Madow's correction only applies to classes.
+        that of E25 up to rounding.
 
     Returns
     -------
@@ -68,13 +67,13 @@ def sample_sensitivity(
     >>> sample_sensitivity([[2, 2, 0], [2, 0, 2]], similarity=near).round(2)
     array([0.51, 0.63])
     """
-    read_choice(correction, "correction", (None, "miller-madow", "jackknife"))
+    read_choice(correction, "correction", (None, "jackknife"))
     table, n_rephrasings = read_counts(counts)
     kernel = read_similarity(similarity, *table.shape)
     if correction is None:
         nats = answer_entropy(table, n_rephrasings, kernel)
     else:
-        nats = _corrected(table, n_rephrasings, correction, kernel)
+        nats = _jackknifed(table, n_rephrasings, kernel)
     if not normalize:
         return nats
     nats /= np.log(table.shape[1])
@@ -83,15 +82,9 @@ def sample_sensitivity(
     return np.minimum(nats, 1.0)  # uniform rows exceed 1 by rounding
 
 
-def _corrected(table: NDArray[Any], n_rephrasings: int | None, correction: str, kernel: Floats | None) -> Floats:
+def _jackknifed(table: NDArray[Any], n_rephrasings: int | None, kernel: Floats | None) -> Floats:
     if n_rephrasings is None:
         raise ValueError("correction needs counts (integers): probabilities don't tell how many answers")
-    if correction == "miller-madow" and kernel is not None:
-        raise ValueError("correction 'miller-madow' counts classes, and similarity is given: take 'jackknife'")
-    if correction == "miller-madow":
-        # the mean bias of the plug-in entropy: Miller (1955), *Note on the bias of information estimates*
-        bias: Floats = (np.count_nonzero(table, axis=1) - 1) / (2 * n_rephrasings)
-        return entropy(table, n_rephrasings) + bias
     if n_rephrasings < 2:
         raise ValueError("correction is 'jackknife', and counts holds one answer a sample; it needs 2 or more")
     if kernel is not None:
@@ -103,7 +96,7 @@ def sensitivity(
     counts: ArrayLike,
     *,
     normalize: bool = True,
-    correction: Literal["miller-madow", "jackknife"] | None = None,
+    correction: Literal["jackknife"] | None = None,
     similarity: ArrayLike | None = None,
 ) -> float:
     """Sensitivity of a prompt (E25, eq. (4)): the mean of `sample_sensitivity`. Lower is better.

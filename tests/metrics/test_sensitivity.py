@@ -77,13 +77,11 @@ def test_scipy_agrees() -> None:
     assert sample_sensitivity(COUNTS / 30) == pytest.approx(expected / np.log(5), abs=1e-14)
 
 
-def test_miller_madow_adds_half_the_other_classes_seen_per_answer_and_needs_counts() -> None:
-    # three classes seen in eight answers: (3 - 1) / (2 * 8) = 0.125 nats more
-    plain, corrected = (sensitivity([[4, 2, 2, 0]], normalize=False, correction=how) for how in (None, "miller-madow"))
-    assert corrected == pytest.approx(plain + 0.125)
-    assert sensitivity([[8, 0]], correction="miller-madow") == 0
-    with pytest.raises(ValueError, match="correction needs counts"):
-        sensitivity([[0.5, 0.5]], correction="miller-madow")
+def test_the_jackknife_needs_counts_of_two_answers_or_more() -> None:
+    assert sensitivity([[8, 0]], correction="jackknife") == 0
+    for table, why in (([[0.5, 0.5]], "correction needs counts"), ([[1, 0]], "it needs 2 or more")):
+        with pytest.raises(ValueError, match=why):
+            sensitivity(table, correction="jackknife")
 
 
 def test_uncertainty_is_the_entropy_of_one_answer_and_a_sure_model_may_be_sensitive() -> None:

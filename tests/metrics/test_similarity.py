@@ -115,8 +115,3 @@ NO_KERNEL = [[1, 1, 0], [1, 1, 1], [0, 1, 1]]
 def test_what_is_no_kernel_is_refused(kernel: Any, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         sensitivity([[1, 1, 1]] * 5, similarity=kernel)
-
-
-def test_miller_and_madow_s_correction_counts_classes() -> None:
-    with pytest.raises(ValueError, match="jackknife"):
-        sensitivity([[1, 2, 0]], correction="miller-madow", similarity=np.eye(3))
