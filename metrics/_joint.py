@@ -17,16 +17,14 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-def joint_scores(
-    predictions: ArrayLike, y: ArrayLike, n_classes: int, *, similarity: ArrayLike | None = None
-) -> dict[str, float]:
+def joint_scores(predictions: ArrayLike, y: ArrayLike, n_classes: int) -> dict[str, float]:
     """Micro-F1, sensitivity and pooled consistency: the point on the front (E25, table 1).
 
     A constant answer has S = 0 and C_y = 1, a random one S near 1 and C_y near 1: only F1 exposes them.
 
     Parameters
     ----------
-    predictions, y, n_classes, similarity
+    predictions, y, n_classes
         As in `score_intervals`; of probabilities F1 uses the largest.
 
     Returns
@@ -44,7 +42,7 @@ def joint_scores(
     table = prediction_counts(predicted, n_classes) if probabilities is None else probabilities.mean(axis=1)
     return {
         "f1": micro_f1(predicted, y),
-        "sensitivity": sensitivity(table, similarity=similarity),
+        "sensitivity": sensitivity(table),
         "consistency": consistency(table, y),
     }
 

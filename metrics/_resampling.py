@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._influences import read_answers
 from ._inputs import SCORES, read_choice, read_either, read_labels, read_size, read_tail
 from ._intervals import Interval
 from ._joint import joint_scores
-from ._similarity import similarity_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +27,6 @@ def bootstrap_ci(
     n_replicates: int = 1000,
     confidence: float = 0.95,
     seed: int = 42,
-    similarity: ArrayLike | None = None,
 ) -> dict[str, Interval]:
     """Bootstrap intervals of micro-F1, sensitivity and pooled consistency together.
 
@@ -42,7 +39,7 @@ def bootstrap_ci(
 
     Parameters
     ----------
-    predictions, y, n_classes, confidence, similarity
+    predictions, y, n_classes, confidence
         As in `score_intervals`.
     resample : "both", "samples" or "rephrasings"
         What a new experiment would draw.
@@ -65,17 +62,16 @@ def bootstrap_ci(
     read_choice(resample, "resample", ("both", "samples", "rephrasings"))
     tail = read_tail(confidence)
     n_replicates = read_size(n_replicates, "n_replicates")
-    answers = read_answers(predictions, y, n_classes, similarity=similarity)
-    n_samples, n_rephrasings, _ = answers.shape
+    predicted, _ = read_either(predictions, n_classes)
+    array, truth = np.asarray(predictions), read_labels(y, len(predicted), n_classes)
+    n_samples, n_rephrasings = predicted.shape
     if resample != "rephrasings" and n_samples < 2:
         raise ValueError("predictions has one sample; to resample samples give 2 or more")
     if resample != "samples" and n_rephrasings < 2:
         raise ValueError("predictions has one rephrasing; give 2 or more, or resample='samples'")
-    array, truth, kernels = np.asarray(predictions), np.asarray(y), answers.similarity
 
     def scores(rows: NDArray[Any], columns: NDArray[Any]) -> list[float]:
-        similarity = similarity_of(kernels, rows)
-        return [*joint_scores(array[rows][:, columns], truth[rows], n_classes, similarity=similarity).values()]
+        return [*joint_scores(array[rows][:, columns], truth[rows], n_classes).values()]
 
     rows: NDArray[Any] = np.arange(n_samples)
     columns: NDArray[Any] = np.arange(n_rephrasings)

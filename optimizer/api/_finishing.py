@@ -18,8 +18,8 @@ from psopt.evaluation import (
     compare_paired,
     risk_coverage,
     score,
-    steadiness,
     vote_is_right,
+    votes,
 )
 from psopt.models import calibrates, capabilities_of
 from psopt.proposals import Planted, planted_texts
@@ -131,7 +131,7 @@ def _kept_if_steady(evaluator: Evaluator, candidate: Candidate) -> dict[str, Any
     kept: dict[str, Any] = {"id": candidate.id}
     for split in splits:
         answered = evaluator.predictions(candidate.prompt, split)
-        points = risk_coverage(steadiness(answered), vote_is_right(answered))
+        points = risk_coverage(votes(answered).steadiness, vote_is_right(answered))
         kept[split] = [{"share": point.share, "f1": point.f1, "least_f1": point.least_f1} for point in points]
     return {"kept_if_steady": kept}
 

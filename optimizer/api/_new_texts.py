@@ -21,8 +21,8 @@ from psopt.evaluation import (
     level_for_rate,
     sequence,
     shifts,
-    steadiness,
     vote_is_right,
+    votes,
 )
 from psopt.models.chat import LMConfig
 from psopt.runs import REPHRASINGS, Measured, PromptSource, RunDirectory, client_options, read_predictions, read_source
@@ -114,7 +114,7 @@ def asking_rule(
     answered = _kept_answers(source, "val", n_wordings, is_needed=target_f1 is not None)
     if answered is None:
         return AskingRule(rate, None)
-    steady = steadiness(answered)
+    steady = votes(answered).steadiness
     if not answered.answers.is_plain:
         if target_f1 is not None:
             raise InputError("--target-f1 is for single labels, which are right or wrong: give --abstain RATE")
@@ -127,7 +127,7 @@ def asking_rule(
     rule = AskingRule(rate, on_val.least, target_f1, on_val)
     if (on_test := _kept_answers(source, "test", n_wordings, is_needed=False)) is None:
         return rule
-    return replace(rule, test=kept_from(steadiness(on_test), vote_is_right(on_test), on_val.least))
+    return replace(rule, test=kept_from(votes(on_test).steadiness, vote_is_right(on_test), on_val.least))
 
 
 def _is_asked_as_measured(source: PromptSource, model: str | None, lm: LMConfig | None) -> bool:

@@ -77,7 +77,6 @@ from psopt.evaluation._steadiness import (
     most_error,
     risk_coverage,
     sequence,
-    steadiness,
     vote_is_right,
     votes,
 )

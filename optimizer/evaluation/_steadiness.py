@@ -32,7 +32,10 @@ class Votes(NamedTuple):
     answers: list[str]  # on a tie, the first in the labels' order
     shares: Floats  # of the wordings that gave it, (N,) in (0, 1]
     sensitivities: Floats  # S of the answers, ignoring probabilities, (N,) in [0, 1]; 0 under one wording
-    steadiness: Floats  # see `steadiness`
+    # 1 - S of each sample's answers, (N,) in [0, 1]; -1 if most wordings name no label. With equal S, the steadier one
+    # is that whose label has the higher mean probability, or without probabilities the larger share of the vote
+    # (`experiments/confidence.py`).
+    steadiness: Floats
 
 
 def votes(predictions: Predictions) -> Votes:
@@ -56,15 +59,6 @@ def votes(predictions: Predictions) -> Votes:
     steady = np.round(1 - spreads, 6) - _TIE * (1 - tie)
     is_na = [answer == NA for answer in answers]
     return Votes(answers, shares, spreads, np.where(is_na, NO_LABEL, steady))
-
-
-def steadiness(predictions: Predictions) -> Floats:
-    """Return 1 - S of each sample's answers, (N,) in [0, 1]; -1 if most wordings name no label.
-
-    With equal S, the steadier one is that whose label has the higher mean probability, or without probabilities the
-    larger share of the vote (`experiments/confidence.py`).
-    """
-    return votes(predictions).steadiness
 
 
 def vote_is_right(predictions: Predictions) -> Bools:

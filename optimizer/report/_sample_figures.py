@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.evaluation import risk_coverage, steadiness, vote_is_right
+from psopt.evaluation import risk_coverage, vote_is_right, votes
 from psopt.metrics import reference_scores
 from psopt.report._theme import IN_PERCENT, Figure, color_of, drawn, empty_plot, grouped_bars, shown
 
@@ -95,7 +95,7 @@ def kept_and_right(prompts: Mapping[str, Predictions]) -> Figure | None:
     ticks = {"xaxis_tickformat": IN_PERCENT, "yaxis_tickformat": IN_PERCENT}
     plot = empty_plot(300, **titles, **ticks, xaxis_range=[0, 1.02])
     for number, (name, predictions) in enumerate(prompts.items()):
-        points = risk_coverage(steadiness(predictions), vote_is_right(predictions))
+        points = risk_coverage(votes(predictions).steadiness, vote_is_right(predictions))
         plot.add_scatter(
             x=[round(point.share, 4) for point in points],
             y=[round(point.f1, 4) for point in points],

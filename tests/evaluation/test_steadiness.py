@@ -11,7 +11,6 @@ from psopt.evaluation import (
     level_for_rate,
     most_error,
     risk_coverage,
-    steadiness,
     vote_is_right,
     votes,
 )
@@ -22,7 +21,7 @@ from tests.evaluation.grids import grid
 
 def test_s_orders_answers_and_those_without_a_label_come_last() -> None:
     answered = grid([[0, 0, 0, 0], [0, 0, 0, 1], [0, 1, 0, 1], [2, 2, 2, 2], [1, 1, 1, 1]], [0] * 5)
-    steady = steadiness(answered)
+    steady = votes(answered).steadiness
     assert votes(answered)[0] == ["a", "a", "a", "N/A", "b"]
     assert steady[0] == steady[4] == 1 > steady[1] > steady[2] > steady[3] == -1
     assert vote_is_right(answered).tolist() == [True, True, True, False, False]
@@ -30,13 +29,13 @@ def test_s_orders_answers_and_those_without_a_label_come_last() -> None:
 
 def test_of_equally_steady_answers_the_more_probable_one_is_kept_first() -> None:
     probabilities = np.array([[[0.9, 0.1, 0]] * 2, [[0.6, 0.4, 0]] * 2, [[0.1, 0.9, 0], [0.9, 0.1, 0]]])
-    steady = steadiness(grid([[0, 0], [0, 0], [1, 0]], probabilities=probabilities))
+    steady = votes(grid([[0, 0], [0, 0], [1, 0]], probabilities=probabilities)).steadiness
     assert steady[0] > steady[1] > steady[2]
 
 
 def test_equal_s_is_told_apart_by_the_share_of_the_vote() -> None:
     """Of eight answers 4 + 1 + 1 + 1 + 1 and 2 + 2 + 2 + 2 have one entropy: both products of n^n are 2^8."""
-    first, second = steadiness(grid([[0, 0, 0, 0, 1, 2, 3, 4], [0, 0, 1, 1, 2, 2, 3, 3]], labels="abcde"))
+    first, second = votes(grid([[0, 0, 0, 0, 1, 2, 3, 4], [0, 0, 1, 1, 2, 2, 3, 3]], labels="abcde")).steadiness
     assert 0 < first - second < 1e-5
 
 

@@ -20,6 +20,7 @@ _ENOUGH = 5  # test samples of a class: with fewer, a whole class may be lost by
 ALPHA = 0.05
 """How often the gate may recommend a prompt that is truly worse: Fisher's convention."""
 MARGIN_OF_S = 0.01  # like F1's by default: nobody would notice a point of either. Chosen, not measured
+_MEASURES = ("f1", "sensitivity", "consistency", "macro_f1")
 BOTH = ("f1", "sensitivity")
 F1_ALONE = ("f1",)
 
@@ -191,7 +192,11 @@ def compare_nominee(
     of_all = pooled(baseline), pooled(nominee)
     losses, macro = _class_losses(*of_all, margin)
     on_test = MeasuredGain(
-        paired["f1"].difference, paired["sensitivity"].difference, consistency, len(baseline.samples), _rise(macro)
+        paired["f1"].difference,
+        paired["sensitivity"].difference,
+        consistency,
+        len(baseline.samples),
+        _difference(*macro) if macro else None,
     )
     estimate = on_test.with_val(on_val)
     decisive_gain = estimate if by_estimate else on_test
@@ -209,10 +214,6 @@ def compare_nominee(
         macro_f1=macro,
         is_harmful=any(loss.is_sure for loss in losses) or _falls(decisive_gain.macro_f1, margin),
     )
-
-
-def _rise(scores: tuple[float, float] | None) -> float | None:
-    return None if scores is None else scores[1] - scores[0]
 
 
 def _mean_quality(predictions: Predictions) -> float:
@@ -279,15 +280,10 @@ class MeasuredGain:
 
     @classmethod
     def between(cls, before: Objectives, after: Objectives, n_samples: int) -> MeasuredGain:
-        """The differences of scores on the same samples and wordings."""
-        macro = [getattr(scores, "macro_f1", None) for scores in (before, after)]
-        return cls(
-            after.f1 - before.f1,
-            after.sensitivity - before.sensitivity,
-            _difference(before.consistency, after.consistency),
-            n_samples,
-            _difference(*macro),
-        )
+        """The differences of scores on the same samples and wordings; estimated ones have no macro-F1."""
+        values = {name: (getattr(before, name, None), getattr(after, name, None)) for name in _MEASURES}
+        differences: dict[str, Any] = {name: _difference(*of_both) for name, of_both in values.items()}
+        return cls(n_samples=n_samples, **differences)
 
     @property
     def total(self) -> float:
@@ -299,20 +295,11 @@ class MeasuredGain:
         if val is None:
             return self
         share = VAL_WEIGHT * val.n_samples / (VAL_WEIGHT * val.n_samples + self.n_samples)
-
-        def mean(of_test: float, of_val: float) -> float:
-            return (1 - share) * of_test + share * of_val
-
-        def known(of_test: float | None, of_val: float | None) -> float | None:
-            return None if of_test is None or of_val is None else mean(of_test, of_val)
-
-        return MeasuredGain(
-            mean(self.f1, val.f1),
-            mean(self.sensitivity, val.sensitivity),
-            known(self.consistency, val.consistency),
-            self.n_samples + val.n_samples,
-            known(self.macro_f1, val.macro_f1),
-        )
+        means: dict[str, Any] = {}
+        for name in _MEASURES:
+            of_test, of_val = getattr(self, name), getattr(val, name)
+            means[name] = None if of_test is None or of_val is None else (1 - share) * of_test + share * of_val
+        return MeasuredGain(n_samples=self.n_samples + val.n_samples, **means)
 
 
 def _difference(before: float | None, after: float | None) -> float | None:
