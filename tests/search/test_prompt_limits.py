@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from psopt.errors import InputError
-from psopt.search import Candidate, PromptLimits, tokens_of_mean_text
+from psopt.search import PromptLimits, tokens_of_mean_text
+from psopt.search._front import EstimatedScores, Tried
 from psopt.search._sources import best_within, in_place_of, obvious, obvious_choices
 from psopt.search_spaces import ORDERS, Edit, Prompt, Provenance, SearchRestriction, apply_edits
 
@@ -21,19 +22,8 @@ AROUND = tokens_of_mean_text(["who built it ?", "when was it built ?"])
 NOTES = [Edit("note", "ab"[i % 2], f"A text that says {i} {i} {i} belongs to it.", ORIGIN, 0.01 * i) for i in range(8)]
 
 
-class Scored:
-    """F1, S and C."""
-
-    is_hollow = False
-
-    def __init__(self, f1: float, sensitivity: float = 0.1, consistency: float = 0.5) -> None:
-        self.f1, self.sensitivity, self.consistency = f1, sensitivity, consistency
-        self.gains = np.array([f1, -sensitivity, consistency])
-
-
-def candidate(trial: int, edits: Sequence[Edit], f1: float) -> Any:
-    scores: Any = Scored(f1)
-    return Candidate(trial, apply_edits(PROMPT, edits), tuple(edits), scores)
+def candidate(trial: int, edits: Sequence[Edit], f1: float) -> Tried:
+    return Tried(trial, apply_edits(PROMPT, edits), tuple(edits), EstimatedScores(f1, 0.1, 0.5))
 
 
 def allowed(**restriction: Any) -> PromptLimits:

@@ -288,12 +288,8 @@ def sample_gains(
     shares = counts / m
     alike = shares if similarity is None else shares @ similarity
     disagreement = m / (m - 1) * (1 - (shares * alike).sum(axis=1))
-    return np.column_stack([quality.mean(axis=1), -disagreement, _consistencies(counts, labels)])
-
-
-def _consistencies(counts: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
     pooled, parts = consistency_contributions(counts, labels)
-    return pooled + parts
+    return np.column_stack([quality.mean(axis=1), -disagreement, pooled + parts])
 
 
 def open_gains(answers: NDArray[np.int64], truth: NDArray[np.int64], rule: OpenAnswers) -> NDArray[np.float64]:

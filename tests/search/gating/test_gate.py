@@ -80,9 +80,12 @@ def test_else_the_baseline_stays(baseline: Predictions, nominee: Predictions) ->
     assert verdict.tests[0].p_value > 0.05
 
 
-def test_a_wider_margin_lets_more_pass() -> None:
-    assert gate(BASELINE, {"knee": answers(0.63)}).verdict == "keep"
+def test_a_wider_margin_lets_more_pass_and_sure_never_looks_at_val() -> None:
+    of_test = gate(BASELINE, {"knee": answers(0.63)})
+    assert of_test.verdict == "keep"
     assert gate(BASELINE, {"knee": answers(0.63)}, margin=0.06).verdict == "better"
+    with_val = gate(BASELINE, {"knee": answers(0.63)}, on_val={"knee": MeasuredGain(0.9, 0.0, 0.0, 60)})
+    assert (with_val.verdict, with_val.tests[0].p_value) == ("keep", of_test.tests[0].p_value)
 
 
 def test_a_pinned_sample_must_stay_right() -> None:
@@ -122,7 +125,9 @@ def test_beside_a_prompt_that_nearly_always_answers_the_same_f1_alone_is_tested(
         "The original prompt answers a to 96 % of the texts, so its S and C say nothing: only F1 was tested"
     )
     assert read_data(Verdict, verdict.to_dict()) == verdict
-    assert verdict.to_dict()["tests"][0]["decisive"] == ("f1",)
+    for mode in ("sure", "likely"):
+        assert gate(nearly_always(0), {"knee": nearly_always(1)}, mode=mode).verdict == "keep", "no better in F1"
+    assert gate(nearly_always(0), {"knee": SHAKY}, mode="likely").verdict == "better"
 
 
 def test_beside_a_guess_that_a_constant_answer_equals_f1_alone_is_tested() -> None:
@@ -135,12 +140,6 @@ def test_beside_a_guess_that_a_constant_answer_equals_f1_alone_is_tested() -> No
         f"The original prompt has F1 {100 * guess.right.mean():.1f}, not above 33.5 for always answering a, so its "
         "S and C say nothing: only F1 was tested"
     )
-
-
-def test_what_is_no_better_in_f1_is_not_handed_back_beside_it_however_steady() -> None:
-    assert gate(nearly_always(0), {"knee": nearly_always(1)}).verdict == "keep"
-    assert gate(nearly_always(0), {"knee": nearly_always(1)}, mode="likely").verdict == "keep"
-    assert gate(nearly_always(0), {"knee": SHAKY}, mode="likely").verdict == "better"
 
 
 def of_classes(shares: dict[str, float], sizes: dict[str, int], wrong: str, seed: int = 3) -> Predictions:
@@ -242,19 +241,9 @@ def test_likely_asks_val_too_at_half_its_weight(on_val: MeasuredGain, is_likely:
     assert read_data(Verdict, verdict.to_dict()) == verdict
 
 
-def test_sure_never_looks_at_val() -> None:
-    nominee = answers(0.62, 0.1)
-    asked = gate(BASELINE, {"knee": nominee}, on_val={"knee": MeasuredGain(0.9, 0.0, 0.0, 60)})
-    assert asked.tests[0].p_value == gate(BASELINE, {"knee": nominee}).tests[0].p_value
-    assert asked.verdict == "keep"
-
-
-def test_where_there_is_nobody_the_baseline_stays_and_why_is_said() -> None:
+def test_where_there_is_nobody_the_baseline_stays_and_a_pinned_sample_that_is_not_in_test_is_refused() -> None:
     assert gate(BASELINE, {}).reason == "nothing on val was a better compromise"
     assert untested("sure", 0.01, "the limit did not pay").verdict == "keep"
-
-
-def test_a_pinned_sample_that_is_not_in_test_is_refused() -> None:
     with pytest.raises(InputError, match="'s400' is none of the 400 test samples"):
         check_pinned(["s1", "s400"], SAMPLES)
 
