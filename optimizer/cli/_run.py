@@ -32,7 +32,7 @@ from psopt.runs import (
     unasked_lines,
     verdict_lines,
 )
-from psopt.search import Candidate, size_lines
+from psopt.search import Candidate, size_line
 from psopt.search.racing import racing_line
 from psopt.text import percent, shell_line
 
@@ -221,7 +221,7 @@ def _further_lines(result: _Result) -> list[str]:
         lines.append(
             f"{run.short.id} is the shortest that is no worse than the knee by more than one standard error on val."
         )
-    lines += size_lines({"original": run.baseline, name: chosen})
+    lines.append(size_line(run.baseline))
     tested = {result.names[of.id]: of.test.to_dict() for of in result.compared if of.test}
     if len(tested) == len(result.compared) and (beside := beside_quality_line(*tested.values())):
         lines.append(f"On test, {' -> '.join(tested)}: {beside}.")

@@ -1,6 +1,6 @@
 """The search for robust prompts: rounds of diagnose, propose, search, in an Optuna study."""
 
-from psopt.search._final_test import nominees, score_on_test, scoring_order, size_lines
+from psopt.search._final_test import nominees, score_on_test, scoring_order, size_line
 from psopt.search._front import UTOPIA, Candidate, knee, pareto_front
 from psopt.search._problem import Observer, Propose, SearchProblem
 from psopt.search._prompt_limits import PromptLimits, tokens_a_call, tokens_around, tokens_of_mean_text

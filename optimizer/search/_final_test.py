@@ -9,10 +9,10 @@ from psopt.errors import BudgetReachedError
 from psopt.evaluation import intervals_note, score
 from psopt.search._front import R, knee
 from psopt.settings import GATE_MARGIN
-from psopt.text import counted, percent
+from psopt.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from psopt.evaluation import Scores
     from psopt.search._front import Candidate
@@ -76,27 +76,14 @@ def nominees(state: SearchState) -> tuple[Candidate, ...]:
     return tuple({candidate.id: candidate for candidate in order if candidate.id != state.baseline.id}.values())
 
 
-def size_lines(candidates: Mapping[str, Candidate]) -> list[str]:
-    """Give N and Q of val and test, and C without self-pairs if their N differ, for candidates by name."""
-    first = next(iter(candidates.values()))
-    sizes = f"val {_size(first.val)}"
-    if first.test:
-        sizes += f", test {_size(first.test)}"
-    measured = "S is" if first.val.consistency is None else "S and C are"
-    lines = [f"{measured} of {sizes}. {intervals_note(first.test or first.val)}."]
-    if first.test and first.test.n_samples != first.val.n_samples and first.val.consistency is not None:
-        # With the pairs of a sample with itself, C is higher the fewer samples there are.
-        parts = [
-            f"{name} {_c_without_self_pairs(candidate.val)} on val, {_c_without_self_pairs(candidate.test)} on test"
-            for name, candidate in candidates.items()
-        ]
-        lines.append(f"C without each sample's pair with itself, comparable between these: {'; '.join(parts)}.")
-    return lines
+def size_line(candidate: Candidate) -> str:
+    """Give N and Q of val and test, and say what the intervals cover."""
+    sizes = f"val {_size(candidate.val)}"
+    if candidate.test:
+        sizes += f", test {_size(candidate.test)}"
+    measured = "S is" if candidate.val.consistency is None else "S and C are"
+    return f"{measured} of {sizes}. {intervals_note(candidate.test or candidate.val)}."
 
 
 def _size(scores: Scores) -> str:
     return f"{scores.n_samples} samples x {counted(scores.n_rephrasings or 0, 'wording')}"
-
-
-def _c_without_self_pairs(scores: Scores | None) -> str:
-    return percent(scores.consistency_no_self_pairs if scores else None)

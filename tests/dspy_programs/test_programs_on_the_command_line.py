@@ -169,11 +169,16 @@ PROMPT = Prompt(
 )
 
 
-def test_fields_are_inputs_and_text_without_them_is_the_instructions() -> None:
+def test_fields_are_inputs_and_text_without_them_is_the_instructions(tmp_path: Path) -> None:
     state = predict_state(PROMPT)
     instructions = "# Mail\n\nWhich team answers?\n\n# Teams\n- sales: offers\n\n# Notes\n- Bills go to billing."
     assert state["signature"]["instructions"] == instructions
     assert state["demos"] == [{"subject": "Bill", "mail_body": "Too high", "label": "billing"}]
+    fields: dict[str, Any] = {name: (str, dspy.InputField()) for name in ("subject", "mail_body")}
+    fields["label"] = (Literal["billing", "sales"], dspy.OutputField())
+    program = loaded(dspy.Predict(dspy.Signature(fields, "Sort it.")), tmp_path, json.dumps(state))
+    with dspy.context(lm=minilm_lm(cache=False)):
+        assert program(subject="Bill", mail_body="It is too high.").label in {"billing", "sales"}
 
 
 FEW_SHOT = (Message("user", ("Mail: hello",)), Message("assistant", ("sales",)))
@@ -193,12 +198,3 @@ def test_what_belongs_to_fields_is_the_template_s_own(messages: Any, instruction
     template = Template(messages, example=ExampleForm((BODY,)))
     state = predict_state(replace(PROMPT, template=template, definitions=(), notes=(), examples=()))
     assert state["signature"]["instructions"] == instructions
-
-
-def test_a_template_is_loaded_by_dspy_and_predicts(tmp_path: Path) -> None:
-    fields: dict[str, Any] = {name: (str, dspy.InputField()) for name in ("subject", "mail_body")}
-    fields["label"] = (Literal["billing", "sales"], dspy.OutputField())
-    program = loaded(dspy.Predict(dspy.Signature(fields, "Sort it.")), tmp_path, json.dumps(predict_state(PROMPT)))
-    assert program.signature.instructions.startswith("# Mail")
-    with dspy.context(lm=minilm_lm(cache=False)):
-        assert program(subject="Bill", mail_body="It is too high.").label in {"billing", "sales"}

@@ -67,13 +67,10 @@ def test_the_mean_of_the_curve_is_that_over_all_subsets() -> None:
         assert curve.mean[score][0] == pytest.approx(np.mean([pair[score] for pair in pairs]), abs=2e-3)
         assert curve.mean[score][1] == pytest.approx(whole[score])
     assert np.isfinite(curve.low["sensitivity"]).tolist() == [True, False]
-
-
-def test_sensitivity_grows_and_the_interval_of_f1_shrinks_with_the_number_of_rephrasings() -> None:
-    curve = rephrasing_curve(PREDICTIONS, Y, C)
-    assert curve.sizes.tolist() == list(range(2, 13))
-    assert (np.diff(curve.mean["sensitivity"]) > 0).all()
-    width = curve.high["f1"] - curve.low["f1"]
+    by_default = rephrasing_curve(PREDICTIONS, Y, C)
+    assert by_default.sizes.tolist() == list(range(2, 13))
+    assert (np.diff(by_default.mean["sensitivity"]) > 0).all()
+    width = by_default.high["f1"] - by_default.low["f1"]
     assert width[0] > width[4] > width[-2]
 
 
@@ -93,13 +90,10 @@ def curve_of_widths(*widths: float) -> RephrasingCurve:
     ],
 )
 def test_enough_is_where_the_interval_becomes_and_stays_narrow(widths: tuple[float, ...], enough: int | None) -> None:
-    assert curve_of_widths(*widths).enough("f1", width=0.15) == enough
-
-
-def test_half_of_the_answers_are_redrawn() -> None:
-    # a redrawn answer is the old one by chance 1 in 4: 1/2 * 3/4 of the answers change
-    assert (noised_predictions(PERFECT, C) != PERFECT).mean() == pytest.approx(3 / 8, abs=0.02)
-    assert (noised_predictions(PERFECT, C, share=0) == PERFECT).all()
+    curve = curve_of_widths(*widths)
+    assert curve.enough("f1", width=0.15) == enough
+    with pytest.raises(ValueError, match="score is 'accuracy'"):
+        curve.enough("accuracy", 0.1)
 
 
 def test_the_references_stand_where_appendix_a_says() -> None:
@@ -117,11 +111,8 @@ def test_the_references_stand_where_appendix_a_says() -> None:
     assert random.sample_sensitivity.mean() == pytest.approx(random.sensitivity)
     counts = np.eye(C, dtype=int)[noised_predictions(PERFECT, C, 1.0)].sum(axis=1)
     assert (random.sample_consistency == sample_consistency(counts, MANY)).all()
-
-
-def test_the_predictor_itself_stands_among_them_unchanged() -> None:
-    found = reference_scores(PREDICTIONS, Y, C)["predictor"]
-    assert (found.f1, found.sensitivity, found.consistency) == tuple(joint_scores(PREDICTIONS, Y, C).values())
+    itself = reference_scores(PREDICTIONS, Y, C)["predictor"]
+    assert (itself.f1, itself.sensitivity, itself.consistency) == tuple(joint_scores(PREDICTIONS, Y, C).values())
 
 
 @pytest.mark.parametrize(
@@ -140,9 +131,10 @@ def test_what_cannot_be_drawn_is_an_error(function: Any, changes: dict[str, Any]
         function(**{"predictions": PREDICTIONS, "y": Y, "n_classes": C, **changes})
 
 
-def test_a_share_lies_between_none_and_all_and_an_unknown_score_is_an_error() -> None:
+def test_half_of_the_answers_are_redrawn_or_a_share_between_none_and_all() -> None:
+    # a redrawn answer is the old one by chance 1 in 4: 1/2 * 3/4 of the answers change
+    assert (noised_predictions(PERFECT, C) != PERFECT).mean() == pytest.approx(3 / 8, abs=0.02)
+    assert (noised_predictions(PERFECT, C, share=0) == PERFECT).all()
     for share in (-0.1, 1.1, float("nan")):
         with pytest.raises(ValueError, match="share is"):
             noised_predictions(PERFECT, C, share)
-    with pytest.raises(ValueError, match="score is 'accuracy'"):
-        curve_of_widths(0.1).enough("accuracy", 0.1)
