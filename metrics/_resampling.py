@@ -64,7 +64,7 @@ def bootstrap_ci(
     n_replicates = read_size(n_replicates, "n_replicates")
     predicted, _ = read_either(predictions, n_classes)
     array, truth = np.asarray(predictions), read_labels(y, len(predicted), n_classes)
-    n_samples, n_rephrasings = predicted.shape
+    n_samples, n_rephrasings = map(int, predicted.shape)
     if resample != "rephrasings" and n_samples < 2:
         raise ValueError("predictions has one sample; to resample samples give 2 or more")
     if resample != "samples" and n_rephrasings < 2:

@@ -14,7 +14,6 @@ from psopt.diagnosis._slices import (
     PhraseIndex,
     find_slices,
     severity,
-    share_of,
     with_siblings,
 )
 from psopt.search_spaces import VIEWS, View
@@ -98,15 +97,14 @@ def _cover(predictions: Predictions, view: View, topics: _Topics, level: float) 
         members = np.flatnonzero(shows & is_weak)
         if len(members) < _LEAST_TEXTS:
             return
-        in_order = members[np.argsort(-severities[members], kind="stable")]
-        yield FailureSlice(
+        yield FailureSlice.of(
+            predictions,
+            members,
+            severities,
             view=view,
             label=None,
             predicted=None,
             phrases=tuple(topics.phrases[column] for column in columns),
-            samples=tuple(predictions.samples[row].id for row in in_order),
-            severity=float(severities[members].sum()),
-            share=share_of(members, predictions.sensitivities),
             gain=0.0,  # without a class the effect of following the phrase is undefined
             contrast=Contrast(
                 weak_showing=len(members),

@@ -112,6 +112,20 @@ class FailureSlice:
     gain: float
     contrast: Contrast | None = None  # without classes, how clearly the phrases distinguish them
 
+    @classmethod
+    def of(
+        cls, predictions: Predictions, members: NDArray[np.int64], severities: NDArray[np.float64], **more: Any
+    ) -> FailureSlice:
+        """A slice of these samples, by their indices and all samples' severities; the rest of its fields is `more`."""
+        in_order = members[np.argsort(-severities[members], kind="stable")]
+        unstable = predictions.sensitivities
+        return cls(
+            samples=tuple(predictions.samples[row].id for row in in_order),
+            severity=float(severities[members].sum()),
+            share=float(unstable[members].sum() / (unstable.sum() or 1.0)),  # 0 if every sample is stable
+            **more,
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data, with the keys of weak_spots.json and of ``diagnose --json``."""
         data = asdict(self)
@@ -167,17 +181,16 @@ def find_slices(
         shows = np.asarray(index.shown[:, columns].sum(axis=1)).ravel() > 0
         own = shows & (truth == label)
         members = np.flatnonzero(own & (uncovered > 0))
-        in_order = members[np.argsort(-uncovered[members], kind="stable")]
         gain = (1 - right)[own].sum() - right[shows & ~own].sum()
         slices.append(
-            FailureSlice(
+            FailureSlice.of(
+                predictions,
+                members,
+                uncovered,
                 view=view,
                 label=labels[label],
                 predicted=predictions.most_answered(members, besides=label),
                 phrases=tuple(index.phrases[column] for column in columns),
-                samples=tuple(predictions.samples[row].id for row in in_order),
-                severity=float(uncovered[members].sum()),
-                share=share_of(members, predictions.sensitivities),
                 gain=float(gain / len(truth)),
             )
         )
@@ -190,11 +203,6 @@ def with_siblings(phrases: Sequence[str], best_first: Sequence[int]) -> list[int
     main, *others = best_first
     siblings = (place for place in others if differ_in_one_word(phrases[main], phrases[place]))
     return [main, *itertools.islice(siblings, MOST_SIBLINGS)]
-
-
-def share_of(members: NDArray[np.int64], sensitivities: NDArray[np.float64]) -> float:
-    """The members' part of the sum of S over all samples; 0 if every sample is stable."""
-    return float(sensitivities[members].sum() / (sensitivities.sum() or 1.0))
 
 
 def _readable(phrase: str) -> str:

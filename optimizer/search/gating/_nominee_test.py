@@ -57,8 +57,8 @@ def _class_losses(
     is_scored = baseline.quality is not None and baseline.label_rows is None
     if is_scored or not classes:
         return tuple(losses), None
-    before, after = (sum(of_class.before for of_class in classes), sum(of_class.after for of_class in classes))
-    return tuple(losses), (before / len(classes), after / len(classes))
+    before, after = np.mean([(of_class.before, of_class.after) for of_class in classes], axis=0).tolist()
+    return tuple(losses), (before, after)
 
 
 def _falls(difference: float | None, margin: float) -> bool:
@@ -140,18 +140,14 @@ class NomineeTest:
     @property
     def p_better(self) -> tuple[float, ...]:
         """The p-values of "no better" in each decisive measure: one measure is enough."""
-        if self.decisive == F1_ALONE:
-            return (self.f1.better,)
-        return self.f1.better, self.sensitivity.better
+        return tuple(getattr(self, measure).better for measure in self.decisive)
 
     @property
     def p_not_worse(self) -> float:
         """That of "worse by a margin in F1 or in S", uncorrected; in F1 alone if S of the baseline means nothing."""
         if self.of_models:
             return max(test.p_not_worse for test in self.of_models.values())
-        if self.decisive == F1_ALONE:
-            return self.f1.not_worse
-        return max(self.f1.not_worse, self.sensitivity.not_worse)
+        return float(max(getattr(self, measure).not_worse for measure in self.decisive))
 
     @property
     def is_likely(self) -> bool:
