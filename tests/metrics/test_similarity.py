@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 from psopt.metrics import (
-    bootstrap_ci,
     class_intervals,
     compare_scores,
     prediction_counts,
@@ -69,7 +68,7 @@ def test_the_more_alike_answers_are_the_less_they_shake() -> None:
 
 
 def test_intervals_and_tests_are_those_of_plain_answers_where_only_equal_ones_are_alike() -> None:
-    for method in (score_intervals, class_intervals, bootstrap_ci):
+    for method in (score_intervals, class_intervals):
         intervals: Any = method(ANSWERS, Y, C)
         of_kernel: Any = method(ANSWERS, Y, C, similarity=np.eye(C))
         assert _numbers(of_kernel) == pytest.approx(_numbers(intervals), abs=1e-9)
