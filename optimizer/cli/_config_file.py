@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import functools
 import json
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer  # noqa: TC002  # Typer reads the annotation
+from psopt.cli._help import choices_of
 from psopt.cli._typer import UsageError
 from psopt.errors import nearest
 from psopt.text import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
+
+_NUMBERS = {int: "integer", float: "number"}
+_OTHERS = ["string", "number", "array", "object"]  # of an option whose text is read later, or that may be repeated
 
 
 def take_from_file(context: typer.Context, path: Path | None) -> Path | None:
@@ -34,13 +39,19 @@ def take_from_file(context: typer.Context, path: Path | None) -> Path | None:
     return path
 
 
+def _commands() -> Iterator[Any]:
+    """The commands that take --config."""
+    from psopt.cli._commands import COMMANDS, command_line
+
+    for command in map(command_line().load, COMMANDS):
+        if any(option.name == "config" for option in command.params):
+            yield command
+
+
 @functools.cache
 def _known() -> frozenset[str]:
     """The names of the options of all commands; only asked for where a file has others than the running command's."""
-    from psopt.cli._commands import COMMANDS, command_line
-
-    commands = map(command_line().load, COMMANDS)
-    return frozenset(name for command in commands for option in command.params for name in _names(option))
+    return frozenset(name for command in _commands() for option in command.params for name in _names(option))
 
 
 def _names(option: Any) -> dict[str, bool]:
@@ -89,3 +100,42 @@ def _as_given(value: Any, option: Any) -> Any:
     if isinstance(value, list):
         return ",".join(map(str, value))
     return value if isinstance(value, bool) else str(value)
+
+
+def config_schema() -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of what ``--config`` takes; options may also be in tables."""
+    properties: dict[str, Any] = {}
+    for option in chain.from_iterable(command.params for command in _commands()):
+        schema = _schema_of(option)
+        for name in _names(option):
+            known = properties.setdefault(name, {"anyOf": [], "description": option.help or ""})
+            if schema not in known["anyOf"]:
+                known["anyOf"].append(schema)
+    for known in properties.values():
+        if len(known["anyOf"]) == 1:
+            known |= known.pop("anyOf")[0]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "config",
+        "description": "options in a file, `psopt COMMAND --config FILE`",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": {"type": "object"},
+    }
+
+
+def _schema_of(option: Any) -> dict[str, Any]:
+    """The JSON Schema of what one command takes for an option."""
+    if getattr(option, "is_flag", False):
+        return {"type": "boolean"}
+    if option.multiple:
+        return {"type": _OTHERS}
+    if choices := choices_of(option):
+        return {"enum": list(choices)}
+    kind = option.type_descriptor.annotation
+    if kind is Path:
+        return {"type": "string"}
+    if kind not in _NUMBERS:
+        return {"type": _OTHERS}
+    limits = {"minimum": option.min, "maximum": option.max}
+    return {"type": _NUMBERS[kind], **{name: limit for name, limit in limits.items() if limit is not None}}

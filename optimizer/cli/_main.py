@@ -5,6 +5,7 @@ After Ctrl-C and SIGTERM results so far are saved, and the process ends soon, wh
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import difflib
 import errno
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import threading
 import traceback
+import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -33,6 +35,8 @@ INTERRUPTED = 130  # 128 + SIGINT, as in shells
 _LONGEST_SAVING = 8.0  # seconds; SIGTERM is often followed by SIGKILL after ten
 _signals: list[int] = []
 _watchdogs: list[threading.Timer] = []
+_PLAIN = "psopt.plain"
+_SIGNS = dict(zip("–—−·•°×‘’“”", "----*ox''\"\"", strict=True)) | {"≤": "<=", "≥": ">=", "→": "->", "±": "+-"}
 _EX_SOFTWARE = 70  # the exit code of sysexits.h for an error in the program itself
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
 
@@ -102,10 +106,22 @@ def _outliving_its_reader(stream: Any) -> Any:
 
 
 def _write_what_can_be_shown() -> None:
-    """Let both streams replace characters that they lack."""
+    """Let both streams replace characters that they lack with the nearest ones that they have."""
+    codecs.register_error(_PLAIN, _nearest)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # missing if a test or a notebook has replaced the stream
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors=_PLAIN)
+
+
+def _nearest(error: UnicodeError) -> tuple[str, int]:
+    """Replace what an encoding lacks: a symbol by a similar one in ASCII, a letter by its base, the rest by ``?``."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    shown = ""
+    for character in error.object[error.start : error.end]:
+        base = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
+        shown += _SIGNS.get(character) or base or ("" if unicodedata.combining(character) else "?")
+    return shown, error.end
 
 
 def _failure(error: Exception) -> tuple[str, int]:

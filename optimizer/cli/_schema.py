@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from psopt.cli._config_file import config_schema
 from psopt.cli._typer import script_for
 from psopt.cli._verb import Json, flag, verb
 from psopt.cli._writing import as_json_text, print_json, print_result, write_file
@@ -15,7 +16,9 @@ from psopt.errors import InputError, UnknownNameError
 
 Name = Annotated[
     str | None,
-    typer.Argument(metavar="NAME", help="A command or file; without one, all are listed."),
+    typer.Argument(
+        metavar="NAME", help="A command or file, config for what --config takes; without one, all are listed."
+    ),
 ]
 Out = Annotated[Path | None, flag("Output", "Write it to this file, and make its folder.", "FILE")]
 Shell = Annotated[
@@ -29,7 +32,9 @@ Keys = dict[str, list[Any]]
 @verb("psopt schema diagnose > diagnose.schema.json")
 def schema(*, name: Name = None, as_json: Json = False) -> int:
     """Print the JSON Schema of what a command prints with --json, or of a run's run.json and front.json."""
-    if name is not None:
+    if name == "config":
+        typer.echo(as_json_text(config_schema()))
+    elif name is not None:
         typer.echo(as_json_text(schema_of(name)))
     elif as_json:
         print_json({"names": outputs()})
@@ -63,7 +68,7 @@ def keys_of(name: str) -> Keys:
 def schema_of(name: str) -> dict[str, Any]:
     """Return the JSON Schema of an output or file, by its name in `outputs`; raises UnknownNameError."""
     if name not in outputs():
-        raise UnknownNameError("output", name, outputs())
+        raise UnknownNameError("output", name, [*outputs(), "config"])
     table = tables()["outputs"][name]
     whole = _object(name)
     if table.get("is_array"):

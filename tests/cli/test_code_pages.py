@@ -38,7 +38,12 @@ COMMANDS = {
     "report": ["report", RUN],
     "export": ["export", RUN],
 }
-ERRORS = (["diagnose", "--dataset", f"{ODD}-not.csv", *SIM], ["diagnose", f"--{ODD}"], [ODD], ["select", RUN, ODD])
+ERRORS = {
+    "no such file": ["diagnose", "--dataset", f"{ODD}-not.csv", *SIM],
+    "no such option": ["diagnose", f"--{ODD}"],
+    "no such command": [ODD],
+    "no such wish": ["select", RUN, ODD],
+}
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +74,9 @@ def test_a_command_ends_as_it_would_elsewhere(folder: Path, name: str, encoding:
         assert ODD in json.dumps(json.loads(done.stdout), ensure_ascii=False), "what JSON holds is whole"
 
 
-@each("words, encoding", list(itertools.product(ERRORS, ENCODINGS)))
-def test_an_error_is_one_line(folder: Path, words: list[str], encoding: str) -> None:
-    done = run_in(encoding, folder, words)
+@each("name, encoding", list(itertools.product(ERRORS, ENCODINGS)))
+def test_an_error_is_one_line(folder: Path, name: str, encoding: str) -> None:
+    done = run_in(encoding, folder, ERRORS[name])
     assert (done.returncode, done.stdout) == (2, "")
     assert len([line for line in done.stderr.splitlines() if line.startswith("psopt: ")]) == 1
 

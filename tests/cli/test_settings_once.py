@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from typing import TYPE_CHECKING, Any
 
+import jsonschema
 import psopt
 import pytest
 from psopt.cli import command_line
+from psopt.cli._config_file import config_schema
 from psopt.errors import InputError
 from psopt.settings import DataOptions, RunOptions, SizeOptions, check_keywords, leaves
 
@@ -40,6 +43,7 @@ extra_body = { top_k = 1 }
 into = "module.py"
 html = "page.html"
 """
+WRONG = {"trials": 0, "min_f1": True, "junit": 3, "plain": "yes", "race": "of", "trails": 3}
 PYTHON = ("dataset", "prompt", "prompt_format", "answer", "response_format", "model", "program", "log", "out")
 HERE = ("cache_dir", "dry_run", "go_on", "force", "as_json", "quiet", "verbose", "config", "help_all", "heldout_from")
 
@@ -98,6 +102,8 @@ def test_what_is_wrong_in_a_file_is_said_in_a_line(tmp_path: Path, text: str | N
 
 
 def test_options_of_other_commands_are_passed_over_and_a_switch_is_turned_off_by_its_other_name(tmp_path: Path) -> None:
+    data = tomllib.loads(OF_ALL)
+    assert jsonschema.Draft202012Validator(config_schema()).is_valid(data)
     (tmp_path / "psopt.toml").write_text(OF_ALL)
     given = ["--config", "psopt.toml", "--dry-run"]
     for words in (["diagnose"], ["check", "--max-sensitivity", "1"], ["rephrase"]):
@@ -126,6 +132,14 @@ def test_every_flag_of_optimize_is_a_keyword() -> None:
     names = {str(one.name) for one in command_line().load("optimize").params}
     of_load_task = {leaf.key for leaf in leaves(DataOptions)}
     check_keywords(dict.fromkeys(names - of_load_task - {*PYTHON, *HERE}), RunOptions, SizeOptions)
+
+
+def test_a_schema_tells_editors_what_a_file_may_hold(folder: Path) -> None:
+    schema = json.loads(psopt_in(folder, "schema", "config").stdout)
+    validator = jsonschema.Draft202012Validator(schema)
+    assert validator.is_valid(tomllib.loads((folder / "psopt.toml").read_text()))
+    assert [key for key, value in WRONG.items() if validator.is_valid({key: value})] == []
+    assert schema["properties"]["race"]["enum"] == ["auto", "on", "strict", "off"]
 
 
 def test_skill_prints_a_skill_file_and_writes_one_where_an_agent_looks(tmp_path: Path) -> None:
