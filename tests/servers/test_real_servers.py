@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 N_SAMPLES = 12
 FAKE = "LiteLLM before a fake"
 SERVERS = ["transformers serve", "llama.cpp", "LiteLLM before transformers", FAKE]
-SMALL = ["--rephrasings", "3", "--samples", "12"]
+SMALL = ["--rephrasings", "3", "--samples", "8"]
 DATA = ["--dataset", "questions.toml", *SMALL]
 
 
