@@ -115,6 +115,8 @@ def test_a_model_that_only_reasons_is_told_from_one_that_names_no_label(server: 
         model_at(server).predict(PROMPTS, TEXTS)
 
 
+CALL = {"content": "Let me sort.", "tool_calls": [{"function": {"name": "f", "arguments": "Number"}}]}
+USED = {"content": [{"type": "text", "text": "Well."}, {"type": "tool_use", "name": "Number", "input": {}}]}
 SURE = {"token": "Num", "logprob": 1000, "top_logprobs": [{"token": "Num", "logprob": 1000}]}
 FLAGGED = {"finish_reason": "error", "error": {"code": 403, "message": "flagged"}}
 
@@ -125,9 +127,8 @@ def reading(*choices: Any) -> Answer:
     return read_completion(json.dumps(body).encode())
 
 
-@each("call", [{"name": "f", "arguments": "Number"}, {"name": "Number", "arguments": "{}"}])
-def test_what_is_said_beside_a_tool_call_is_no_answer(call: Any) -> None:
-    message = {"content": "Let me sort.", "tool_calls": [{"function": call}]}
+@each("message", [CALL, USED])
+def test_what_is_said_beside_a_tool_call_is_no_answer(message: Any) -> None:
     assert reading({"message": message, "finish_reason": "tool_calls"}).text == "Number"
 
 

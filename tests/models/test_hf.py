@@ -199,6 +199,8 @@ def test_mean_and_sum_pick_other_labels_and_share_no_answers(folder: Path, task:
     assert (by_mean != by_sum).any()
     np.testing.assert_array_equal(by_mean_again, by_mean)
     np.testing.assert_array_equal(by_default, by_mean)
+    with pytest.raises(InputError, match="mean or sum, not 'median'"):
+        HFModel(str(folder), likelihood="median")
     with pytest.raises(InputError, match="unknown hf_likelihood 'median'"):
         LMConfig(hf_likelihood="median")  # type: ignore[arg-type]
 

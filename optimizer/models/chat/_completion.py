@@ -133,11 +133,20 @@ def _text(message: dict[str, Any]) -> tuple[str | None, str, bool]:
 
 def _called(message: dict[str, Any]) -> str | None:
     """What a message answers by calling tools, a line per call: the arguments as JSON, or else the name."""
+    calls = [call.get("function") for call in message.get("tool_calls") or ()]
+    calls = calls or [message.get("function_call")]  # what servers sent before there were tools
+    parts = message.get("content")
+    if isinstance(parts, list):  # Anthropic's format, which some gateways pass on
+        used = (part for part in parts if isinstance(part, dict) and part.get("type") == "tool_use")
+        calls += [{**part, "arguments": part.get("input")} for part in used]
     lines = []
-    for call in message.get("tool_calls") or ():
-        arguments = call["function"].get("arguments") or ""
-        has_none = arguments.strip() in ("", "{}", "null")
-        lines.append(call["function"]["name"] if has_none else arguments)
+    for function in filter(None, calls):
+        line = function.get("arguments") or ""
+        if not isinstance(line, str):  # Ollama's own interface sends an object
+            line = json.dumps(line)
+        if line.strip() in ("", "{}", "null"):
+            line = function.get("name") or ""
+        lines.append(line)
     return "\n".join(lines) or None
 
 

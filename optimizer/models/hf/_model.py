@@ -54,7 +54,7 @@ class HFModel(ScoringModel):
     bfloat16 (CUDA), where a near tie may go either way. The cache keeps the first result.
 
     One forward pass takes at most `batch_tokens`, by default 2048 on CUDA and 512 elsewhere; they are halved when the
-    GPU's memory is exhausted. Raises InputError if there is no such folder or repository. Raises ModelError
+    GPU's memory is exhausted. Raises InputError if there is no such folder, repository or likelihood. Raises ModelError
     if it is not a causal language model, or can't be fetched. Raises MissingExtraError without torch or transformers.
     """
 

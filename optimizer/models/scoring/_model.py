@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.errors import ModelError
+from psopt.errors import InputError, ModelError
 from psopt.models._answer_cache import AnswerCache, answer_key
 from psopt.models._base import Capabilities
 from psopt.search_spaces import render
@@ -44,8 +44,9 @@ class ScoringModel:
     after the opening, such as ``{"team": "``. A reason before it is not written, and a response format is ignored.
 
     `version` distinguishes this model's scores from those of another model of the same name, and `precision` says how
-    numbers are represented, where that changes scores; they are kept in `cache`, by default in memory. Answering raises
-    ModelError if the model can't be loaded, or a prompt is too long for it.
+    numbers are represented, where that changes scores; they are kept in `cache`, by default in memory. Raises
+    InputError if `likelihood` is neither ``mean`` nor ``sum``; answering raises ModelError if the model can't be
+    loaded, or a prompt is too long for it.
     """
 
     capabilities = Capabilities(has_probabilities=True, has_label_prior=True, has_longest=True)
@@ -53,6 +54,8 @@ class ScoringModel:
     def __init__(
         self, name: str, version: str, precision: str, *, cache: AnswerCache | None = None, likelihood: str = "mean"
     ) -> None:
+        if likelihood not in _SCORING:
+            raise InputError(f"likelihood is {' or '.join(_SCORING)}, not {likelihood!r}")
         self.name = name
         self._version = version
         self._precision = precision
