@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -9,6 +11,8 @@ from typing import TYPE_CHECKING
 from psopt.models._answer_cache import answer_key
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from psopt.models._answer_cache import AnswerCache
 
 # Chosen, not measured: the first calls go out one by one, and would dominate a smaller number.
@@ -23,13 +27,6 @@ class AnswerRate:
     concurrency: int  # how many might be in flight
     day: str  # when that was measured: ``2026-11-22``
 
-    @classmethod
-    def of(cls, calls: int, seconds: float, concurrency: int) -> AnswerRate | None:
-        """The rate of so many calls in so many seconds, measured today; None where they are too few to tell."""
-        if calls < _ENOUGH or not seconds:
-            return None
-        return cls(60 * calls / seconds, concurrency, datetime.now(UTC).date().isoformat())
-
     def with_places(self, concurrency: int) -> float:
         """Calls per minute with `concurrency` in flight: proportionally fewer if it is lower, no more if it is higher.
 
@@ -38,6 +35,37 @@ class AnswerRate:
         (300.0, 1200.0)
         """
         return self.per_minute * min(1.0, concurrency / self.concurrency)
+
+
+class AskingTime:
+    """Counts answers, and the time during which any were asked for; overlapping time counts once."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.seconds = 0.0
+        self._n_under_way = 0
+        self._since = 0.0
+
+    @contextlib.contextmanager
+    def asking(self) -> Iterator[None]:
+        """Count the time spent in this context; only for the event loop's thread."""
+        now = time.monotonic()
+        if not self._n_under_way:
+            self._since = now
+        self._n_under_way += 1
+        try:
+            yield
+        finally:
+            self._n_under_way -= 1
+            if not self._n_under_way:
+                self.seconds += time.monotonic() - self._since
+
+    def rate(self, concurrency: int) -> AnswerRate | None:
+        """How fast answers came; None where there were too few to tell."""
+        if self.calls < _ENOUGH or not self.seconds:
+            return None
+        day = datetime.now(UTC).date().isoformat()
+        return AnswerRate(60 * self.calls / self.seconds, concurrency, day)
 
 
 def kept_rate(cache: AnswerCache, model: str, server: str | None) -> AnswerRate | None:

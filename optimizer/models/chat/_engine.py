@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import PsoptError
 from psopt.models._answer_cache import AnswerCache, answer_key
 from psopt.models.chat._answer_monitor import FIRST
-from psopt.models.chat._answer_rate import AnswerRate, keep_rate, kept_rate
+from psopt.models.chat._answer_rate import AskingTime, keep_rate, kept_rate
 from psopt.models.chat._budget import Need
 from psopt.models.chat._client import Answer, CallEnd, CallStart, TransientError, UnsupportedError
 from psopt.models.chat._negotiation import Negotiation
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from psopt.models.chat._answer_monitor import AnswerMonitor
+    from psopt.models.chat._answer_rate import AnswerRate
     from psopt.models.chat._budget import Budget, Price
     from psopt.models.chat._client import ChatClient, Query
     from psopt.settings import LMConfig
@@ -46,7 +46,7 @@ class Engine:
         self._price = budget.price(client.name)
         self._batch_price = self._price.in_batches()
         self.meter = TokenMeter(self._price)
-        self._n_asked, self._seconds_asked = 0, 0.0  # how many were asked query by query, and how long that took
+        self._asking_time = AskingTime()
         # A `BatchRunner`, which asks grids (`answers` with a monitor), except for their first few answers
         self.batches: Any = None
         self._scheduler = RequestScheduler(client.name, options)
@@ -107,16 +107,14 @@ class Engine:
     @property
     def rate(self) -> AnswerRate | None:
         """How fast the model answers: as measured by this engine, otherwise as others have left it in the cache."""
-        return self._own_rate or kept_rate(self._cache, self.client.name, self.client.endpoint)
-
-    @property
-    def _own_rate(self) -> AnswerRate | None:
-        return AnswerRate.of(self._n_asked, self._seconds_asked, self.options.concurrency)
+        seen = self._asking_time.rate(self.options.concurrency)
+        return seen or kept_rate(self._cache, self.client.name, self.client.endpoint)
 
     def keep_rate(self) -> None:
         """Keep in the cache how fast the model answered, if there were enough calls to tell."""
-        if self._own_rate is not None:
-            keep_rate(self._cache, self.client.name, self.client.endpoint, self._own_rate)
+        rate = self._asking_time.rate(self.options.concurrency)
+        if rate is not None:
+            keep_rate(self._cache, self.client.name, self.client.endpoint, rate)
 
     def key(self, query: Query) -> bytes:
         """The key of a query's answer, for its request in the current form."""
@@ -176,10 +174,9 @@ class Engine:
             if monitor is not None:
                 monitor.observe(answers[index])
 
-        begin = time.monotonic()
-        await run_workers(len(queries), ask, self.options.concurrency, self.options.timeout)
-        self._n_asked += len(queries)
-        self._seconds_asked += time.monotonic() - begin
+        with self._asking_time.asking():
+            await run_workers(len(queries), ask, self.options.concurrency, self.options.timeout)
+        self._asking_time.calls += len(queries)
         return [answers[index] for index in range(len(queries))]
 
     async def _answer(self, query: Query, worker: Worker) -> Answer:
