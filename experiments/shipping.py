@@ -84,12 +84,15 @@ def _run(
     prompts = {"original": run.baseline.prompt, "recommended": recommended.prompt}
     answering = ModelProvider().answering(model, task)
 
-    def of(samples: list[Sample]) -> dict[str, Any]:
+    wordings = wordings_by_people(dataset, data, _N_WORDINGS)
+
+    def by_people(samples: list[Sample]) -> dict[str, Any]:
         """Both prompts' scores under people's wordings."""
-        wordings = wordings_by_people(dataset, data, _N_WORDINGS)
-        scores = {name: score(evaluate(answering, prompt, wordings, samples)) for name, prompt in prompts.items()}
-        measured = {name: {measure: getattr(of, measure) for measure in MEASURES} for name, of in scores.items()}
-        return {"texts": len(samples), **measured}
+        figures: dict[str, Any] = {"texts": len(samples)}
+        for name, prompt in prompts.items():
+            scores = score(evaluate(answering, prompt, wordings, samples))
+            figures[name] = {measure: getattr(scores, measure) for measure in MEASURES}
+        return figures
 
     probe = _PROBES / f"{dataset}.jsonl"
     return {
@@ -97,8 +100,8 @@ def _run(
         "reason": manifest["recommended"].get("reason", ""),
         "original": _scores(run.baseline.test),
         "recommended": _scores(recommended.test),
-        "people": of(list(texts)),
-        "probe": of(_probes(probe)) if probe.exists() else None,
+        "people": by_people(list(texts)),
+        "probe": by_people(_probes(probe)) if probe.exists() else None,
         "planted": manifest.get("planted"),
         "edits": sorted(edit.kind for edit in recommended.edits),
         "calibrated": recommended.prompt.calibration is not None,

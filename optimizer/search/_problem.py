@@ -104,12 +104,16 @@ class SearchProblem:
         return (CALIBRATE,) if is_open else ()
 
     @property
+    def reads_order(self) -> bool:
+        """Whether the order of examples can make a difference to any of the models."""
+        return any(capabilities_of(evaluator.model).reads_order for evaluator in self.evaluator.each)
+
+    @property
     def orders(self) -> tuple[str, ...]:
-        """The orders of examples that are searched: only one, if it makes no difference to any model."""
-        reads_order = any(capabilities_of(evaluator.model).reads_order for evaluator in self.evaluator.each)
-        return ORDERS if reads_order else ORDERS[:1]
+        """The orders of examples that are searched: only one, if it makes no difference."""
+        return ORDERS if self.reads_order else ORDERS[:1]
 
     def order_parameter(self, edits: Iterable[Edit], order: str) -> str | None:
         """Return the order of examples that a queued trial names; None without examples, or if none is searched."""
-        is_searched = len(self.orders) > 1 and any(edit.kind == "example" for edit in edits)
+        is_searched = self.reads_order and any(edit.kind == "example" for edit in edits)
         return order if is_searched else None

@@ -99,8 +99,8 @@ def _propose(
     problem: SearchProblem, prompt: Prompt, on_train: Predictions, diagnosis: Diagnosis, pool: Sequence[Edit]
 ) -> list[Edit]:
     """Propose edits by rule, and by a language model where there is one."""
-    hold_back, reads_examples = problem.options.parts.hold_back, len(problem.orders) > 1
-    by_rule = problem.propose(problem.task, prompt, on_train, diagnosis, pool, hold_back, reads_examples)
+    hold_back = problem.options.parts.hold_back
+    by_rule = problem.propose(problem.task, prompt, on_train, diagnosis, pool, hold_back, problem.reads_order)
     if problem.proposer is None or problem.proposer.unfit:
         return by_rule
     problem.observer.phase(f"{problem.proposer.writer.name} drafts edits")

@@ -36,7 +36,7 @@ class Choice(NamedTuple):
     @classmethod
     def like(cls, candidate: Tried, edits: tuple[Edit, ...], problem: SearchProblem) -> Choice:
         """A choice of these edits, with its examples in the order of another candidate's."""
-        if len(problem.orders) > 1 and candidate.prompt.examples:
+        if problem.reads_order and candidate.prompt.examples:
             return cls(edits, candidate.order)
         return cls(edits)
 
@@ -90,7 +90,7 @@ UNCALIBRATED = "the original prompt is nearly constant or a guess, and so it sta
 def obvious(state: SearchState, new: Sequence[Edit], *, is_first: bool) -> list[tuple[Edit, ...]]:
     """Return which of a round's edits are tried first, with the best prompt's; in round 1 also the best that fit."""
     problem = state.problem
-    reads_examples = len(problem.orders) > 1 or problem.options.parts.examples_allowed > 0
+    reads_examples = problem.reads_order or problem.options.parts.examples_allowed > 0
     families = obvious_choices(new, problem.task.labels, with_examples_alone=is_first and reads_examples)
     choices = [(*state.best.edits, *family) for family in families]
     if is_first and problem.limits.most_tokens is None:  # early, so that small searches have one too

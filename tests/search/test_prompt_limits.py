@@ -11,7 +11,7 @@ from psopt.errors import InputError
 from psopt.search import PromptLimits, tokens_of_mean_text
 from psopt.search._front import EstimatedScores, Tried
 from psopt.search._sources import best_within, in_place_of, obvious, obvious_choices
-from psopt.search_spaces import ORDERS, Edit, Prompt, Provenance, SearchRestriction, apply_edits
+from psopt.search_spaces import Edit, Prompt, Provenance, SearchRestriction, apply_edits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +79,7 @@ def search_state(tried: Sequence[Any] = (BASE,), pool: Sequence[Edit] = NOTES, *
         limits=allowed(**restriction),
         baseline_prompt=PROMPT,
         options=SimpleNamespace(parts=SearchRestriction(**restriction)),
-        orders=ORDERS[:1],
+        reads_order=False,
         can_read=lambda prompt: True,
         task=SimpleNamespace(labels=PROMPT.labels),
     )
@@ -96,7 +96,7 @@ def test_examples_alone_are_tried_early_where_a_model_reads_them_as_turns() -> N
     assert obvious_choices(NOTES, "ab", with_examples_alone=True) == obvious_choices(NOTES, "ab")
     state = search_state(pool=examples)
     assert tuple(layers[0]) not in obvious(state, [*NOTES, *examples], is_first=True)
-    state.problem.orders = ORDERS
+    state.problem.reads_order = True
     assert tuple(layers[0]) in obvious(state, [*NOTES, *examples], is_first=True)
     assert tuple(layers[0]) not in obvious(state, [*NOTES, *examples], is_first=False)
 

@@ -100,7 +100,9 @@ def test_diagnose(asked: Asked, mode: str) -> None:
     report = json.loads(asked.psopt("diagnose", *DATA, *asked.model, "--split", "val", "--json", mode).stdout)
     assert report["f1"] > 0.1  # some servers answer by the hash of what they are asked
     assert 0 <= report["sensitivity"] <= 1
-    assert report["na_rate"] < 1  # so small models go astray at times
+    # Held to any JSON, so small models go astray at times; SmolLM2 without a form names no label to most texts.
+    is_free = "llama" in asked.server.log.stem and mode == "--plain"
+    assert report["na_rate"] < (1 if is_free else 0.5)
 
 
 def test_texts_in_the_place_of_labels(asked: Asked) -> None:
