@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 _WAY_OF_READING = 2  # part of the cache key; way 1 lost the beginning of a prompt when the context had to grow for it
-_SEVERAL = 2  # readers: with fewer, a common beginning is not worth copying
 _LONG = 64  # tokens; reading a shorter beginning takes each processor about as long as a copy. Chosen, not measured
 
 
@@ -38,7 +37,8 @@ class GGUFModel(ScoringModel):
 
     All processors together read the common beginning of all texts once. Then each of them reads its own texts after
     that, one by one: so no thread waits for another. Reading several texts at once would gain little, as a CPU spends
-    its time on multiplying, not on reading weights.
+    its time on multiplying, not on reading weights. Beginnings read last are kept, at most as many bytes as the file
+    has, since a search asks each candidate a few texts at a time.
 
     The same text has the same scores to the last bit, whatever was read before it. Raises InputError if there is no
     such file, or it is not a GGUF file. Raises MissingExtraError if xllamacpp is not installed.
@@ -52,6 +52,8 @@ class GGUFModel(ScoringModel):
         import_extra("xllamacpp", f"the model {name}", "gguf")
         check_is_gguf(name, self._path)
         stat = self._path.stat()
+        self._most_kept = stat.st_size
+        self._prefixes: dict[tuple[int, ...], ReadPrefix] = {}  # the one used last comes last
         # What computes with the file, and how: other versions may round differently
         precision = f"llama.cpp of xllamacpp {version('xllamacpp')}, {_WAY_OF_READING}"
         super().__init__(name, f"{stat.st_size} {stat.st_mtime_ns}", precision, cache=cache, likelihood=likelihood)
@@ -89,14 +91,23 @@ class GGUFModel(ScoringModel):
             threads.shutdown(cancel_futures=True)
 
     def _shared(self, prompts: Sequence[Tokens], tree: LabelTree) -> ReadPrefix | None:
-        """The common beginning of all prompts, read; None where it is short, or one processor reads them all."""
+        """The common beginning of all prompts, read now or before; None where it is short, or there is one prompt."""
         n_shared = common_length(prompts)
-        if min(n_processors(), len(prompts)) < _SEVERAL or n_shared < _LONG:
+        if len(prompts) == 1 or n_shared < _LONG:
             return None
+        tokens = tuple(prompts[0][:n_shared])
+        prefix = self._prefixes.pop(tokens, None)
+        if prefix is None:
+            prefix = self._read(prompts[0][:n_shared], max(map(len, prompts)) + len(tree.tokens))
+        self._prefixes[tokens] = prefix
+        while len(self._prefixes) > 1 and sum(kept.memory.nbytes for kept in self._prefixes.values()) > self._most_kept:
+            self._prefixes.pop(next(iter(self._prefixes)))
+        return prefix
+
+    def _read(self, tokens: Tokens, n_room: int) -> ReadPrefix:
         reader = self._readers.get()
         try:
-            n_room = max(map(len, prompts)) + len(tree.tokens)
-            return reader.read_prefix(prompts[0][:n_shared], n_processors(), n_room)
+            return reader.read_prefix(tokens, n_processors(), n_room)
         finally:
             self._readers.put(reader)
 

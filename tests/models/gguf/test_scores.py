@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -78,6 +78,33 @@ def test_several_processors_share_the_beginning_that_one_of_them_has_read(
         monkeypatch.setattr("os.sched_getaffinity", lambda _, n=n_processors: range(n), raising=False)
         scores.append(GGUFModel(model._path).label_scores([prompt], TEXTS))
     assert (scores[0] == scores[1]).all()
+
+
+def test_the_beginnings_read_last_are_read_once_however_the_texts_come(
+    model: GGUFModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search asks each candidate a few texts at a time, under one wording after the other."""
+    examples = tuple(Example(f"Who sang the song number {i} ?", "Human being") for i in range(12))
+    wordings = ("What is asked for?", "Name the kind of answer.", "Which label fits?")
+    prompts = [Prompt(wording, LABELS, noun="question", examples=examples) for wording in wordings]
+    at_once = GGUFModel(model._path).label_scores(prompts, TEXTS)
+    read = []
+
+    class Counting(Reader):
+        def read_prefix(self, tokens: list[int], n_threads: int, n_room: int) -> Any:
+            read.append(len(tokens))
+            return super().read_prefix(tokens, n_threads, n_room)
+
+    monkeypatch.setattr("psopt.models.gguf._model.Reader", Counting)
+    by_parts = GGUFModel(model._path)
+    parts = [by_parts.label_scores(prompts, TEXTS[start : start + 2]) for start in (0, 2)]
+    assert (np.concatenate(parts) == at_once).all()
+    assert len(read) == len(prompts)
+    forgetful = GGUFModel(model._path)
+    forgetful._most_kept = 1
+    parts = [forgetful.label_scores(prompts, TEXTS[start : start + 2]) for start in (0, 2)]
+    assert (np.concatenate(parts) == at_once).all()
+    assert len(read) == 3 * len(prompts)
 
 
 def test_what_was_scored_is_read_from_the_cache_and_nothing_is_loaded(smollm2: Path, tmp_path: Path) -> None:
