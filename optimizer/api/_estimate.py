@@ -113,7 +113,7 @@ def estimate_measuring(
                 names.append(name)
             if len(models) > 1:
                 names.append(model.name)
-            answering.append(Phase(" ".join(names) or "answers", *grid.needs(price), cached=grid.cached))
+            answering.append(Phase(" ".join(names) or "answers", grid.need(price), cached=grid.cached))
             phases.append(answering[-1])
             if options.rephrasing.repeats:
                 phases.append(_asked_again(task, prompt, model, options, price))
@@ -131,9 +131,8 @@ def _asked_again(task: Task, prompt: Prompt, model: Model, options: MeasureOptio
     probe = Grid.of(model, askings[:2], [sample.text for sample in probed(samples)])
     whole = Grid.of(model, askings[: options.rephrasings], [sample.text for sample in samples])
     expected = whole if options.lm.draws else probe
-    needs = (probe.needs(price)[0], expected.needs(price)[1], whole.needs(price)[2])
     times = f"{probe.calls:,} calls where no answer changes, else {whole.calls:,}"
-    return Phase("asked again", *needs, times, expected.cached)
+    return Phase("asked again", expected.need(price), times, expected.cached)
 
 
 def estimate_rephrasing(

@@ -243,7 +243,7 @@ def estimate_migration(start: MigrationStart, cache_dir: str | Path | None = Non
     evaluator = start.evaluator(cache_dir)
     grid = Grid.of(evaluator.model, evaluator.rephrased(start.prompt, "test"), evaluator.texts("test"))
     price = grid_price(evaluator.model.name, in_batches=start.settings.lm.batch)
-    return CostEstimate((Phase("the run's prompt on test", *grid.needs(price), cached=grid.cached),), price)
+    return CostEstimate((Phase("the run's prompt on test", grid.need(price), cached=grid.cached),), price)
 
 
 def measured_migration(

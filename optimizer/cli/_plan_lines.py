@@ -8,7 +8,7 @@ from psopt.cli._tables import add_numbers, new_table, print_table, result_consol
 from psopt.cli._writing import print_json
 from psopt.models.chat import CHAT_KINDS, PRICES_OF, LMConfig, user_prices
 from psopt.runs import WRITTEN, CostEstimate, Phase
-from psopt.runs.planning import Limits, Plan, duration, time_line
+from psopt.runs.planning import Limits, Plan, duration, rate_in_words
 from psopt.settings import model_names
 
 if TYPE_CHECKING:
@@ -40,14 +40,19 @@ def show_estimate(estimate: CostEstimate, model: str, lm: LMConfig, *, as_json: 
         notes.append(f"Prices are psopt's of {PRICES_OF}, or your own.")
     if cached := sum(phase.cached for phase in estimate.phases):
         notes.append(f"{cached:,} answers are in the cache already.")
-    for line in [*notes, "", *estimate_lines(estimate, model, lm)]:
+    if estimate.candidates:
+        notes.append("Runs with SmolLM2 asked 0.8 to 1.2 times the calls that were expected.")
+    lines = cost_lines(estimate, model, lm) or [_minutes_line(estimate, lm)]
+    if estimate.cost is not None:
+        lines.append("Calls that fail and are sent again, and what a model thinks before it answers, are not counted.")
+    for line in [*notes, "", *lines]:
         console.print(line, soft_wrap=is_soft)
     return 0
 
 
 def _table(estimate: CostEstimate) -> Table:
-    """What will be sent: the expected calls with their range, and their cost."""
-    table = new_table(texts=["phase"], numbers=("calls", "least", "most", "tokens"))
+    """What will be sent: the expected calls and their cost."""
+    table = new_table(texts=["phase"], numbers=("calls", "tokens"))
     if estimate.price is not None:
         add_numbers(table, "USD")
 
@@ -55,81 +60,60 @@ def _table(estimate: CostEstimate) -> Table:
         (", ".join(filter(None, (phase.what, phase.model))), phase) for phase in estimate.phases
     ]
     for name, of in [*rows, ("in all", estimate)]:
-        calls = (f"{need.calls:,}" for need in (of.expected, of.least, of.most))
-        amounts = [*calls, rounded(of.expected.tokens), dollars(of.expected.cost)]
+        need = of.expected
+        amounts = (f"{need.calls:,}", rounded(need.tokens), dollars(need.cost))
         if of is estimate:
             table.add_section()
         table.add_row(name, *amounts[: len(table.columns) - 1], style="bold" if of is estimate else None)
     return table
 
 
-def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: bool = True) -> list[str]:
-    """Say in a few lines the expected amounts with their ranges, and with `caveat` what is not counted."""
+def cost_lines(estimate: CostEstimate, model: str, lm: LMConfig) -> list[str]:
+    """Say in a line or two what it is expected to cost; empty for a local model, whose time a run measures."""
     kinds = {name.partition("/")[0] for name in model_names(model)}
-    is_paid = any(phase.expected.cost for phase in estimate.phases)
+    is_paid = bool(estimate.expected.cost)
     if kinds <= {"minilm", "sim"} and not is_paid:
         if n_written := sum(phase.expected.calls for phase in estimate.phases if phase.what in WRITTEN):
             return [f"{model} costs nothing. Another model writes about {n_written} texts, which takes time or money."]
         return ["This model costs nothing."]
-    is_local = not (kinds & {*CHAT_KINDS}) and not is_paid
-    limit = estimate.limit_in_reach(lm)
-    amount = f"{span(*estimate.calls_range)} calls, {span(*estimate.tokens_range)} tokens"
-    if limit:
-        amount += " without the limit"
-    low, high = estimate.cost_range or (None, None)
-    if is_local:
-        lines = [f"It costs time, not money: {amount}."]
-    elif low is None or high is None:
-        lines = [f"{amount}. No price is known for {model}: add it to {user_prices()}."]
-    else:
-        lines = [f"{dollars(low)} to {dollars(high)} USD: {amount}." if high else f"Nothing to pay: {amount}."]
-    if caveat or not is_local:  # otherwise the run measures it, and says so
-        lines.append(_minutes_line(estimate, lm, is_local=is_local))
-    if caveat and not is_local:
-        lines.append(
-            "Calls that fail and are sent again, and what a model thinks before it answers, are not counted here."
-        )
-    if limit:
-        then = "; what was found till then is scored on test" if estimate.candidates else ""
-        lines.append(f"{limit} may be reached before the end{then}.")
+    amount = f"{rounded(estimate.tokens)} tokens"
+    lines = []
+    if is_paid:
+        lines.append(f"About {dollars(estimate.expected.cost)} USD for {amount}.")
+    if kinds & {*CHAT_KINDS}:
+        if estimate.cost is None:
+            lines.append(f"About {amount}. No price is known for {model}: add it to {user_prices()}.")
+        elif not is_paid:
+            lines.append(f"Nothing to pay for {amount}.")
+        lines.append(_minutes_line(estimate, lm))
     return lines
 
 
 def _in_one_sentence(estimate: CostEstimate, lm: LMConfig, plan: Plan | None = None) -> str:
-    """Say the expected calls, time and money, and their upper limits."""
+    """Say the expected calls, time and money, and the limits."""
     parts = [f"{rounded(estimate.expected.calls)} calls"]
-    if estimate.minutes_range:
-        parts.append(duration(*estimate.minutes_range))
+    if estimate.minutes is not None:
+        parts.append(duration(estimate.minutes, estimate.minutes))
     if estimate.cost is not None:
         parts.append(f"{dollars(estimate.cost)} USD")
-    limits = str(plan.limits if plan else Limits.of_user(lm))
-    most = f"never more than {limits}" if limits else f"at most {rounded(estimate.most.calls)} calls"
-    return f"About {', '.join(parts)}; {most}."
+    limits = plan.limits if plan else Limits.of_user(lm)
+    ending = ""
+    if limits != Limits():
+        ending = f"; {'never more than' if limits.pay(estimate.expected) else 'stopped at'} {limits}"
+    return f"About {', '.join(parts)}{ending}."
 
 
-def _minutes_line(estimate: CostEstimate, lm: LMConfig, *, is_local: bool) -> str:
+def _minutes_line(estimate: CostEstimate, lm: LMConfig) -> str:
     """How long it will take, if known."""
-    pace, minutes = estimate.pace, estimate.minutes_range
-    if lm.batch and not is_local:
+    pace, minutes = estimate.pace, estimate.minutes
+    if lm.batch:
         return "How long batches take is the server's choice: within a day each, mostly sooner."
     if pace is None or minutes is None:
         return UNKNOWN_MINUTES
-    if is_local:
-        line = time_line(estimate.expected.calls, pace.per_minute)
-        return f"{line[0].upper()}{line[1:]}, as measured on {pace.day}."
     if not pace.day:
-        return f"At least {duration(*minutes)}: --requests-per-minute {lm.requests_per_minute:g} allows no more."
-    return f"About {duration(*minutes)} at {rounded(pace.per_minute)} calls per minute, as measured on {pace.day}."
-
-
-def span(few: float, many: float) -> str:
-    """A range; a single number if both ends read the same.
-
-    >>> span(870, 12_345), span(12_100, 12_345)
-    ('870 to 12,000', '12,000')
-    """
-    low, high = rounded(few), rounded(many)
-    return low if low == high else f"{low} to {high}"
+        least = duration(minutes, minutes)
+        return f"At least {least}: --requests-per-minute {lm.requests_per_minute:g} allows no more."
+    return f"About {duration(minutes, minutes)} at {rate_in_words(pace.per_minute)}, as measured on {pace.day}."
 
 
 def dollars(amount: float) -> str:

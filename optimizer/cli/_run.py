@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import psopt.api as api
 from psopt.answers import AnswerType
 from psopt.cli._main import INTERRUPTED
-from psopt.cli._plan_lines import estimate_lines, show_estimate
+from psopt.cli._plan_lines import cost_lines, show_estimate
 from psopt.cli._screen import Screen
 from psopt.cli._tables import new_table, print_sentences, print_table, result_console, with_interval
 from psopt.cli._writing import print_json
@@ -82,7 +82,7 @@ def run_search(
     task = task or settings.load_task()
 
     def expect(estimate: CostEstimate, plan: Plan | None) -> None:
-        screen.expect(estimate, estimate_lines(estimate, settings.model, settings.lm, caveat=False), plan)
+        screen.expect(estimate, cost_lines(estimate, settings.model, settings.lm), plan)
 
     with screen:
         try:

@@ -57,7 +57,7 @@ def calls_expected(sizes: Sizes, n_steps: int, *, races: bool) -> dict[str, int]
     grid = sizes.val * sizes.rephrasings
     grids: float = max(1, sizes.trials)
     if races and grids > 1:
-        grids = 1 + whole_grids(sizes.trials - 1, sizes.val, sizes.rephrasings).expected
+        grids = 1 + whole_grids(sizes.trials - 1, sizes.val, sizes.rephrasings)
     n_runs: dict[str, float] = {}
     if n_steps > 1:
         n_runs["to find the unstable step"] = n_steps * min(MOST_TEXTS, sizes.train) * sizes.rephrasings

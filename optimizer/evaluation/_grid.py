@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from psopt.models.chat import Need, Query, TokenRange, asks_in_chat, tokens_of_answer, tokens_of_query
 from psopt.search_spaces import render
@@ -14,18 +14,6 @@ if TYPE_CHECKING:
 
     from psopt.models.chat import Price
     from psopt.search_spaces import Prompt
-
-
-class Span(NamedTuple):
-    """The least, the expected and the most."""
-
-    least: float
-    expected: float
-    most: float
-
-
-ONCE = Span(1, 1, 1)
-NO_LONGER = Span(0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +52,10 @@ class Grid:
         """Requests that must be sent."""
         return self.calls - self.cached
 
-    def needs(self, price: Price | None, times: Span = ONCE, longer: Span = NO_LONGER) -> tuple[Need, Need, Need]:
-        """What must be sent at least, as expected and at most, so many `times`, each prompt `longer` by some tokens."""
-        ends = ("low", "middle", "high")
-        least, expected, most = (
-            self._need(price, n, getattr(self.tokens, end) + by * self.sent, getattr(self.answer, end))
-            for n, by, end in zip(times, longer, ends, strict=True)
-        )
-        return least, expected, most
-
-    def _need(self, price: Price | None, times: float, read: float, answer: float) -> Need:
-        read, written = read * times, answer * self.sent * times
+    def need(self, price: Price | None, times: float = 1, longer: float = 0) -> Need:
+        """What is expected to be sent, so many `times`, with each prompt `longer` by some tokens."""
+        read = (self.tokens.middle + longer * self.sent) * times
+        written = self.answer.middle * self.sent * times
         cost = price.of(read, written, read * self.cached_share) if price else 0.0
         return Need(round(self.sent * times), round(read + written), cost)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.evaluation import ONCE, Grid, Span
+from psopt.evaluation import Grid
 from psopt.models import PRIOR_TEXTS, calibrates
 from psopt.models.chat import Need, asks_in_chat, grid_price, tokens_of_text
 from psopt.proposals import EXAMPLE_LAYERS, MOST_EXAMPLE_CHARACTERS, N_OPEN_EXAMPLES, OPEN_NOTES
@@ -29,29 +29,28 @@ if TYPE_CHECKING:
 
 # By what share of all edits of the first round a prompt is longer than the original one: candidates in the mean of 27
 # searches on five data sets in which a hash of the prompt or a simulated model answered, and the front's prompts.
-_GROWTH = Span(0.2, 0.5, 1.0)
-_GROWTH_OF_FRONT = Span(0.0, 0.3, 1.0)
+_GROWTH, _GROWTH_OF_FRONT = 0.5, 0.3
 _FILLED = 0.75  # the share of examples that are found: not every label has one of each kind
 _MOST_SUBCLASSES = 10  # as many as are defined
 _SENTENCE = 25  # tokens of a note, or of a draft by a model
 _WORDINGS_OF_STOPPED = 2  # the first rungs of a race (psopt.search.racing)
-_FRONT = (0, 3, 8)  # prompts besides the original prompt; with fewer samples, more tie
+_FRONT = 3  # prompts besides the original prompt; with fewer samples, more tie
 _SPLITS: tuple[Split, ...] = ("val", "train", "test")
 
 
-def whole_grids(n_candidates: int, n_samples: int, n_wordings: int) -> Span:
-    """How many whole grids the answers to racing candidates amount to.
+def whole_grids(n_candidates: int, n_samples: int, n_wordings: int) -> float:
+    """About how many whole grids the answers to racing candidates amount to.
 
-    At least all stop on the first rung; at most none stops. As a rule a front's worth is asked completely at the end,
-    and the others stop between the first rung and the one where survivors wait.
+    As a rule a front's worth is asked completely at the end, and the others stop between the first rung and the one
+    where survivors wait.
     """
     if n_samples < FEWEST_SAMPLES or n_wordings < 2:
-        return Span(n_candidates, n_candidates, n_candidates)
+        return n_candidates
     schedule = Schedule(np.zeros(n_samples, dtype=np.int64), n_wordings, 0)
     ends = (schedule.rungs[0], schedule.held_at)
     first, held = (rung.samples * rung.wordings / (n_samples * n_wordings) for rung in ends)
-    n_whole = min(_FRONT[1], n_candidates)
-    return Span(n_candidates * first, n_whole + (n_candidates - n_whole) * (first + held) / 2, n_candidates)
+    n_whole = min(_FRONT, n_candidates)
+    return n_whole + (n_candidates - n_whole) * (first + held) / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +138,13 @@ class SearchBasis:
     def _answering(self, settings: RunSettings, n_done: int, n_more: int) -> list[Phase]:
         """What the model itself is asked."""
         rounds = min(settings.search.rounds, n_more)
-        front = Span(*(min(size, settings.search.trials - 1) for size in _FRONT))
-        grids, why_grids = Span(n_more, n_more, n_more), "one a trial"
+        front = min(_FRONT, settings.search.trials - 1)
+        grids, why_grids = float(n_more), "one a trial"
         diagnosed = 1.0  # the share of train's grid
         if self.races:
             grids = whole_grids(n_more, *self.shapes["val"])
             why_grids = f"{n_more}; those that are clearly beaten are cut short"
             diagnosed = min(1.0, DIAGNOSED_WORDINGS / self.shapes["train"][1])
-        further = diagnosed * (rounds - 1)
         phases = []
         if not n_done:
             phases.append(self._of_original("original prompt on val", "val"))
@@ -154,16 +152,15 @@ class SearchBasis:
             phases.append(self._of_original("first diagnosis on train", "train", diagnosed))
         if rounds > 1:
             why = "one a round, none where the best prompt stays the same"
-            phases.append(self._of_others("diagnoses on train", "train", Span(0, further / 2, further), why))
+            phases.append(self._of_others("diagnoses on train", "train", diagnosed * (rounds - 1) / 2, why))
         if n_more:
             phases.append(self._of_others("candidates on val", "val", grids, why_grids, _GROWTH))
         phases.append(self._of_original("original prompt on test", "test"))
-        why = f"once for each prompt of the front: {front.expected} are counted here"
+        why = f"once for each prompt of the front: {front} are counted here"
         phases.append(self._of_others("front on test", "test", front, why))
-        once = Span(0, diagnosed, diagnosed)
-        phases.append(self._of_others("chosen prompt on train", "train", once, "for the report"))
+        phases.append(self._of_others("chosen prompt on train", "train", diagnosed, "for the report"))
         if settings.leave_one_out:
-            n_left_out = Span(*[settings.leave_one_out + len(KINDS)] * 3)
+            n_left_out = settings.leave_one_out + len(KINDS)
             phases.append(self._of_others("edits left out, on val", "val", n_left_out, "at most"))
         if self.prior_texts:
             phases.append(self._priors(n_more, front))
@@ -175,28 +172,22 @@ class SearchBasis:
         n_calls = round(grid.calls * share)
         n_cached = min(n_calls, grid.cached)
         share_sent = (n_calls - n_cached) / max(1, grid.sent)
-        return Phase(phase_name, *grid.needs(self.price, Span(*(share_sent * n for n in ONCE))), cached=n_cached)
+        return Phase(phase_name, grid.need(self.price, share_sent), cached=n_cached)
 
     def _of_others(
-        self, phase_name: str, split: Split, times: Span, why: str, growth: Span = _GROWTH_OF_FRONT
+        self, phase_name: str, split: Split, times: float, why: str, growth: float = _GROWTH_OF_FRONT
     ) -> Phase:
-        """A phase whose prompts are not known: there are `times` of them, each with a share of all edits.
-
-        How many there are is so uncertain that tokens are taken as expected.
-        """
+        """A phase whose prompts are not known: there are `times` of them, each with a share of all edits."""
         grid = self.grids[split].sized(self.grids[split].calls)
-        longer = Span(*(share * self.growth for share in growth))
-        return Phase(phase_name, *grid.needs(self.price, times, longer), why)
+        return Phase(phase_name, grid.need(self.price, times, growth * self.growth), why)
 
-    def _priors(self, n_more: int, front: Span) -> Phase:
+    def _priors(self, n_more: int, front: int) -> Phase:
         """What measuring label priors takes, under each wording of val that a candidate is asked under, and of test."""
         n_val, n_test = self.shapes["val"][1], self.shapes["test"][1]
         n_least = min(n_val, _WORDINGS_OF_STOPPED) if self.races else n_val
-        least, expected, most = (
-            Need(self.labelled_texts + self.prior_texts * (n_more * n_wordings + n_test * int(n_tested)))
-            for n_wordings, n_tested in zip((n_least, (n_least + n_val) // 2, n_val), front, strict=True)
-        )
-        return Phase("label priors of calibrated prompts", least, expected, most, "one a wording of each candidate")
+        n_measured = n_more * ((n_least + n_val) // 2) + n_test * front
+        need = Need(self.labelled_texts + self.prior_texts * n_measured)
+        return Phase("label priors of calibrated prompts", need, "one a wording of each candidate")
 
 
 def _tokens_of_edits(task: Task, settings: RunSettings, train: Sequence[Sample]) -> float:

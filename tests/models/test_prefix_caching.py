@@ -57,9 +57,9 @@ def test_cached_input_is_counted_and_costs_what_the_table_says(
     to_come = Grid.of(model, prompts, [f"What is it {i} ?" for i in range(40)])
     assert to_come.cached_share == usage.cached_in / usage.tokens_in
     price = model.engine.meter.price
-    saved = replace(to_come, cached_share=0.0).needs(price)[1].cost - to_come.needs(price)[1].cost
+    saved = replace(to_come, cached_share=0.0).need(price).cost - to_come.need(price).cost
     assert saved == pytest.approx(0.9 * to_come.tokens.middle * to_come.cached_share / 1e6)
-    assert Grid.of(model, prompts, TEXTS).needs(price.in_batches())[1].cost == 0.0  # all known
+    assert Grid.of(model, prompts, TEXTS).need(price.in_batches()).cost == 0.0  # all known
 
 
 def test_a_run_tells_it_and_adds_up_its_parts(server: FakeServer, task: Task, tmp_path: Path) -> None:
