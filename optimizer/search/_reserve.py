@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 from psopt.errors import InputError
 from psopt.models import capabilities_of
 from psopt.models.chat import Need, TokenRange, asks_in_chat, most_tokens_in, tokens_of_query
@@ -17,14 +16,10 @@ from psopt.search_spaces import KINDS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
     from psopt.evaluation import Evaluator, Split
     from psopt.search._search import Search
     from psopt.search_spaces import Prompt
 
-# Searching finds better prompts, test only shows how good they are: beyond the original prompt and the knee, the front
-# therefore holds back at most a third of a limit.
-_PARTS = 3
 _FAILURES_TO_COME = 1.5  # a margin: times the share of attempts that have failed so far; each failure counts as a call
 
 
@@ -39,16 +34,8 @@ class PromptNeed:
     most_cost: float
 
     @classmethod
-    def of(
-        cls,
-        evaluator: Evaluator,
-        prompt: Prompt,
-        split: Split,
-        cells: NDArray[np.bool_] | None = None,
-        *,
-        ignoring_cache: bool = False,
-    ) -> PromptNeed:
-        """Count it for the whole grid, or only where `cells`, (N, Q), is True. Only chat models take tokens.
+    def of(cls, evaluator: Evaluator, prompt: Prompt, split: Split, *, ignoring_cache: bool = False) -> PromptNeed:
+        """Count it for the whole grid. Only chat models take tokens.
 
         Label priors are not counted: they depend on what was measured before.
 
@@ -56,13 +43,10 @@ class PromptNeed:
         """
         model = evaluator.model
         if not asks_in_chat(model):
-            answered = evaluator.partial_answers(prompt, split).is_answered
-            unasked = np.ones_like(answered) if ignoring_cache else ~answered
-            if cells is not None:
-                unasked &= cells
-            n_new = int(unasked.sum()) if ignoring_cache else evaluator.n_unkept(prompt, split, unasked)
+            unasked = ~evaluator.partial_answers(prompt, split).is_answered
+            n_new = unasked.size if ignoring_cache else evaluator.n_unkept(prompt, split, unasked)
             return cls(n_new, TokenRange(), 0, 0.0)
-        queries = model.queries(evaluator.rephrased(prompt, split), evaluator.texts(split), cells)
+        queries = model.queries(evaluator.rephrased(prompt, split), evaluator.texts(split))
         if not ignoring_cache:
             queries = model.engine.missing(queries)
         most = Need()
@@ -85,8 +69,7 @@ class Reserve:
 
     def __init__(self, evaluator: Evaluator, n_left_out: int = 0, n_other_wordings: int = 0, n_probes: int = 0) -> None:
         self._evaluator = evaluator
-        n_models = len(evaluator.each)
-        self._models = [_ModelReserve(own, n_left_out, n_other_wordings, n_probes, n_models) for own in evaluator.each]
+        self._models = [_ModelReserve(own, n_left_out, n_other_wordings, n_probes) for own in evaluator.each]
 
     @property
     def is_needed(self) -> bool:
@@ -124,7 +107,7 @@ class Reserve:
 
 @dataclass
 class _ModelReserve:
-    """What one model still has to be asked at the end; the amount that may be held back is shared among `n_models`."""
+    """What one model still has to be asked at the end."""
 
     _evaluator: Evaluator
     _n_left_out: int  # single edits of the knee that are left out at the end, in addition to each kind of edit
@@ -132,7 +115,6 @@ class _ModelReserve:
     # user's own texts they answer
     _n_other_wordings: int
     _n_probes: int
-    _n_models: int
     _needs: dict[tuple[str, Split, bool], PromptNeed] = field(default_factory=dict)
 
     def least(self, prompt: Prompt, splits: Sequence[Split]) -> Need:
@@ -141,48 +123,32 @@ class _ModelReserve:
         return sum([self._priced(need) for need in needs], Need()) + self._last(unanswered)
 
     def held(self, search: Search, prompt: Prompt, split: Split) -> Need:
-        """What the search must keep to be able to finish, plus as much of what it wants as a third of a limit pays for.
+        """What the search must keep: the rest of the run is asked for as far as the limit then allows.
 
         It must score the baseline and one of the gate's nominees on test, and do what the user asked for besides. Until
         the front is completed, it must also be able to complete one prompt's grid on val: otherwise it could only
         recommend the baseline.
         """
         baseline = search.problem.baseline_prompt
-        leading, best = _leading(search)
-        front = [self._of(leader, "test", besides=baseline) for leader in leading]
-        coming = []
+        leader, best = _leading(search)
+        nominees = [self._of(leader, "test", besides=baseline)] if leader else []
         if split == "val" and prompt.id != baseline.id:
-            coming.append(self._of(prompt, "test", besides=baseline))
+            nominees.append(self._of(prompt, "test", besides=baseline))
         # A calibrated prompt takes more answers; local models count no tokens, so only the calls show that.
-        by_size = sorted([*front[:1], *coming], key=lambda need: (need.expected.high, need.calls), reverse=True)
-        both = [self._of(baseline, "test"), *by_size[:1]]
+        nominees.sort(key=lambda need: (need.expected.high, need.calls), reverse=True)
+        both = [self._of(baseline, "test"), *nominees[:1]]
         must = both + [self._under_other_wordings(need) for need in both]
         must += [need.asking(self._n_probes * self._test_shape[1]) for need in both]
-        wanted: list[PromptNeed] = []
-        if not search.is_completing:
-            must += [self._rest_on_val(leader) for leader in leading[:1]]
-            wanted += [self._rest_on_val(leader) for leader in leading[1:]]
-        wanted += [self._of_train(search, of) for of in best]  # for the report's "after"
-        # The second nominee, the shortest, is not known yet, and no longer than the knee. A single prompt is both.
-        wanted += [need for need in [*front, *coming] if need is not both[-1]]
-        if search.is_completing and len(search.candidates) == 1:
-            wanted = []  # what was held back for the best prompt's grid is for that alone
-        return self._as_far_as_paid(must, wanted) + self._left_out(best, prompt) + self._last(must)
-
-    def _as_far_as_paid(self, must: Sequence[PromptNeed], wanted: Sequence[PromptNeed]) -> Need:
-        """All that the search must keep, and each thing it wants that still fits into its part of the limit."""
+        if leader and not search.is_completing:
+            must.append(self._rest_on_val(leader))
         held = sum([self._priced(need) for need in must], Need())
-        for need in wanted:
-            with_it = held + self._priced(need)
-            if sum([with_it] * _PARTS * self._n_models, Need()).fits(self._evaluator.budget):
-                held = with_it
-        return held
+        return held + self._left_out(best, prompt) + self._last(must)
 
-    def _left_out(self, best: Sequence[Prompt], prompt: Prompt) -> Need:
+    def _left_out(self, best: Prompt | None, prompt: Prompt) -> Need:
         """What leaving edits out of one will take at most: users who ask for it want it as much as the test."""
-        if not best or not self._n_left_out:
+        if best is None or not self._n_left_out:
             return Need()
-        needs = [self._priced(self._of(of, "val", ignoring_cache=True)) for of in (*best, prompt)]
+        needs = [self._priced(self._of(of, "val", ignoring_cache=True)) for of in (best, prompt)]
         return sum([max(needs, key=lambda need: need.tokens)] * (self._n_left_out + len(KINDS)), Need())
 
     def _rest_on_val(self, prompt: Prompt) -> PromptNeed:
@@ -230,14 +196,6 @@ class _ModelReserve:
             n_calls += grid.calls
         return grid.asking(n_calls)
 
-    def _of_train(self, search: Search, prompt: Prompt) -> PromptNeed:
-        """What it takes to show how the chosen prompt does on what diagnoses ask about."""
-        diagnoses = search.diagnoses
-        if not diagnoses.is_partial:
-            return self._of(prompt, "train")
-        grid = PromptNeed.of(self._evaluator, prompt, "train", diagnoses.cells)
-        return grid.asking(grid.calls + self._evaluator.prior_calls(prompt, "train", diagnoses.cells))
-
     def _priced(self, need: PromptNeed) -> Need:
         """What that comes to, judging by what the server has counted so far, including failures."""
         if not asks_in_chat(self._evaluator.model):
@@ -260,13 +218,13 @@ def _asks_the_same(prompt: Prompt, other: Prompt) -> bool:
     return replace(prompt, calibration=None).id == replace(other, calibration=None).id
 
 
-def _leading(search: Search) -> tuple[list[Prompt], list[Prompt]]:
-    """The prompts that may be on the front, the most important first, without the original; and the knee, if any."""
+def _leading(search: Search) -> tuple[Prompt | None, Prompt | None]:
+    """The first prompt to be scored on test besides the original, and the knee; None where there is none."""
     if not search.candidates:
-        return [], []
+        return None, None
     baseline, leaders = search.state.baseline, search.state.leaders
-    others = [candidate.prompt for candidate in scoring_order(baseline, leaders) if candidate.id != baseline.id]
-    return others, [knee(leaders, baseline).prompt]
+    others = (candidate.prompt for candidate in scoring_order(baseline, leaders) if candidate.id != baseline.id)
+    return next(others, None), knee(leaders, baseline).prompt
 
 
 def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False, effort: str = "") -> None:
