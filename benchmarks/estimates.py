@@ -1,9 +1,10 @@
-"""Whether a run's cost lies in the range that `--dry-run` gave: dry run and real run, over many settings.
+"""How far a run's cost lies from what `--dry-run` expected: dry run and real run, over many settings.
 
     python benchmarks/estimates.py [--only 3,7]
 
 Data sets are TREC, the bundled ones, and customers' mails written here; the server answers by a hash of the prompt, or
-knows most labels, and its tokens have four characters. A run is inside if its calls, tokens and US dollars all are.
+knows most labels, and its tokens have four characters. A run is near if its calls, tokens and US dollars all are
+within a third of what was expected and three times that.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ sys.path.append(str(ROOT))  # where `tests` is
 from tests.fake_server import FakeServer  # noqa: E402
 
 PRICES = '"openai/cheap" = { in = 0.15, out = 0.6 }\n"openai/dear" = { in = 2.5, out = 10.0 }\n'
-LEAST_INSIDE = 0.9
-WIDEST = 3.5  # the highest ratio of most to least for a range to be useful
+LEAST_NEAR = 0.9  # the share of runs
+FARTHEST = 3.0
 
 
 class Setting(NamedTuple):
@@ -112,7 +113,7 @@ def short_test(dataset: str, folder: Path) -> str:
 
 
 def measure(setting: Setting, folder: Path) -> dict[str, Any]:
-    """Estimate and run: the ranges that a dry run gives, and what the run took."""
+    """Estimate and run: what a dry run expects, and what the run took."""
     data = short_test(setting.dataset, folder)
     with tempfile.TemporaryDirectory() as cache, FakeServer(answer=setting.answer, task=data) as server:
         environment = {**os.environ, "PSOPT_CACHE_DIR": cache, "PSOPT_PRICES": str(folder / "prices.toml")}
@@ -129,17 +130,17 @@ def measure(setting: Setting, folder: Path) -> dict[str, Any]:
 
         said, took = psopt("--dry-run"), psopt()["calls"]
     return {
-        "calls": (*said["calls_range"], took["made"]),
-        "tokens": (*said["tokens_range"], took["tokens"]),
-        "USD": (*said["cost_usd_range"], took["cost_usd"]),
+        "calls": (said["calls"], took["made"]),
+        "tokens": (said["tokens"], took["tokens"]),
+        "USD": (said["cost_usd"], took["cost_usd"]),
     }
 
 
 def run_all(only: list[int]) -> bool:
-    """Print a Markdown table and the share of runs inside; return whether the targets are met."""
-    n_inside, n_all, widths = 0, 0, []
+    """Print a Markdown table and the share of runs that are near; return whether the target is met."""
+    ratios = []
     print(
-        "| data | server | model | options | calls | tokens | USD | inside | s |\n|---|---|---|---|---|---|---|---|--:|"
+        "| data | server | model | options | calls | tokens | USD | near | s |\n|---|---|---|---|---|---|---|---|--:|"
     )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -147,18 +148,28 @@ def run_all(only: list[int]) -> bool:
         for setting in [SETTINGS[n - 1] for n in only] or SETTINGS:
             start = time.perf_counter()
             by_measure = measure(setting, folder)
-            inside = all(low <= took <= high for low, high, took in by_measure.values())
-            n_inside, n_all = n_inside + inside, n_all + 1
-            widths.append(by_measure["USD"][1] / by_measure["USD"][0])
-            cells = [f"{low:,.4g}–{high:,.4g}: {took:,.4g}" for low, high, took in by_measure.values()]
+            ratios.append([took / expected for expected, took in by_measure.values()])
+            cells = [f"{expected:,.4g}: {took:,.4g}" for expected, took in by_measure.values()]
             options = " ".join(setting.options)
-            row = [setting.dataset, setting.answer, setting.model, options, *cells, "yes" if inside else "**no**"]
+            row = [
+                setting.dataset,
+                setting.answer,
+                setting.model,
+                options,
+                *cells,
+                "yes" if near(ratios[-1]) else "**no**",
+            ]
             print(f"| {' | '.join(row)} | {time.perf_counter() - start:.0f} |", flush=True)
-    middle = sorted(widths)[len(widths) // 2]
-    print(
-        f"\n{n_inside} of {n_all} inside; the most is {middle:.1f} times the least (median), {max(widths):.1f} at most"
-    )
-    return n_inside >= LEAST_INSIDE * n_all and middle <= WIDEST
+    n_near = sum(map(near, ratios))
+    print(f"\n{n_near} of {len(ratios)} near")
+    for measured, of_runs in zip(by_measure, zip(*ratios, strict=True), strict=True):
+        print(f"{measured}: {min(of_runs):.2f} to {max(of_runs):.2f} times what was expected")
+    return n_near >= LEAST_NEAR * len(ratios)
+
+
+def near(ratios: list[float]) -> bool:
+    """Whether all that a run took is near what was expected."""
+    return all(1 / FARTHEST <= ratio <= FARTHEST for ratio in ratios)
 
 
 if __name__ == "__main__":

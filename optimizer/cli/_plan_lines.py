@@ -14,6 +14,11 @@ from psopt.settings import model_names
 if TYPE_CHECKING:
     from rich.table import Table
 
+# 12 runs of SmolLM2 on three data sets, and 20 of simulated servers (`make bench-estimates`, and larger ones)
+_HOW_FAR = (
+    "Runs asked 0.6 to 1.5 times the calls expected, with a third to three times the tokens: which candidates are good "
+    "decides. --max-calls and --max-cost are limits."
+)
 UNKNOWN_MINUTES = "How long it takes is unknown until the first answers."
 
 
@@ -41,7 +46,7 @@ def show_estimate(estimate: CostEstimate, model: str, lm: LMConfig, *, as_json: 
     if cached := sum(phase.cached for phase in estimate.phases):
         notes.append(f"{cached:,} answers are in the cache already.")
     if estimate.candidates:
-        notes.append("Runs with SmolLM2 asked 0.8 to 1.2 times the calls that were expected.")
+        notes.append(_HOW_FAR)
     lines = cost_lines(estimate, model, lm) or [_minutes_line(estimate, lm)]
     if estimate.cost is not None:
         lines.append("Calls that fail and are sent again, and what a model thinks before it answers, are not counted.")

@@ -95,7 +95,7 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class CostEstimate:
-    """About what a command takes: SmolLM2's runs on three data sets asked .8 to 1.2 times the calls expected."""
+    """About what a command takes; how far off that may be is measured in `make bench-estimates`."""
 
     phases: tuple[Phase, ...]
     price: Price | None  # of the model that is asked most

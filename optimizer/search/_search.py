@@ -105,8 +105,9 @@ class Search:
         if not self.candidates or not self._races.are_run:
             return
         self.is_completing = True
+        if self.state.waiting() is not None:
+            self.problem.observer.phase("asking the rest of val about the prompts that may stand on the front")
         while (waiting := self.state.waiting()) is not None:
-            self.problem.observer.phase(f"asking more about {waiting.id}, which may stand on the front")
             # The best one's grid is completed at once: a limit reached amid several would leave none to recommend.
             self.history.ask_further(waiting, wholly=len(self.candidates) == 1)
 
