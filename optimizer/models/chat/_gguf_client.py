@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,13 +11,13 @@ from psopt.errors import ModelError, import_extra
 from psopt.models.chat._client import ChatClient, ModelRefusedError
 from psopt.models.chat._completion import ErrorInAnswerError, read_completion
 from psopt.models.chat._worker_pool import in_a_thread
-from psopt.models.gguf import GGUFModel, check_is_gguf
+from psopt.models.gguf import GGUFModel, check_is_gguf, n_processors
 
 if TYPE_CHECKING:
     from psopt.models.chat._client import Answer, Query
     from psopt.settings import LMConfig
 
-SLOTS = min(8, os.cpu_count() or 2)  # texts written at once: one per processor, few since each takes memory
+SLOTS = min(8, n_processors())  # texts written at once: one per processor, few since each takes memory
 _CONTEXT = 4096  # tokens per slot, including what is written
 
 
