@@ -100,8 +100,12 @@ class GGUFModel(ScoringModel):
         if prefix is None:
             prefix = self._read(prompts[0][:n_shared], max(map(len, prompts)) + len(tree.tokens))
         self._prefixes[tokens] = prefix
-        while len(self._prefixes) > 1 and sum(kept.memory.nbytes for kept in self._prefixes.values()) > self._most_kept:
-            self._prefixes.pop(next(iter(self._prefixes)))
+        n_bytes = sum(kept.memory.nbytes for kept in list(self._prefixes.values()))  # other threads may add some
+        for oldest in list(self._prefixes)[:-1]:
+            if n_bytes <= self._most_kept:
+                break
+            if dropped := self._prefixes.pop(oldest, None):
+                n_bytes -= dropped.memory.nbytes
         return prefix
 
     def _read(self, tokens: Tokens, n_room: int) -> ReadPrefix:
