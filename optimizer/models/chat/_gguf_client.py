@@ -72,6 +72,7 @@ class GGUFClient(ChatClient):
         parameters.model.path = str(self._path)
         parameters.hostnames = ["127.0.0.1"]
         parameters.port = 0
+        parameters.cpuparams.n_threads = n_processors()
         parameters.n_parallel = SLOTS
         parameters.n_ctx = _CONTEXT * SLOTS
         parameters.verbosity = -1

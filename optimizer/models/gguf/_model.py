@@ -126,8 +126,10 @@ class GGUFModel(ScoringModel):
 
 
 def n_processors() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """How many processors this process may use: those of its affinity, and no more than OMP_NUM_THREADS says."""
+    most = os.environ.get("OMP_NUM_THREADS", "")
+    n_all = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(n_all, int(most)) if most.isdecimal() and int(most) else n_all
 
 
 class _GGUFTokenizer:
