@@ -8,7 +8,7 @@ from psopt.cli._tables import add_numbers, new_table, print_table, result_consol
 from psopt.cli._writing import print_json
 from psopt.models.chat import CHAT_KINDS, PRICES_OF, LMConfig, user_prices
 from psopt.runs import WRITTEN, CostEstimate, Phase
-from psopt.runs.planning import Limits, Plan, duration, rate_in_words
+from psopt.runs.planning import SLOWER, Limits, Plan, duration, rate_in_words
 from psopt.settings import model_names
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def show_estimate(estimate: CostEstimate, model: str, lm: LMConfig, *, as_json: 
         return 0
     console = result_console()
     is_soft = not console.is_terminal  # readers of a pipe want whole lines
-    console.print(_in_one_sentence(estimate, lm, plan), style="bold", soft_wrap=is_soft)
+    console.print(_in_one_sentence(estimate, model, lm, plan), style="bold", soft_wrap=is_soft)
     if plan:
         console.print(f"{plan.line[0].upper()}{plan.line[1:]}.", soft_wrap=is_soft)
         for warning in plan.warnings:
@@ -45,9 +45,9 @@ def show_estimate(estimate: CostEstimate, model: str, lm: LMConfig, *, as_json: 
         notes.append(f"Prices are psopt's of {PRICES_OF}, or your own.")
     if cached := sum(phase.cached for phase in estimate.phases):
         notes.append(f"{cached:,} answers are in the cache already.")
-    if estimate.candidates:
+    if estimate.candidates and not _is_free(estimate, model):
         notes.append(_HOW_FAR)
-    lines = cost_lines(estimate, model, lm) or [_minutes_line(estimate, lm)]
+    lines = cost_lines(estimate, model, lm) or [_minutes_line(estimate, model, lm)]
     if estimate.cost is not None:
         lines.append("Calls that fail and are sent again, and what a model thinks before it answers, are not counted.")
     for line in [*notes, "", *lines]:
@@ -75,30 +75,42 @@ def _table(estimate: CostEstimate) -> Table:
 
 def cost_lines(estimate: CostEstimate, model: str, lm: LMConfig) -> list[str]:
     """Say in a line or two what it is expected to cost; empty for a local model, whose time a run measures."""
-    kinds = {name.partition("/")[0] for name in model_names(model)}
-    is_paid = bool(estimate.expected.cost)
-    if kinds <= {"minilm", "sim"} and not is_paid:
+    if _is_free(estimate, model):
         if n_written := sum(phase.expected.calls for phase in estimate.phases if phase.what in WRITTEN):
             return [f"{model} costs nothing. Another model writes about {n_written} texts, which takes time or money."]
         return ["This model costs nothing."]
+    is_paid = bool(estimate.expected.cost)
     amount = f"{rounded(estimate.tokens)} tokens"
     lines = []
     if is_paid:
         lines.append(f"About {dollars(estimate.expected.cost)} USD for {amount}.")
-    if kinds & {*CHAT_KINDS}:
+    elif not _is_local(model):
         if estimate.cost is None:
             lines.append(f"About {amount}. No price is known for {model}: add it to {user_prices()}.")
-        elif not is_paid:
+        else:
             lines.append(f"Nothing to pay for {amount}.")
-        lines.append(_minutes_line(estimate, lm))
+    if is_paid or not _is_local(model):
+        lines.append(_minutes_line(estimate, model, lm))
     return lines
 
 
-def _in_one_sentence(estimate: CostEstimate, lm: LMConfig, plan: Plan | None = None) -> str:
+def _is_free(estimate: CostEstimate, model: str) -> bool:
+    return _kinds(model) <= {"minilm", "sim"} and not estimate.expected.cost
+
+
+def _is_local(model: str) -> bool:
+    return not _kinds(model) & {*CHAT_KINDS}
+
+
+def _kinds(model: str) -> set[str]:
+    return {name.partition("/")[0] for name in model_names(model)}
+
+
+def _in_one_sentence(estimate: CostEstimate, model: str, lm: LMConfig, plan: Plan | None) -> str:
     """Say the expected calls, time and money, and the limits."""
     parts = [f"{rounded(estimate.expected.calls)} calls"]
     if estimate.minutes is not None:
-        parts.append(duration(estimate.minutes, estimate.minutes))
+        parts.append(_minutes(estimate, model, estimate.minutes))
     if estimate.cost is not None:
         parts.append(f"{dollars(estimate.cost)} USD")
     limits = plan.limits if plan else Limits.of_user(lm)
@@ -108,17 +120,23 @@ def _in_one_sentence(estimate: CostEstimate, lm: LMConfig, plan: Plan | None = N
     return f"About {', '.join(parts)}{ending}."
 
 
-def _minutes_line(estimate: CostEstimate, lm: LMConfig) -> str:
+def _minutes_line(estimate: CostEstimate, model: str, lm: LMConfig) -> str:
     """How long it will take, if known."""
     pace, minutes = estimate.pace, estimate.minutes
     if lm.batch:
         return "How long batches take is the server's choice: within a day each, mostly sooner."
     if pace is None or minutes is None:
         return UNKNOWN_MINUTES
+    how_long = _minutes(estimate, model, minutes)
     if not pace.day:
-        least = duration(minutes, minutes)
-        return f"At least {least}: --requests-per-minute {lm.requests_per_minute:g} allows no more."
-    return f"About {duration(minutes, minutes)} at {rate_in_words(pace.per_minute)}, as measured on {pace.day}."
+        return f"At least {how_long}: --requests-per-minute {lm.requests_per_minute:g} allows no more."
+    return f"About {how_long} at {rate_in_words(pace.per_minute)}, as measured on {pace.day}."
+
+
+def _minutes(estimate: CostEstimate, model: str, minutes: float) -> str:
+    """The minutes in words: a range where a local model searches, since edits make its prompts longer."""
+    is_slowed = estimate.candidates and _is_local(model)
+    return duration(minutes, SLOWER * minutes if is_slowed else minutes)
 
 
 def dollars(amount: float) -> str:
