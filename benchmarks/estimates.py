@@ -151,25 +151,18 @@ def run_all(only: list[int]) -> bool:
             ratios.append([took / expected for expected, took in by_measure.values()])
             cells = [f"{expected:,.4g}: {took:,.4g}" for expected, took in by_measure.values()]
             options = " ".join(setting.options)
-            row = [
-                setting.dataset,
-                setting.answer,
-                setting.model,
-                options,
-                *cells,
-                "yes" if near(ratios[-1]) else "**no**",
-            ]
+            row = [setting.dataset, setting.answer, setting.model, options, *cells, near(ratios[-1])]
             print(f"| {' | '.join(row)} | {time.perf_counter() - start:.0f} |", flush=True)
-    n_near = sum(map(near, ratios))
+    n_near = [near(of_run) for of_run in ratios].count("yes")
     print(f"\n{n_near} of {len(ratios)} near")
     for measured, of_runs in zip(by_measure, zip(*ratios, strict=True), strict=True):
         print(f"{measured}: {min(of_runs):.2f} to {max(of_runs):.2f} times what was expected")
     return n_near >= LEAST_NEAR * len(ratios)
 
 
-def near(ratios: list[float]) -> bool:
-    """Whether all that a run took is near what was expected."""
-    return all(1 / FARTHEST <= ratio <= FARTHEST for ratio in ratios)
+def near(ratios: list[float]) -> str:
+    """Whether all that a run took is near what was expected, in words."""
+    return "yes" if all(1 / FARTHEST <= ratio <= FARTHEST for ratio in ratios) else "**no**"
 
 
 if __name__ == "__main__":

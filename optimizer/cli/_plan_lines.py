@@ -8,7 +8,7 @@ from psopt.cli._tables import add_numbers, new_table, print_table, result_consol
 from psopt.cli._writing import print_json
 from psopt.models.chat import CHAT_KINDS, PRICES_OF, LMConfig, user_prices
 from psopt.runs import WRITTEN, CostEstimate, Phase
-from psopt.runs.planning import SLOWER, Limits, Plan, duration, rate_in_words
+from psopt.runs.planning import Limits, Plan, duration, rate_in_words, run_duration
 from psopt.settings import model_names
 
 if TYPE_CHECKING:
@@ -135,8 +135,9 @@ def _minutes_line(estimate: CostEstimate, model: str, lm: LMConfig) -> str:
 
 def _minutes(estimate: CostEstimate, model: str, minutes: float) -> str:
     """The minutes in words: a range where a local model searches, since edits make its prompts longer."""
-    is_slowed = estimate.candidates and _is_local(model)
-    return duration(minutes, SLOWER * minutes if is_slowed else minutes)
+    if estimate.candidates and _is_local(model):
+        return run_duration(minutes)
+    return duration(minutes, minutes)
 
 
 def dollars(amount: float) -> str:

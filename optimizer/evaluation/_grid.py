@@ -23,8 +23,8 @@ class Grid:
     # How many requests there are, and how many of their answers are in the cache
     calls: int
     cached: int
-    tokens: TokenRange  # of all messages that would be sent
-    answer: TokenRange  # of one answer
+    tokens: float  # about how many all messages that would be sent have
+    answer: float  # about how many one answer has
     # The share of the messages' tokens that the server has read before, judging by its counts so far
     cached_share: float = 0.0
 
@@ -33,19 +33,19 @@ class Grid:
         """Count what a model would be asked; `ignoring_cache`: as if nothing had been asked yet."""
         if not asks_in_chat(model):
             distinct = _distinct(Query(render(prompt, text)) for text, prompt in itertools.product(texts, prompts))
-            return cls(len(distinct), 0, _total(distinct), tokens_of_answer(prompts[0]))
+            return cls(len(distinct), 0, _total(distinct).middle, tokens_of_answer(prompts[0]).middle)
         queries = model.queries(prompts, texts)
         distinct = _distinct(queries)
         missing = distinct if ignoring_cache else model.engine.missing(queries)
         meter = model.engine.meter
         answer = meter.tokens_out if meter.n else tokens_of_answer(prompts[0])
         n_cached = len(distinct) - len(missing)
-        return cls(len(distinct), n_cached, meter.tokens_in(_total(missing)), answer, meter.cached_share)
+        tokens = meter.tokens_in(_total(missing)).middle
+        return cls(len(distinct), n_cached, tokens, answer.middle, meter.cached_share)
 
     def sized(self, calls: int) -> Grid:
-        """The same for this many calls, none of them cached, and with as many tokens as expected."""
-        read, written = self.tokens.middle * calls / max(1, self.sent), self.answer.middle
-        return replace(self, calls=calls, cached=0, tokens=TokenRange(read, read), answer=TokenRange(written, written))
+        """The same for this many calls, none of them cached."""
+        return replace(self, calls=calls, cached=0, tokens=self.tokens * calls / max(1, self.sent))
 
     @property
     def sent(self) -> int:
@@ -54,8 +54,8 @@ class Grid:
 
     def need(self, price: Price | None, times: float = 1, longer: float = 0) -> Need:
         """What is expected to be sent, so many `times`, with each prompt `longer` by some tokens."""
-        read = (self.tokens.middle + longer * self.sent) * times
-        written = self.answer.middle * self.sent * times
+        read = (self.tokens + longer * self.sent) * times
+        written = self.answer * self.sent * times
         cost = price.of(read, written, read * self.cached_share) if price else 0.0
         return Need(round(self.sent * times), round(read + written), cost)
 

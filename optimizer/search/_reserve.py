@@ -201,7 +201,7 @@ class _ModelReserve:
         if not asks_in_chat(self._evaluator.model):
             return Need(need.calls)
         usage = self._evaluator.budget.usage
-        most = self._evaluator.model.engine.meter.needs_of(need.calls, need.expected)[1]
+        most = self._evaluator.model.engine.meter.most_of(need.calls, need.expected)
         failing = _FAILURES_TO_COME * usage.failed / max(1, usage.made + usage.failed)
         return replace(most, calls=round(most.calls * (1 + failing)))
 

@@ -105,11 +105,13 @@ class Search:
         if not self.candidates or not self._races.are_run:
             return
         self.is_completing = True
-        if self.state.waiting() is not None:
+        waiting = self.state.waiting()
+        if waiting is not None:
             self.problem.observer.phase("asking the rest of val about the prompts that may stand on the front")
-        while (waiting := self.state.waiting()) is not None:
+        while waiting is not None:
             # The best one's grid is completed at once: a limit reached amid several would leave none to recommend.
             self.history.ask_further(waiting, wholly=len(self.candidates) == 1)
+            waiting = self.state.waiting()
 
     def _depends_on_others(self) -> bool:
         """Whether nothing can be tried before another worker has evaluated the baseline, or proposed edits."""

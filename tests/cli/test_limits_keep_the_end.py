@@ -188,8 +188,10 @@ def test_what_a_run_takes_is_about_what_was_expected(data: Any) -> None:
     for name, took in (("calls", "made"), ("tokens", "tokens"), ("cost_usd", "cost_usd")):
         assert plan[name] / 3 < run["calls"][took] < 2 * plan[name]  # it decides how many prompts the front has
     n_cells = 90
+    asked = run["race"]["calls"] - n_cells  # of candidates, the original prompt not among them
     (candidates,) = (phase for phase in plan["phases"] if phase["what"] == "candidates on val")
     assert n_cells < candidates["calls"] < 7 * n_cells
+    assert candidates["calls"] / 2 < asked < 2 * candidates["calls"]
     assert plan["minutes"] is None
     assert 0 < again["minutes"] < 5
     assert re.search(r"hours at 1 answers per minute, as measured on \d{4}-\d\d-\d\d", slow.stdout)

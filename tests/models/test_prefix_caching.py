@@ -58,7 +58,7 @@ def test_cached_input_is_counted_and_costs_what_the_table_says(
     assert to_come.cached_share == usage.cached_in / usage.tokens_in
     price = model.engine.meter.price
     saved = replace(to_come, cached_share=0.0).need(price).cost - to_come.need(price).cost
-    assert saved == pytest.approx(0.9 * to_come.tokens.middle * to_come.cached_share / 1e6)
+    assert saved == pytest.approx(0.9 * to_come.tokens * to_come.cached_share / 1e6)
     assert Grid.of(model, prompts, TEXTS).need(price.in_batches()).cost == 0.0  # all known
 
 

@@ -54,7 +54,7 @@ def planner(
     limits: Limits, available: Any = None, asked: SizeOptions | None = None, *, races: bool = True, **changes: Any
 ) -> Planner:
     """A planner for a prompt of 50 tokens per call."""
-    grid = Grid(100, 0, TokenRange(4000, 6000), ANSWER)
+    grid = Grid(100, 0, TokenRange(4000, 6000).middle, ANSWER.middle)
     splits: Any = ("val", "train", "test")
     price = Price(0.15, 0.6)
     chosen = replace(SETTINGS, **changes)

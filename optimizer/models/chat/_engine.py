@@ -73,7 +73,7 @@ class Engine:
         if missing and self.batches:
             run(self.batches.check())
         if missing and self.budget.in_whole:
-            self.budget.check_room(self.meter.needs(missing.values())[1])
+            self.budget.check_room(self.meter.most(missing.values()))
         if missing and not answers:
             self._scheduler.progress = Progress(len(queries)).__str__
             n_asked = run(self._find_out(queries[:_MOST_FIRST]))

@@ -219,17 +219,12 @@ class TokenMeter:
         """The share of input tokens that the server had cached, as far as it counts them; limits ignore it."""
         return self._cached_in / self._tokens_in if self.n >= _ENOUGH else 0.0
 
-    def needs(self, queries: Iterable[Query]) -> tuple[Need, Need]:
-        """Return an estimate of what queries will take, at least and at most."""
+    def most(self, queries: Iterable[Query]) -> Need:
+        """Return an estimate of what queries will take at most."""
         ranges = [tokens_of_query(query) for query in queries]
-        return self.needs_of(len(ranges), sum(ranges, TokenRange()))
+        return self.most_of(len(ranges), sum(ranges, TokenRange()))
 
-    def needs_of(self, calls: int, expected: TokenRange) -> tuple[Need, Need]:
-        """Return what calls take, at least and at most, if their messages have `expected` tokens by script."""
-        read = self.tokens_in(expected)
-        written = self.tokens_out.times(calls)
-
-        def need(tokens_in: float, tokens_out: float) -> Need:
-            return Need(calls, round(tokens_in + tokens_out), self.price.of(tokens_in, tokens_out))
-
-        return need(read.low, written.low), need(read.high, written.high)
+    def most_of(self, calls: int, expected: TokenRange) -> Need:
+        """Return what calls take at most, if their messages have `expected` tokens by script."""
+        read, written = self.tokens_in(expected).high, self.tokens_out.high * calls
+        return Need(calls, round(read + written), self.price.of(read, written))

@@ -99,6 +99,11 @@ class GGUFModel(ScoringModel):
         prefix = self._prefixes.pop(tokens, None)
         if prefix is None:
             prefix = self._read(prompts[0][:n_shared], max(map(len, prompts)) + len(tree.tokens))
+        self._keep(tokens, prefix)
+        return prefix
+
+    def _keep(self, tokens: tuple[int, ...], prefix: ReadPrefix) -> None:
+        """Keep a beginning as the one used last, and drop the oldest while they take more room than the file."""
         self._prefixes[tokens] = prefix
         n_bytes = sum(kept.memory.nbytes for kept in list(self._prefixes.values()))  # other threads may add some
         for oldest in list(self._prefixes)[:-1]:
@@ -106,7 +111,6 @@ class GGUFModel(ScoringModel):
                 break
             if dropped := self._prefixes.pop(oldest, None):
                 n_bytes -= dropped.memory.nbytes
-        return prefix
 
     def _read(self, tokens: Tokens, n_room: int) -> ReadPrefix:
         reader = self._readers.get()

@@ -1,6 +1,6 @@
 """Planning: how large a run may be, so that a limit pays for all of it, including its final test."""
 
-from psopt.runs.planning._minutes import SLOWER, duration, rate_in_words, run_lines, time_line
+from psopt.runs.planning._minutes import duration, rate_in_words, run_duration, run_lines, time_line
 from psopt.runs.planning._plan import (
     EFFORT_CALLS,
     Limits,

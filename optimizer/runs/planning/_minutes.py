@@ -7,7 +7,7 @@ from psopt.text import counted
 _FEW = 5  # minutes that people are willing to wait: for a longer run, the user is told what would fit
 # How much slower answers may come in a whole run than for the original prompt, since edits make prompts longer: 1.7
 # times on TREC, and 2.0 times on DBpedia before beginnings were kept, both with SmolLM2.
-SLOWER = 2.5
+_SLOWER = 2.5
 _HOURS = 120  # from this many minutes on, hours are shown
 
 
@@ -36,15 +36,18 @@ def run_lines(n_calls: int, per_minute: float, least: int | None, effort: str | 
     'the smallest run takes about 13 to 32 minutes: --max-calls 761'
     """
     minutes = n_calls / per_minute
-    how_long = duration(minutes, SLOWER * minutes)
-    lines = [f"about {how_long}: {rate_in_words(per_minute)}, fewer where edits make prompts long"]
-    if least is None or least >= n_calls or round(SLOWER * minutes) <= _FEW:
+    lines = [f"about {run_duration(minutes)}: {rate_in_words(per_minute)}, fewer where edits make prompts long"]
+    if least is None or least >= n_calls or round(_SLOWER * minutes) <= _FEW:
         return lines
-    within = round(float(f"{_FEW * per_minute / SLOWER:.2g}"))
+    within = round(float(f"{_FEW * per_minute / _SLOWER:.2g}"))
     if within < least:
-        shortest = duration(least / per_minute, SLOWER * least / per_minute)
-        return [*lines, f"the smallest run takes about {shortest}: --max-calls {least}"]
+        return [*lines, f"the smallest run takes about {run_duration(least / per_minute)}: --max-calls {least}"]
     return [*lines, f"within five minutes: --max-calls {within}{' and no --effort' if effort == 'full' else ''}"]
+
+
+def run_duration(minutes: float) -> str:
+    """How long a local model's run takes, if it took so many minutes at the pace of the original prompt's answers."""
+    return duration(minutes, _SLOWER * minutes)
 
 
 def duration(few: float, many: float) -> str:
