@@ -96,6 +96,7 @@ def estimate_measuring(
     first_price = price_of(models[0]) if isinstance(models[0], str) else None
     estimates: list[CostEstimate] = []
     answering: list[Phase] = []
+    provider = ModelProvider(options.cache_dir, options.lm)
     for name, prompt in prompts.items():
         phases: list[Phase] = []
         turns = options.rephrasing.turns(options.rephrasings)
@@ -117,7 +118,7 @@ def estimate_measuring(
             phases.append(answering[-1])
             if options.rephrasing.repeats:
                 phases.append(_asked_again(task, prompt, model, options, price))
-            estimates.append(CostEstimate(tuple(phases), price))
+            estimates.append(CostEstimate(tuple(phases), price, kept_pace([model], provider)))
             phases = []  # texts are written only once, whichever model is asked
     judging = judging_phases(task, answering, options.rephrasings, first_price)
     counted = CostEstimate.of_several(estimates)

@@ -194,7 +194,7 @@ def test_what_a_run_takes_is_about_what_was_expected(data: Any) -> None:
     assert candidates["calls"] / 2 < asked < 2 * candidates["calls"]
     assert plan["minutes"] is None
     assert 0 < again["minutes"] < 5
-    assert re.search(r"hours at 1 answers per minute, as measured on \d{4}-\d\d-\d\d", slow.stdout)
+    assert re.search(r"hours at 1 answer per minute, as measured on \d{4}-\d\d-\d\d", slow.stdout)
 
 
 def test_a_limit_is_compared_with_what_is_expected(data: Any, server: FakeServer) -> None:

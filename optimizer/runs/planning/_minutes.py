@@ -70,4 +70,5 @@ def rate_in_words(per_minute: float) -> str:
     ('14 answers per second', '210 answers per second', '95 answers per minute')
     """
     number, unit = (per_minute / 60, "second") if per_minute >= 120 else (per_minute, "minute")
-    return f"{float(f'{number:.2g}'):,.12g} answers per {unit}"
+    rounded = float(f"{number:.2g}")
+    return f"{rounded:,.12g} answer{'' if rounded == 1 else 's'} per {unit}"

@@ -102,6 +102,7 @@ def test_diagnose_check_and_compare_measure_what_calibration_changes(psopt: Comm
     data = ["--dataset", "data.csv", "--model", "smollm2", "--rephrasings", "2"]
     plain, calibrated = (psopt.json("diagnose", *data, "--calibration", how)["f1"] for how in ("off", "batch"))
     assert calibrated > plain
+    assert psopt.json("diagnose", *data, "--dry-run")["minutes"] is not None  # the run before it has timed the model
     psopt("check", *data, "--calibration", "batch", "--min-f1", "0.34")
     psopt("check", *data, "--calibration", "off", "--min-f1", "0.99", code=1)
     psopt("compare", *data, "--prompt", "prompt.json", "--prompt", "run")
