@@ -196,11 +196,11 @@ def check(
         Bounds by name, such as ``max_sensitivity=.1``, ``min_class_f1={"billing": .8}``, ``each=.8``, ``pinned=["17"]``
         or ``use_ci_bound=True`` (see `BoundOptions`); and the settings of `measure`.
     """
-    task = as_task(task)
     check_keywords(settings, MeasureOptions, BoundOptions)
     asked_of_it = built(BoundOptions, settings, bounds)
-    model, options = model_for([prompt], model, options, prompt_options)
+    model, options, split_seed = model_for([prompt], model, options, prompt_options)
     options = built(MeasureOptions, settings, options)
+    task = as_task(task, split_seed)
     if asked_of_it.beyond_reruns and not options.rephrasing.repeats:
         raise InputError("--beyond-reruns needs what asking again changes: add --vary repeat")
     to_keep = pinned_samples(task, asked_of_it.pinned)

@@ -134,12 +134,11 @@ def compare(
     options, on_progress, model, prompt_options, strategy, progress, **settings
         See `measure`.
     """
-    task = as_task(task)
-    if not models:
-        files = prompts.values() if isinstance(prompts, Mapping) else prompts or ()
-        model, options = model_for(files, model, options, prompt_options)
-        models = (model,)
+    files = prompts.values() if isinstance(prompts, Mapping) else prompts or ()
+    model, options, split_seed = model_for(files, models or model, options, prompt_options)
+    models = models or (model,)
     options = measure_options(settings, options)
+    task = as_task(task, split_seed)
     named: Mapping[str, Any] = {strategy: None}
     if prompts:
         named = prompts if isinstance(prompts, Mapping) else {str(path): path for path in prompts}
@@ -148,7 +147,7 @@ def compare(
     }
     if len(compared) * len(models) < 2:
         raise InputError(
-            "there is nothing to compare: give two prompts, or two models (models=[..]; --model and --model2)"
+            "there is nothing to compare: give two different prompts, or two models (--model and --model2, models=[..])"
         )
     provider = ModelProvider(options.cache_dir, options.lm)  # the limits are for the whole comparison
     with reading(on_progress, progress) as on_reading:

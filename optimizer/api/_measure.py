@@ -24,10 +24,10 @@ from psopt.evaluation import (
     score,
 )
 from psopt.models import ChangedTextsModel, Model, ModelProvider, OnProgress, evenly_spread
-from psopt.models.chat import Budget, LMConfig
+from psopt.models.chat import Budget
 from psopt.rephrasings import change_texts, freeze_rephrasings
 from psopt.report import diagnosis_figure
-from psopt.runs import read_source
+from psopt.runs import read_source, seeds_of
 from psopt.settings import MeasureOptions, PromptOptions, built, check_keywords
 from psopt.tasks import Sample, Task, as_task
 
@@ -76,7 +76,7 @@ def measure(
         Of `MeasureOptions` by name: ``rephrasings``, ``split``, ``samples``, ``seed``, ``cache_dir``, ``lm`` and
         ``rephrasing``; and what those two hold, such as ``max_calls``.
     """
-    model, options = model_for([prompt], model, options, prompt_options)
+    model, options, _ = model_for([prompt], model, options, prompt_options)
     options = measure_options(settings, options)
     measured_prompt = prompt_for(task, prompt, strategy, options.seed, prompt_options)
     with reading(on_progress, progress) as on_reading:
@@ -109,9 +109,9 @@ def diagnose(
     prompt, model, prompt_options, strategy, on_progress, progress, **settings
         See `measure`.
     """
-    task = as_task(task)
-    model, options = model_for([prompt], model, options or MeasureOptions(split="train"), prompt_options)
+    model, options, split_seed = model_for([prompt], model, options or MeasureOptions(split="train"), prompt_options)
     options = measure_options(settings, options)
+    task = as_task(task, split_seed)
     diagnosed = prompt_for(task, prompt, strategy, options.seed, prompt_options)
     models = ModelProvider(options.cache_dir, options.lm)
     with reading(on_progress, progress) as on_reading:
@@ -135,22 +135,25 @@ def model_for(
     model: Any,
     options: MeasureOptions | None,
     prompt_options: PromptOptions | None = None,
-) -> tuple[Any, MeasureOptions]:
-    """The model that a verb was given, otherwise that of the prompts, with the options by which it was asked.
+) -> tuple[Any, MeasureOptions, int]:
+    """The model that a verb was given, otherwise that of the prompts; how it was asked; the seed that split its data.
 
     What differs from the defaults in `options` stays. Raises InputError if the prompts were measured differently, or
     with a model that no name loads.
     """
-    options = options or MeasureOptions()
-    if model is not None:
-        return model, options
+    usual, options = MeasureOptions(), options or MeasureOptions()
     sources = [read_source(prompt, prompt_options) for prompt in prompts if prompt is not None]
+    split_seed, seed = seeds_of(sources, usual.seed)
+    if options.seed == usual.seed:
+        options = replace(options, seed=seed)
+    if model is not None:
+        return model, options, split_seed
     if not any(source.measured for source in sources):
-        return "minilm", options
+        return "minilm", options, split_seed
     measured = as_measured(sources)
-    usual, lm = LMConfig(), options.lm
-    as_then = {name: how for name, how in measured.options.items() if getattr(lm, name) == getattr(usual, name)}
-    return measured.model, replace(options, lm=replace(lm, **as_then))
+    lm = options.lm
+    as_then = {name: how for name, how in measured.options.items() if getattr(lm, name) == getattr(usual.lm, name)}
+    return measured.model, replace(options, lm=replace(lm, **as_then)), split_seed
 
 
 def measure_options(settings: Mapping[str, Any], options: MeasureOptions | None = None) -> MeasureOptions:
@@ -209,6 +212,8 @@ def predict_again(
     is asked with a seed of its own, as the reruns are: under one seed, a server samples alike for all wordings, and S
     would contain less of that randomness than the S of reruns.
     """
+    if "example-order" in options.rephrasing.families and len(prompt.examples) < 2:
+        raise InputError("--vary example-order changes nothing in a prompt with fewer than two examples: leave it out")
     if not options.rephrasing.repeats:
         return predict(task, prompt, model, options, models, on_progress, further=further), None
     if options.rephrasings == 1:

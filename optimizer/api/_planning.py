@@ -61,7 +61,9 @@ class SizeChoice:
     def plan(self) -> Plan:
         """Plan a run."""
         effort = self._effort
-        limits, limits_of_run = Limits.of_user(self.settings.lm).within(effort)
+        is_unlimited = self._is_free and not self.settings.writer  # limits are on what costs money or time
+        of_user = Limits() if is_unlimited else Limits.of_user(self.settings.lm)
+        limits, limits_of_run = of_user.within(effort)
         planner = self._planner(limits)
         is_full = effort == "full"
         sizes = planner.full if is_full else planner.chosen
@@ -95,9 +97,12 @@ class SizeChoice:
         return settings, plan
 
     @property
+    def _is_free(self) -> bool:
+        return all(capabilities_of(model).is_free for model in self.answering)
+
+    @property
     def _effort(self) -> str:
-        is_free = all(capabilities_of(model).is_free for model in self.answering)
-        return effort_for(self.asked.effort, self.settings.lm, is_free=is_free)
+        return effort_for(self.asked.effort, self.settings.lm, is_free=self._is_free)
 
     def _evaluator(self, settings: RunSettings) -> Evaluator:
         return frozen_evaluator(self.task, settings, settings.rephrasing.by_rule(), self.models, self.answering)

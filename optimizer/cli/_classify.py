@@ -16,7 +16,7 @@ from psopt.cli._verb import Json, OutputOptions, Pick, flag, verb
 from psopt.cli._writing import as_json_text, print_json, tell, with_version, wrapped
 from psopt.errors import DataError, InputError, import_extra
 from psopt.settings import AnsweringOptions, LMConfig, PersonOptions, PromptOptions
-from psopt.text import as_text, read_text
+from psopt.text import as_text, counted, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -183,6 +183,8 @@ def read_texts(file: Path, source: PromptSource, inputs: Sequence[str]) -> tuple
     texts = texts_of_lines(content, columns, source=name)
     if not texts:
         raise InputError("there is no text to classify: one per line is expected")
+    if n_empty := content.rstrip("\n").count("\n") + 1 - len(texts):
+        tell(f"Note: {counted(n_empty, 'empty line')} left out, so the answers have fewer lines than {name}")
     return texts, columns
 
 

@@ -82,6 +82,8 @@ def diagnose(
 
     if to_label is not None and measuring.rephrasings == 1:
         raise UsageError("--to-label ranks by how far wordings change answers: give --rephrasings 2 or more")
+    check_writable("--html", html)
+    check_writable("--suspects-file", suspects_file)
     subject = read_measuring(data, [prompt], reading, model, strategy, measuring, require_labels=False)
     task, choice = subject.task, subject.choice
     if dry_run:
@@ -94,7 +96,7 @@ def diagnose(
     if html is not None:
         from psopt.report import diagnosis_page
 
-        page = diagnosis_page(report, task.name, choice.model, measuring.split, task.info.note, measuring.seed)
+        page = diagnosis_page(report, task.name, choice.model, measuring.split, task.info.note, subject.options.seed)
         write_file("--html", html, page)
     if suspects_file is not None:
         content = with_version({"prompt": subject.prompt.id, measuring.split: report.suspects.to_dict()})
@@ -183,7 +185,7 @@ def compare(
         contenders = api.compare(task, subject.prompts, models, on_progress=on_progress, options=subject.options)
     if html is not None:
         measured = {name: each.scores.to_dict() for name, each in zip(_names(contenders), contenders, strict=True)}
-        of_data = f"Data: {task.name}, {measuring.split}, seed {measuring.seed}. {task.info.note}".strip()
+        of_data = f"Data: {task.name}, {measuring.split}, seed {subject.options.seed}. {task.info.note}".strip()
         size = note_size(contenders[0].scores, limit=False)
         lines = [of_data, size, *_warnings(contenders), *_differences(contenders)]
         page = comparison_page(contenders.in_percent(), lines, measured, contenders[0].scores.quality_name)

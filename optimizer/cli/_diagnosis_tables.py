@@ -42,7 +42,8 @@ def show_diagnosis(console: Console, report: PromptReport) -> None:
     """Print the scores, and what is unstable."""
     n_samples, n_rephrasings = report.predictions.array.shape
     varied = report.predictions.varied
-    console.print(f"{n_samples} samples × {n_rephrasings} {varied.replace('wordings', 'rephrasings')}")
+    rephrasings = varied.replace("wordings", "rephrasings")
+    console.print(f"{n_samples} samples × {n_rephrasings} {rephrasings if n_rephrasings > 1 else 'rephrasing'}")
     print_table(console, scores_table(report))
     _print_notes(console, report)
     if (shares := report.shares) is not None:
@@ -57,7 +58,7 @@ def show_diagnosis(console: Console, report: PromptReport) -> None:
         console.print("Without labels F1, consistency and the right class of a group can't be told.")
     if report.diagnosis.failure_cases["sensitivity"]:
         _show_weakest(console, report)
-    else:
+    elif n_rephrasings > 1:
         console.print(f"No sample's answer changes with the {varied}.".replace("the wordings.", "the wording."))
 
 
@@ -79,6 +80,11 @@ def _print_notes(console: Console, report: PromptReport) -> None:
     if note := tame_note(predictions.diversity):
         print_sentences(console, [f"S: {note}."], style="yellow")
     print_sentences(console, filter(None, [*na_lines(measured), shares_line(measured)]), style="yellow")
+    shown = {example.text for example in report.prompt.examples}
+    if n_shown := sum(sample.text in shown for sample in predictions.samples):
+        print_sentences(
+            console, [f"The prompt itself shows {n_shown} of these samples with the answer."], style="yellow"
+        )
 
 
 def _quality_name(report: PromptReport) -> str:

@@ -25,7 +25,7 @@ from psopt.cli._commands import command_line
 from psopt.cli._help import choices_of, described_range
 from psopt.cli._typer import BadParameter, Interrupted, NoSuchOption
 from psopt.cli._writing import notices_on_standard_error
-from psopt.errors import PsoptError, nearest
+from psopt.errors import InputError, PsoptError, nearest
 from psopt.text import one_line
 
 if TYPE_CHECKING:
@@ -89,10 +89,12 @@ class _Outliving(io.FileIO):
         """Write, to nowhere once nobody reads."""
         try:
             return super().write(data)
-        except BrokenPipeError:
+        except OSError as error:
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self.fileno())
             os.close(nowhere)
+            if not isinstance(error, BrokenPipeError):
+                raise InputError(f"the output can't be written: {error.strerror}") from error
             return super().write(data)
 
 

@@ -74,18 +74,21 @@ def read_measuring(
 ) -> Measuring:
     """Read what --dataset and --prompt name, with `every` as in `read_prompts`; say how it was read."""
     from psopt.answers import AnswerType
-    from psopt.runs import load_data
+    from psopt.runs import load_data, seeds_of
     from psopt.search_spaces import seed_prompt
 
     sources = read_prompts(prompts, reading, data.dataset, every=every)
-    task = load_data(data_for(data, sources), options.seed, require_labels=require_labels)
+    split_seed = seed = options.seed
+    if not is_given("seed"):
+        split_seed, seed = seeds_of(sources, seed)
+    task = load_data(data_for(data, sources), split_seed, require_labels=require_labels)
     tell(*(f"Note: {note}" for note in (task.info.note, AnswerType.of(task).note) if note))
     choice = choose_model(model, options.lm, sources)
     named = dict(zip([str(source.path) for source in sources], read_all(sources, task), strict=True))
     if not named:
-        named = {strategy: seed_prompt(task, strategy, seed=options.seed)}
+        named = {strategy: seed_prompt(task, strategy, seed=seed)}
     tell(choice.line)
-    return Measuring(task, named, choice, replace(options, lm=choice.lm))
+    return Measuring(task, named, choice, replace(options, lm=choice.lm, seed=seed))
 
 
 def read_prompts(

@@ -78,6 +78,7 @@ def optimize(
     """
     from psopt.cli._run import run_search, show_run_estimate
     from psopt.rephrasings import given_wordings
+    from psopt.runs import seeds_of
     from psopt.runs.planning import run_settings
     from psopt.tracking import tracker_names
 
@@ -96,9 +97,12 @@ def optimize(
     elif note := likelihood_note(model, lm):
         model_line = f"model {model}{note}"
     data = replace(data_for(run.data, sources), folder=str(Path.cwd()))
+    search = run.search
+    if not is_given("seed"):  # so that test samples are none that an earlier run has used to find the prompt
+        search = replace(search, seed=seeds_of(sources, search.seed)[0])
     wordings, wordings_name = given_wordings(heldout_from or ())
     settings = run_settings(
-        replace(run, data=data, model=model, lm=lm, log=tracker_names(run.log)),
+        replace(run, data=data, model=model, lm=lm, search=search, log=tracker_names(run.log)),
         sizes,
         heldout_from=wordings,
         heldout_from_name=wordings_name,

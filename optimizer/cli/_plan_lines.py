@@ -115,7 +115,7 @@ def _in_one_sentence(estimate: CostEstimate, model: str, lm: LMConfig, plan: Pla
         parts.append(f"{dollars(estimate.cost)} USD")
     limits = plan.limits if plan else Limits.of_user(lm)
     ending = ""
-    if limits != Limits():
+    if limits != Limits() and not _is_free(estimate, model):
         ending = f"; {'never more than' if limits.pay(estimate.expected) else 'stopped at'} {limits}"
     return f"About {', '.join(parts)}{ending}."
 
@@ -123,6 +123,8 @@ def _in_one_sentence(estimate: CostEstimate, model: str, lm: LMConfig, plan: Pla
 def _minutes_line(estimate: CostEstimate, model: str, lm: LMConfig) -> str:
     """How long it will take, if known."""
     pace, minutes = estimate.pace, estimate.minutes
+    if not estimate.expected.calls:
+        return "Nothing is left to ask."
     if lm.batch:
         return "How long batches take is the server's choice: within a day each, mostly sooner."
     if pace is None or minutes is None:

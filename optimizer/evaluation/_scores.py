@@ -118,7 +118,7 @@ class Scores:
     # N and Q, without which S means little; None where only a study is known
     n_samples: int | None = None
     n_rephrasings: int | None = None
-    # S at infinitely many wordings, by the jackknife: it may exceed 1. None for one wording and for probabilities.
+    # S at infinitely many wordings, by the jackknife, in [0, 1]; see `sensitivity_limit` for where it is None
     sensitivity_limit: float | None = None
     # C without each sample's pair with itself, which makes C comparable between different N; None without a pair
     consistency_no_self_pairs: float | None = None
@@ -274,10 +274,14 @@ def _constant(predictions: Predictions) -> str | None:
 
 
 def sensitivity_limit(predictions: Predictions) -> float | None:
-    """Extrapolate S to infinitely many wordings; None for one wording, probabilities or unequal numbers of answers."""
-    if predictions.probabilities is not None or not predictions.has_pairs:
+    """Extrapolate S to infinitely many wordings; None for one wording, probabilities or unequal numbers of answers.
+
+    And for open answers, of which more wordings may always bring new ones.
+    """
+    is_open = predictions.answers.open is not None
+    if is_open or predictions.probabilities is not None or not predictions.has_pairs:
         return None
-    return sensitivity(predictions.counts, correction="jackknife", similarity=predictions.similarity)
+    return min(1.0, sensitivity(predictions.counts, correction="jackknife", similarity=predictions.similarity))
 
 
 def quality_of(predictions: Predictions) -> float:

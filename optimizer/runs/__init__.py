@@ -42,6 +42,7 @@ from psopt.runs._prompt_source import (
     of_configuration,
     prompts_in,
     read_source,
+    seeds_of,
     with_prompt_options,
 )
 from psopt.runs._recommendation import (

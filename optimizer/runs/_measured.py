@@ -44,7 +44,9 @@ class Measured:
     server: str | None = None  # where the model was asked, without secrets; None for models without a server
     # How it was asked: fields of `LMConfig` by name, without limits and secrets
     client: dict[str, Any] = field(default_factory=dict)
-    # ``name`` and ``sha256``; for ordered labels also ``answers`` and their ``order``, which is empty for numbers
+    seed: int | None = None  # the run's, which decides its rephrasings and what it drew of each split
+    # ``name`` and ``sha256``; if `load_task` has split them, ``split_seed``; for ordered labels also ``answers`` and
+    # their ``order``, which is empty for numbers
     dataset: dict[str, Any] = field(default_factory=dict)
     rephrasings: dict[str, Any] = field(default_factory=dict)  # ``sha256`` of both sets, ``n_search`` and ``n_heldout``
     # ``rephrasings`` (search or heldout), ``n_samples``, ``n_rephrasings`` and the scores
@@ -82,13 +84,17 @@ def measured(settings: RunSettings, task: Task, evaluator: Evaluator, candidate:
     """How a candidate of a run in progress was measured."""
     rephrasings, samples = evaluator.rephrasings, evaluator.samples
     n_search, n_heldout = len(rephrasings.search), len(rephrasings.heldout)
+    dataset = {"name": task.info.name, "sha256": task.info.sha256, **answers_of(task)}
+    if task.info.split_seed is not None:
+        dataset["split_seed"] = task.info.split_seed
     return Measured(
         model=settings.model,
         by_name=not settings.own_model,
         program=settings.program,
         server=None if evaluator.others else getattr(evaluator.model, "server", None),
         client=client_options(settings.lm),
-        dataset={"name": task.info.name, "sha256": task.info.sha256, **answers_of(task)},
+        seed=settings.seed,
+        dataset=dataset,
         rephrasings={"sha256": rephrasings.sha256, "n_search": n_search, "n_heldout": n_heldout},
         val=_part("search", len(samples["val"]), n_search, candidate.val),
         test=_part("heldout", len(samples["test"]), n_heldout, candidate.test),

@@ -160,6 +160,17 @@ def inputs_named(sources: Sequence[PromptSource], dataset: str, task_file: str |
     return tuple(column for column in inputs if column != "id") or inputs
 
 
+def seeds_of(sources: Sequence[PromptSource], seed: int) -> tuple[int, int]:
+    """The seeds by which the first run among the prompts split its data and drew from them; `seed` for both without.
+
+    Under other seeds, test holds samples that the run has used to find its prompt.
+    """
+    for source in sources:
+        if source.measured is not None and source.measured.seed is not None:
+            return source.measured.dataset.get("split_seed", seed), source.measured.seed
+    return seed, seed
+
+
 def _description(text: str) -> str:
     """A plain text as the description of a task, with its line breaks."""
     lines = text.strip().splitlines()

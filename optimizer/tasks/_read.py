@@ -98,7 +98,7 @@ def _labels(described: TaskFile, splits: Splits) -> tuple[tuple[str, ...], Split
     labels = described.labels or tuple(in_data)
     if not labels:
         in_file = 'the labels in a task file (--task-file): labels = ["..", ".."]'
-        raise DataError(f"the data have no labels: name their column (--label-column), or {in_file}")
+        raise DataError(f"the data have no labels beside the inputs: name their column (--label-column), or {in_file}")
     check_classes(described.origin, labels, described.definitions, described.subclasses)
     check_among(described.origin, in_data, labels)
     if spec.kind == LABELS:

@@ -46,6 +46,7 @@ class DatasetInfo:
     note: str = ""  # one plain line for the user, e.g. why the bundled sample replaces the real data
     test_is_drawn: bool = False  # whether test was drawn at random, since the data mark none
     revision: str = ""  # for a data set on the hub, the commit
+    split_seed: int | None = None  # with which `load_task` drew the splits that the data do not mark
 
     def noted(self, *notes: str) -> DatasetInfo:
         """The same with further notes; empty ones are left out."""

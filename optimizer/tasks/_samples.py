@@ -12,17 +12,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from psopt.errors import DataError
 from psopt.tasks._answer_spec import LABELS, ORDINAL, AnswerSpec
 from psopt.tasks._cells import (
+    LABEL_NAMES,
     OR_SKIP,
     ColumnChoice,
     RowError,
     check_text,
     column_names,
+    customary,
     find_columns,
     is_empty,
     listed,
     missing_column,
     of_each_row,
     plain_rows,
+    shown_label,
     text_of,
 )
 from psopt.tasks._references import read_references
@@ -85,6 +88,8 @@ def make_samples(
     columns = find_columns(source, names, choice)
     label_column = columns.label or ""
     if not label_column and require_labels:
+        if shown := customary(columns.inputs, LABEL_NAMES):
+            raise shown_label(source, shown)
         raise missing_column(source, names, "label", "--label-column")
     if not require_labels and all(is_empty(row.values.get(label_column)) for row in rows):
         columns = replace(columns, label=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -219,10 +219,10 @@ class Task:
         return load_task(Path(path), **options)
 
 
-def as_task(task: Task | str | Path) -> Task:
+def as_task(task: Task | str | Path, seed: int = 42) -> Task:
     """Return a task, by `load_task` if it is a data set's name or file; raise InputError if it is none of these."""
     if isinstance(task, str | Path):
-        return load_task(task)
+        return load_task(task, seed=seed)
     if not isinstance(task, Task):
         raise InputError(f"a task is expected, or a data set's name or file, not {type(task).__name__}")
     return task
@@ -278,10 +278,12 @@ def load_task(
         inputs = options.pop("inputs", ())
         refuse(name, task_file=task_file, test_file=test_file, **options)
         check_fields(BUILTINS[name], inputs)
-        return Task(**read_builtin(BUILTINS[name], seed=seed, strict=strict_data))
-    place, described = described_data(name, task_file)
-    described = described.overruled(reading, test_file)
-    return Task(**read_data(place, described, seed=seed, require_labels=require_labels, skip_unread=skip_unread))
+        parts = read_builtin(BUILTINS[name], seed=seed, strict=strict_data)
+    else:
+        place, described = described_data(name, task_file)
+        described = described.overruled(reading, test_file)
+        parts = read_data(place, described, seed=seed, require_labels=require_labels, skip_unread=skip_unread)
+    return Task(**{**parts, "info": replace(parts["info"], split_seed=seed)})
 
 
 def read_samples(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import reprlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError
@@ -147,6 +147,7 @@ def _texts(source: str, rows: Sequence[Record], columns: InputColumns) -> list[s
     names = column_names([row.values for row in rows])
     choice = columns.of(names)
     places = find_columns(source, names, choice, option="--input")
+    places = replace(places, others=tuple(name for name in names if name not in places.inputs))
 
     def read(_: int, row: Record) -> str:
         return text_of(f"{source}, {row.where}", row.values, places, only_texts=not choice.inputs)

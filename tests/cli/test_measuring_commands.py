@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt import MeasureOptions
+from psopt import check as psopt_check
 from psopt.search_spaces import seed_prompt
 from psopt.testing import assert_robust
 
@@ -39,6 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "bare.json").write_text(json.dumps(bare))
     (folder / "noted.json").write_text(json.dumps({**bare, "notes": [NOTE]}))
     (folder / "plain.txt").write_text("Sort the question by what it asks for.")
+    (folder / "shown.txt").write_text("Sort the question by what it asks for.\n\n{text} {label}\n")
     psopt(folder, "optimize", *MODEL, "--trials", "3", "--rephrasings", "3", "--out", "run", code=0)
     return folder
 
@@ -89,14 +91,32 @@ def test_texts_are_classified_in_their_order_and_a_vote_is_as_often_right_as_one
     rows = [line.split(",") for line in (folder / "data.csv").read_text().splitlines()[1:]]
     texts, truth = [row[1] for row in rows], [row[2] for row in rows]
     (folder / "texts.txt").write_text("\n\n".join(texts))
+    n_empty = len(texts) - 1
     (prompt,) = list((folder / "run" / "prompts").glob("*.json"))[:1]
     one = psopt(folder, "classify", "--prompt", prompt, texts="\n".join(texts), code=0).stdout.splitlines()
     assert set(one) <= {"Number", "Person", "N/A"}
-    voted = psopt(folder, "classify", "texts.txt", "--prompt", prompt, "--wordings", "15", "--json", code=0).stdout
-    answers = [json.loads(line) for line in voted.splitlines()]
+    voted = psopt(folder, "classify", "texts.txt", "--prompt", prompt, "--wordings", "15", code=0)
+    assert f"Note: {n_empty} empty lines left out" in voted.stderr
+    voted = psopt(folder, "classify", "texts.txt", "--prompt", prompt, "--wordings", "15", "--json", code=0)
+    answers = [json.loads(line) for line in voted.stdout.splitlines()]
     assert [answer["text"] for answer in answers] == texts
     assert all(1 / 3 <= answer["agreement"] <= 1 for answer in answers)
     assert n_equal([answer["label"] for answer in answers], truth) >= n_equal(one, truth)
+
+
+def test_a_runs_prompt_is_checked_on_the_test_samples_and_wordings_of_the_run(folder: Path) -> None:
+    """The splits of unmarked data depend on a seed: under another one, test would hold samples of the run's train."""
+    rows = [line.rpartition(",")[0] for line in (folder / "data.csv").read_text().splitlines()]
+    (folder / "unmarked.csv").write_text("\n".join(rows) + "\n")
+    given = ["--dataset", "unmarked.csv", "--model", MODEL[-1]]
+    psopt(folder, "optimize", *given, "--seed", "1", "--trials", "2", "--rephrasings", "3", "--out", "seeded", code=0)
+    entry = json.loads((folder / "seeded" / "front.json").read_text())["prompts"][0]
+    prompt = f"seeded/prompts/{entry['id']}.json"
+    check = ["check", *given, "--prompt", prompt, "--rephrasings", "3", "--min-f1", "0", "--json"]
+    assert json.loads(psopt(folder, *check, code=0).stdout)["f1"] == entry["test"]["f1"]
+    assert json.loads(psopt(folder, *check, "--seed", "42", code=0).stdout)["f1"] != entry["test"]["f1"]
+    checked = psopt_check(folder / "unmarked.csv", folder / prompt, model=MODEL[-1], rephrasings=3, min_f1=0.0)
+    assert checked.scores.f1 == entry["test"]["f1"]
 
 
 def n_equal(labels: list[str], truth: list[str]) -> int:
@@ -106,7 +126,11 @@ def n_equal(labels: list[str], truth: list[str]) -> int:
 @each(
     "words, texts, message",
     [
-        (["compare", *MODEL, "--prompt", "bare.json"], "", "give two prompts, or two models"),
+        (["compare", *MODEL, "--prompt", "bare.json"], "", "give two different prompts, or two models"),
+        ([*CHECK, "--max-sensitivity", "1", "--vary", "example-order"], "", "fewer than two examples"),
+        (["diagnose", *MODEL, "--prompt", "shown.txt"], "", "no labels beside the inputs"),
+        (["check", *MODEL, "--min-f1", "0", "--prompt", "shown.txt"], "", "a prompt that shows it tells the answer"),
+        (["diagnose", *MODEL, "--html", "nowhere/page.html"], "", "there is no folder"),
         (CHECK, "", "--max-sensitivity"),
         (["classify", "--prompt", "bare.json"], "", "no text to classify"),
         (["classify", "--prompt", "plain.txt"], "a text", "is no JSON"),
