@@ -293,7 +293,9 @@ def read_wordings(path: Path) -> tuple[str, ...]:
 def given_wordings(given: Sequence[str] | str | Path) -> tuple[tuple[str, ...], str]:
     """Return wordings given in Python, as a path or as texts, and what to call them."""
     if isinstance(given, str | Path):
-        return read_wordings(Path(given)), str(given)
+        if wordings := read_wordings(Path(given)):
+            return wordings, str(given)
+        raise InputError(f"--heldout-from {given} holds no wording: write one a line, or leave the option out")
     return tuple(distinct(given)), "another source" if given else ""
 
 
