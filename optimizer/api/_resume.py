@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from psopt._version import __version__
 from psopt.api._optimize import run as run_settings
 from psopt.api._progress import watched
+from psopt.api._searching import call_that_resumes
 from psopt.api._setup import make_evaluator, make_proposer
 from psopt.errors import BudgetReachedError, InputError
 from psopt.models import ModelProvider
@@ -104,9 +105,7 @@ def settings_to_resume(run: str | Path, **changes: Any) -> RunSettings:
     if manifest["dataset"]["source"] == "memory" and not settings.program:
         made = made or "a task made in Python"
     if made:
-        raise InputError(
-            f"{run} was made with {made}: resume with psopt.optimize(task, model=.., out={str(run)!r}, resume=True)"
-        )
+        raise InputError(f"{run} was made with {made}: resume with {call_that_resumes(run)}")
     if "headers" in wanted:
         wanted["headers"] = {**settings.lm.headers, **wanted["headers"]}
     return changed(settings, wanted)

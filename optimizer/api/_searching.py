@@ -84,7 +84,8 @@ def search_in(
         elif directory.has_begun:
             recorder.save_broken_off(search, error)
             if not isinstance(error, DamagedStudyError):
-                say_how_to_go_on(error, _how_to_resume(settings, directory.path))
+                limit = str(error) if isinstance(error, BudgetReachedError) else ""
+                say_how_to_go_on(error, _how_to_resume(recorder, limit))
         raise
     finally:
         for each in evaluator.each:
@@ -92,10 +93,10 @@ def search_in(
                 each.model.engine.keep_rate()
     if not limit:
         return result
-    ending = f"{limit}; {_how_to_resume(settings, directory.path)}"
+    ending = f"{limit}; {_how_to_resume(recorder, limit)}"
     if settings.limited_by == "user":
         raise BudgetReachedError(ending, result) from stopped
-    observer.phase(f"{ending} --max-calls N")  # it ends as planned
+    observer.phase(ending)  # it ends as planned
     return result
 
 
@@ -173,12 +174,27 @@ def _run(search: Search, reserve: Reserve) -> BudgetReachedError | None:
     return stopped
 
 
-def _how_to_resume(settings: RunSettings, folder: Path) -> str:
-    """Say where the work so far is, and how to resume it."""
-    how = f"psopt resume {folder}"
+def _how_to_resume(recorder: RunRecorder, limit: str) -> str:
+    """Say where the work so far is, and how to resume it: if a limit is reached, with a higher one."""
+    higher = " a higher limit" if limit else ""
+    return f"what was found is in {recorder.directory.path}; resume with{higher}: {_what_resumes(recorder, limit)}"
+
+
+def _what_resumes(recorder: RunRecorder, limit: str = "") -> str:
+    """The command that resumes a run, or the call in Python; with the limit that is reached, or all if none is said."""
+    folder, settings = recorder.directory.path, recorder.settings
     if settings.program == "python":
-        how = f"compile again with log_dir={str(folder)!r}"
-    return f"what was found is in {folder}; resume with: {how}"
+        return f"compile again with log_dir={str(folder)!r}"
+    if settings.own_model or (recorder.task.info.source == "memory" and not settings.program):
+        return call_that_resumes(folder)
+    limits = zip(("--max-calls", "--max-tokens-total", "--max-cost"), recorder.evaluator.budget.limits, strict=True)
+    reached = [name for name, most in limits if limit and most is not None and (name in limit or "--" not in limit)]
+    return " ".join([f"psopt resume {shell_line([folder])}", *(f"{name} N" for name in reached)])
+
+
+def call_that_resumes(folder: str | Path) -> str:
+    """The call that resumes a run whose model or task is an object in Python."""
+    return f"psopt.optimize(task, model=.., out={str(folder)!r}, resume=True)"
 
 
 _MEANING = (
@@ -190,8 +206,7 @@ _MEANING = (
 def _note_beginning(study: StoredStudy, recorder: RunRecorder) -> None:
     """Describe in the study's note what the run is about."""
     lines = ["The trial with the badge is the best so far. What is recommended is decided at the end, on test samples."]
-    if recorder.settings.program != "python":
-        lines.append(f"If it was broken off:\n\n    psopt resume {shell_line([recorder.directory.path])}")
+    lines.append(f"If it was broken off:\n\n    {_what_resumes(recorder)}")
     _show_note(study, recorder, "Not finished", lines)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from psopt.search.gating import Verdict
 
 
-NOTHING_COMPARED = "Nothing was compared: no other prompt was scored on val; raise --max-calls, or resume"
+NOTHING_COMPARED = "Nothing was compared: no other prompt was scored on val; raise --max-calls"
 """Takes the verdict's place if a limit ended the search before it had a candidate."""
 
 _BY_ESTIMATE = "by an estimate from test and, at half its weight, val"  # the basis of `likely`

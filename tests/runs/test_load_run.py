@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import psopt
 import pytest
-from psopt.errors import InputError
+from psopt.errors import InputError, ModelError
 from psopt.runs import read_entry
 from psopt.search import Observer
 
@@ -36,6 +36,8 @@ def test_a_run_of_a_task_made_in_python_says_how_it_is_resumed(tmp_path: Path) -
     ):
         psopt.resume(run.path)
     assert psopt.optimize(task, **same, resume=True).path == run.path
+    with pytest.raises(ModelError, match=r"resume with: psopt\.optimize\(task, model=\.\., out='.+own'"):
+        psopt.optimize(task, **{**same, "model": {}.__getitem__, "out": tmp_path / "own"})
 
 
 class Looker(Observer):
