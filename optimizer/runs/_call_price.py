@@ -61,10 +61,8 @@ def _price(model: str) -> Price | None:
 def asked_about(directory: RunDirectory) -> tuple[str, TokenRange]:
     """Return a run's model, and the tokens around its prompts: those of a test text of mean length and of the frame."""
     manifest = directory.read_json(MANIFEST)
-    around = TokenRange(*manifest.get("frame_tokens", ()))
-    if (directory.path / SAMPLES).is_file():
-        around += tokens_of_mean_text([sample["text"] for sample in directory.read_json(SAMPLES)["test"]])
-    return manifest["model"], around
+    of_text = tokens_of_mean_text([sample["text"] for sample in directory.read_json(SAMPLES)["test"]])
+    return manifest["model"], of_text + TokenRange(*manifest.get("frame_tokens", ()))
 
 
 def price_line(before: CallPrice, after: CallPrice) -> str:

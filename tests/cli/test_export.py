@@ -109,6 +109,11 @@ def test_its_answers_are_the_runs_and_are_asked_for_but_once(
     unverified = export("--verify", "2")
     data.with_suffix(".away").rename(data)
     check_refused(unverified, "--verify needs the data of the run")
+    samples = folder / "run" / "samples.json"
+    samples.rename(samples.with_suffix(".away"))
+    unknown_lengths = export()
+    samples.with_suffix(".away").rename(samples)
+    check_refused(unknown_lengths, "has no samples.json: write it anew with `psopt resume run`")
 
 
 def test_to_read_it_is_its_messages_with_additions_marked(whole: Any, made: tuple[Path, FakeServer]) -> None:
