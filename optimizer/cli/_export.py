@@ -221,8 +221,8 @@ def select(*, run: RunFolder, query: Query = "knee", output: OutputOptions) -> i
     """Select a prompt of a run's front by what is asked of it, and print its id and scores.
 
     WISH is something like 'max F1 with S <= .05': the best by one measure among prompts within bounds on others.
-    Measures are F1, S, C and tokens (the prompt's length), all on val, so that test does not influence the choice. Or:
-    knee (the default), recommended, short, f1, sensitivity, consistency, an id.
+    Measures are F1, S, C and tokens (of the prompt without a text), all on val, so that test does not influence the
+    choice. Or: knee (the default), recommended, short, f1, sensitivity, consistency, an id.
     """
     from psopt.runs import read_entry
 
@@ -244,7 +244,7 @@ def _show_entry(run: Path, entry: Mapping[str, Any]) -> None:
     quality = quality_name(RunDirectory.open(run).read_json(MANIFEST))
     objectives = list(objective_values(entry["val"]))
     measures = [measure_names(quality)[name] for name in objectives]
-    title = f"{entry['id']}: {len(entry['edits'])} edits"
+    title = f"{entry['id']}: {counted(len(entry['edits']), 'edit')}"
     table = new_table(title, texts=["in percent"], numbers=measures, is_narrow=False)
     for split in ("val", "test"):
         scores = entry[split]

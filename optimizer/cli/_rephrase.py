@@ -15,6 +15,7 @@ from psopt.cli._verb import CacheDir, DryRun, Json, Seed, flag, verb
 from psopt.cli._writing import print_json, write_file
 from psopt.errors import InputError
 from psopt.settings import DataOptions, LMConfig, PromptOptions, RephrasingOptions, RephrasingSizes
+from psopt.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -140,7 +141,7 @@ def _show_prompt(source: PromptSource, task: Task | None, *, as_json: bool) -> i
         typer.echo("Nothing of it is rephrased: mark instructions with <rephrase>..</rephrase>.", err=True)
     added = len((*shown.prompt.definitions, *shown.prompt.notes, *shown.prompt.examples))
     if shown.prompt.template is not None and added:
-        typer.echo(f"What was added to it ({added} edits) is the same in all rephrasings, and left out here.", err=True)
+        typer.echo(f"Left out here: {counted(added, 'edit')} added to it, the same in all rephrasings.", err=True)
     typer.echo("Rephrased: what stands between <rephrase> and </rephrase>. Edits go to {{psopt...}}.", err=True)
     typer.echo(without_controls("\n\n".join(_marked(messages))))
     return 0

@@ -174,8 +174,8 @@ def _bounds(text: str, conditions: str) -> list[tuple[str, str, float]]:
 
 
 def _shown(measure: str, value: float) -> str:
-    """A measure in percent, as screens show it, and tokens as a number."""
-    return f"{value:g}" if measure == "tokens" else f"{100 * value:.4g} %"
+    """A measure in percent, as screens show it, and tokens as a number: a text, which calls have, is not in it."""
+    return f"{value:g} without a text" if measure == "tokens" else f"{100 * value:.4g} %"
 
 
 def pick_entry(
@@ -202,7 +202,7 @@ def pick_entry(
     by_id = {str(entry["id"]): entry for entry in (*everyone, recommended) if entry is not None}
     matching = [name for name in by_id if name.startswith(which)]
     if len(which) < _LEAST_OF_AN_ID or len(matching) != 1:
-        raise UnknownNameError("prompt of the front", which, ["recommended", "knee", *OBJECTIVES, *by_id])
+        raise UnknownNameError("prompt of the front", which, [*by_name, *OBJECTIVES, *by_id])
     return by_id[matching[0]]
 
 

@@ -138,7 +138,9 @@ def test_a_wish_chooses_among_those_that_keep_to_its_bounds(folder: Path) -> Non
         ),
         ("min tokens with S < 5% and F1 >= 70", "f1 is a share from 0 to 1: say for instance .05 or 5%"),
         ("max beauty", "'max beauty' can't be understood: say for instance"),
+        ("max F1 with tokens < 2", "has tokens < 2 without a text on val: the nearest has"),
         ("knees", "unknown prompt of the front 'knees'"),
+        ("shrt", "did you mean 'short'?"),
     ],
 )
 def test_a_wish_that_can_t_be_met_is_one_clear_line(folder: Path, wish: str, said: str) -> None:
