@@ -15,9 +15,10 @@ from psopt.models.chat import name_hint
 from psopt.rephrasings._frames import Named
 from psopt.rephrasings._llm import Checks, dropped_label, write_rephrasings
 from psopt.rephrasings._rules import NOTHING_TO_REPHRASE, as_rephrased, rephrase_by_rules, rephrasings
-from psopt.rephrasings._set import RephrasingSet, check_fields, comparable, read_given, shortened
+from psopt.rephrasings._set import FEWEST, RephrasingSet, check_fields, comparable, read_given, shortened
 from psopt.search_spaces import BULLETS, CASINGS, LISTINGS, PLAIN, SEPARATORS, PromptFormat, in_order
 from psopt.settings import FAMILIES
+from psopt.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -242,16 +243,23 @@ def check_labels_given(path: Path, rephrasings: RephrasingSet, labels: Sequence[
 
 
 def _check_enough_given(path: Path, rephrasings: RephrasingSet, n_search: int, n_heldout: int) -> None:
+    held, searched = len(rephrasings.heldout), len(rephrasings.search)
     of_heldout = "--rephrasings" if n_search == 1 else "--heldout"  # a verb that measures on test searches under none
     asked = (
-        ("search", len(rephrasings.search), n_search, "--rephrasings"),
-        ("held-out", len(rephrasings.heldout), n_heldout, of_heldout),
+        ("search", searched, n_search, "--rephrasings", 1),
+        ("held-out", held, n_heldout, of_heldout, FEWEST),
     )
     lacking = [of_set for of_set in asked if of_set[1] < of_set[2]]
     if lacking:
-        kind, n, wanted, _ = lacking[0]
-        fewer = " ".join(f"{option} {n}" for _, n, _, option in lacking)
-        raise InputError(f"{path} holds {n} {kind} rephrasings; {wanted} were asked for: add some, or {fewer}")
+        kind, n, wanted, *_ = lacking[0]
+        fewer = " ".join(f"{option} {max(n, least)}" for _, n, _, option, least in lacking)
+        cure = "add some, or"
+        if held < min(
+            FEWEST, n_heldout
+        ):  # lines go in turns to the search, which has the original too, and to the test
+            n_more = max(FEWEST, 2 * FEWEST + 1 - searched) - held
+            cure = f"add {counted(n_more, 'line')} or more, and give"
+        raise InputError(f"{path} holds {counted(n, f'{kind} rephrasing')}; {wanted} were asked for: {cure} {fewer}")
 
 
 def rephrasings_for(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _SOURCES = ("builtin", "rules", "file")
 SCHEMA_VERSION = 1
-_FEWEST = 2  # with a single wording S is always 0
+FEWEST = 2  # with a single wording S is always 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,9 +307,9 @@ def of_another_source(original: str, wordings: Sequence[str], n_parts: int = 0) 
     Raises InputError if fewer than two are left, or one of them does not fit.
     """
     texts = tuple(distinct(wordings, [original]))
-    if len(texts) < _FEWEST:
+    if len(texts) < FEWEST:
         raise InputError(
-            f"--heldout-from needs {_FEWEST} wordings or more beside the prompt's own, and has {len(texts)}"
+            f"--heldout-from needs {FEWEST} wordings or more beside the prompt's own, and has {len(texts)}"
         )
     try:
         rephrasings = RephrasingSet(original, (original,), texts, "file", n_parts=n_parts)
