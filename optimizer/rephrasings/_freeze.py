@@ -254,9 +254,7 @@ def _check_enough_given(path: Path, rephrasings: RephrasingSet, n_search: int, n
         kind, n, wanted, *_ = lacking[0]
         fewer = " ".join(f"{option} {max(n, least)}" for _, n, _, option, least in lacking)
         cure = "add some, or"
-        if held < min(
-            FEWEST, n_heldout
-        ):  # lines go in turns to the search, which has the original too, and to the test
+        if held < min(FEWEST, n_heldout):  # lines go in turns to the search, which has the original, and to the test
             n_more = max(FEWEST, 2 * FEWEST + 1 - searched) - held
             cure = f"add {counted(n_more, 'line')} or more, and give"
         raise InputError(f"{path} holds {counted(n, f'{kind} rephrasing')}; {wanted} were asked for: {cure} {fewer}")
