@@ -6,6 +6,7 @@ At SIGTERM it answers all accepted requests before it ends.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import logging
 import socket
@@ -71,7 +72,9 @@ def _listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         # `create_server` repeats the address in brackets, which the message names anyhow
         reason = str(getattr(error, "strerror", None) or error).partition(" (while attempting")[0]
-        raise InputError(f"--host {host} --port {port}: {reason}; give another --port, or 0 for a free one") from error
+        is_about_port = isinstance(error, OverflowError) or error.errno in {errno.EADDRINUSE, errno.EACCES}
+        other = "--port, or 0 for a free one" if is_about_port else "--host, such as 127.0.0.1"
+        raise InputError(f"--host {host} --port {port}: {reason}; give another {other}") from error
 
 
 class RequestError(DataError):

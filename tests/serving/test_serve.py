@@ -201,6 +201,9 @@ def test_where_it_answers_is_said_and_a_port_that_is_taken_is_one_line(folder: P
         port = other.getsockname()[1]
         done = psopt(folder, "serve", "prompt.json", "--model", "sim", "--port", port, code=2)
     assert f"--port {port}" in done.stderr.splitlines()[-1]
+    assert "give another --port" in done.stderr
+    done = psopt(folder, "serve", "prompt.json", "--model", "sim", "--host", "999.1.1.1", code=2)
+    assert "give another --host" in done.stderr
 
 
 def test_texts_that_wait_are_shared_out_and_others_are_turned_away() -> None:
