@@ -88,6 +88,7 @@ def test_a_limit_that_cant_pay_the_least_is_refused_with_the_least_that_works(
         calls = check_end(data)["calls"]
         assert calls["made"] + calls["failed"] <= int(told[1]) == LEAST
         assert "Nothing was compared" in stopped.stdout  # and not: nothing was better
+        assert "Next: psopt report run" in stopped.stdout
 
 
 def test_reasoning_tokens_are_counted_and_what_is_cached_is_free(data: Any) -> None:
