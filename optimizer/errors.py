@@ -48,7 +48,8 @@ class DamagedStudyError(InputError):
 def say_how_to_go_on(error: BaseException, how: str) -> None:
     """Make an error that ends a run say how to continue: in its text or, if the error is not ours, in a note."""
     if isinstance(error, PsoptError):
-        error.args = (f"{error}; {how}",)
+        said = str(error)
+        error.args = (f"{said} {how[0].upper()}{how[1:]}" if said.endswith("?") else f"{said}; {how}",)
     else:
         error.add_note(how)
 

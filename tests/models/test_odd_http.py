@@ -43,6 +43,7 @@ ODD = {
     "bad chunks": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\nabc\r\n0\r\n\r\n",
     "nested brackets": response(b"[" * 100_000 + b"]" * 100_000),
     "a stream that nobody asked for": response(b'data: {"choices": []}\n\n'),
+    "a failure without a word": response(b" \n", status="HTTP/1.1 500 Failed"),
     "a failure in nested braces": response(b'{"a":' * 900 + b"1" + b"}" * 900, status="HTTP/1.1 500 Failed"),
 }
 
@@ -85,6 +86,7 @@ def test_an_odd_response_is_a_failing_call_that_is_sent_again(what: str, odd_ser
         answers_to(odd_server, ODD[what])
     assert odd_server.n_requests == 3
     assert str(caught.value).isprintable()
+    assert ("HTTP 500: no reason given" in str(caught.value)) == (what == "a failure without a word")
 
 
 def test_half_a_surrogate_pair_or_nested_brackets_in_an_answer_end_nothing(odd_server: Any, tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ class OpenAIClient(ChatCompletionsClient):
         except ValueError:
             body = None
         refusal = read_refusal(status, body, response.text)
-        return refusal, self.safe(refusal.text), retry_after(response.headers, refusal.text)
+        return refusal, self.safe(refusal.text) or "no reason given", retry_after(response.headers, refusal.text)
 
     def _explained(self, refusal: Refusal, message: str, request: dict[str, Any], wait: float | None) -> Exception:
         """Return the exception that an HTTP error stands for."""

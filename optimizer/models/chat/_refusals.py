@@ -131,7 +131,7 @@ def read_refusal(status: int, body: Any, text: str) -> Refusal:
     """
     leaves = [*_leaves(body)]
     words = " ".join(dict.fromkeys(value for _, value in leaves))
-    message = _INPUT.sub("", words or text)[:_LONGEST_MESSAGE]
+    message = _INPUT.sub("", words or text).strip()[:_LONGEST_MESSAGE]
     places = [value for name, value in leaves if name in {"loc", "param", "field"}]
     places += [re.sub(r"\W+", ".", first or second).strip(".") for first, second in _PLACES.findall(message)]
     return Refusal(status, message, tuple(dict.fromkeys(places)))
