@@ -243,21 +243,19 @@ def check_labels_given(path: Path, rephrasings: RephrasingSet, labels: Sequence[
 
 
 def _check_enough_given(path: Path, rephrasings: RephrasingSet, n_search: int, n_heldout: int) -> None:
-    held, searched = len(rephrasings.heldout), len(rephrasings.search)
+    n_held = len(rephrasings.heldout)
     of_heldout = "--rephrasings" if n_search == 1 else "--heldout"  # a verb that measures on test searches under none
     asked = (
-        ("search", searched, n_search, "--rephrasings", 1),
-        ("held-out", held, n_heldout, of_heldout, FEWEST),
+        ("search", len(rephrasings.search), n_search, "--rephrasings"),
+        ("held-out", n_held, n_heldout, of_heldout),
     )
     lacking = [of_set for of_set in asked if of_set[1] < of_set[2]]
     if lacking:
-        kind, n, wanted, *_ = lacking[0]
-        fewer = " ".join(f"{option} {max(n, least)}" for _, n, _, option, least in lacking)
-        cure = "add some, or"
-        if held < min(FEWEST, n_heldout):  # lines go in turns to the search, which has the original, and to the test
-            n_more = max(FEWEST, 2 * FEWEST + 1 - searched) - held
-            cure = f"add {counted(n_more, 'line')} or more, and give"
-        raise InputError(f"{path} holds {counted(n, f'{kind} rephrasing')}; {wanted} were asked for: {cure} {fewer}")
+        kind, n, wanted, _ = lacking[0]
+        cure = "add some"
+        if n_held >= min(FEWEST, n_heldout):  # under one, S on test would always be 0
+            cure += ", or " + " ".join(f"{option} {n}" for _, n, _, option in lacking)
+        raise InputError(f"{path} holds {counted(n, f'{kind} rephrasing')}; {wanted} were asked for: {cure}")
 
 
 def rephrasings_for(
