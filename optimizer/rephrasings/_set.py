@@ -295,7 +295,7 @@ def given_wordings(given: Sequence[str] | str | Path) -> tuple[tuple[str, ...], 
     if isinstance(given, str | Path):
         if wordings := read_wordings(Path(given)):
             return wordings, str(given)
-        raise InputError(f"--heldout-from {given} holds no wording: write one a line, or leave the option out")
+        raise InputError(f"--heldout-from {given} holds no wording: write one per line, or leave the option out")
     return tuple(distinct(given)), "another source" if given else ""
 
 
