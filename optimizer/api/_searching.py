@@ -26,7 +26,7 @@ from psopt.runs import (
     recommendation_lines,
     study_name,
 )
-from psopt.search import Reserve, Search, SearchProblem, choose_trial, keep_baseline, open_study, show_note
+from psopt.search import Reserve, Search, SearchProblem, keep_baseline, open_study, show_note
 from psopt.search.distributed import StoredStudy, StudyMetadata, outdate_answers, write_metadata
 from psopt.search.gating import check_pinned
 from psopt.text import counted, escaped_markdown, shell_line
@@ -71,9 +71,7 @@ def search_in(
         _note_beginning(study, recorder)
         reserve = Reserve(evaluator, settings.leave_one_out or 0, len(settings.heldout_from), len(probes))
         worker = f"optimize-{uuid.uuid4().hex[:6]}" if settings.storage else ""
-        search = Search(
-            study, problem, worker=worker, on_new_best=lambda run: choose_trial(run.study, run.state.best.trial)
-        )
+        search = Search(study, problem, worker=worker)
         stopped = _run(search, reserve)
         result, limit = finish(recorder, search, stopped, probes)
         _note_result(study, recorder, result)
@@ -205,13 +203,12 @@ _MEANING = (
 
 def _note_beginning(study: StoredStudy, recorder: RunRecorder) -> None:
     """Describe in the study's note what the run is about."""
-    lines = ["The trial with the badge is the best so far. What is recommended is decided at the end, on test samples."]
-    lines.append(f"If it was broken off:\n\n    {_what_resumes(recorder)}")
-    _show_note(study, recorder, "Not finished", lines)
+    lines = ["What is recommended is decided at the end, on test samples. If the run was broken off:"]
+    _show_note(study, recorder, "Not finished", [*lines, f"    {_what_resumes(recorder)}"])
 
 
 def _note_result(study: StoredStudy, recorder: RunRecorder, run: Run) -> None:
-    """Describe in the study's note which trial to use and how to export it, and mark that trial."""
+    """Describe in the study's note which trial to use and how to export it."""
     recommended = run.recommended
     head = f"Recommended: trial {recommended.trial}"
     take = f"    psopt export {shell_line([run.path])}"
@@ -224,7 +221,6 @@ def _note_result(study: StoredStudy, recorder: RunRecorder, run: Run) -> None:
         sentence = recommendation_lines(run.recommendation.to_dict(), run.baseline.val.quality_name)[0]
         lines.append(escaped_markdown(sentence))
     _show_note(study, recorder, head, [*lines, "\n".join(ways), f"Report: `{run.path / REPORT}`"])
-    choose_trial(study, recommended.trial)
 
 
 def _show_note(study: StoredStudy, recorder: RunRecorder, head: str, lines: list[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 import threading
 import warnings
@@ -11,7 +10,6 @@ import webbrowser
 from pathlib import Path
 from socketserver import ThreadingMixIn
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import parse_qs, urlencode
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import typer
@@ -21,10 +19,6 @@ from psopt.cli._writing import check_writable, print_json, print_result, write_f
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
-
-    import optuna
     from psopt.report import Figure, TwoRuns
     from rich.console import Console
 
@@ -50,7 +44,6 @@ Storage = Annotated[str | None, flag("Search", "An Optuna storage in place of a 
 Host = Annotated[str, flag("Output", "Address to listen on.", "ADDRESS")]
 Port = Annotated[int, flag("Output", "Port to listen on.", "N", min=1, max=65535)]
 Open = Annotated[bool, flag("Output", "Open it in a browser.", flags="--open")]
-_DETAILS = re.compile(r"/api/studies/(\d+)/?")
 
 
 @verb("psopt report runs/trec-minilm --figures figures")
@@ -145,7 +138,7 @@ def dashboard(
 ) -> int:
     """Serve Optuna's dashboard on a run, until Ctrl-C.
 
-    The study's note says what is optimized, which trial to use and how to export it; only that trial has a badge.
+    The study's note says what is optimized, which trial to use and how to export it.
     """
     import optuna_dashboard
     from psopt.runs import MANIFEST, RunDirectory
@@ -160,9 +153,10 @@ def dashboard(
     study_storage = open_storage(str(url), is_there=True)
     # Optuna's importances warn about each parameter with few trials, at every refresh.
     warnings.filterwarnings("ignore", category=UserWarning, module="optuna")
-    application = with_one_badge(optuna_dashboard.wsgi(study_storage), study_storage)
     try:
-        server = make_server(host, port, application, server_class=_Threaded, handler_class=_Silent)
+        server = make_server(
+            host, port, optuna_dashboard.wsgi(study_storage), server_class=_Threaded, handler_class=_Silent
+        )
     except OSError as error:
         raise InputError(f"can't listen on {host}:{port}: {error.strerror}; try --port {port % 65535 + 1}") from error
     address = f"http://{host}:{port}/"
@@ -172,43 +166,6 @@ def dashboard(
     with server, contextlib.suppress(KeyboardInterrupt):  # which is how it ends
         server.serve_forever()
     return 0
-
-
-def with_one_badge(dashboard: WSGIApplication, storage: optuna.storages.BaseStorage) -> WSGIApplication:
-    """The dashboard, where of each study the chosen trial alone is among the best."""
-    from psopt.search import chosen_trial
-
-    def application(environment: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        path = _DETAILS.fullmatch(environment["PATH_INFO"])
-        number = None
-        if path and environment["REQUEST_METHOD"] == "GET":
-            with contextlib.suppress(KeyError):  # the dashboard says that there is no such study
-                number = chosen_trial(storage, int(path[1]))
-        if number is None:
-            return dashboard(environment, start_response)
-        # The trials that are new to the browser are requested: here from the chosen one on, so that it is among them.
-        after = int(parse_qs(environment.get("QUERY_STRING", "")).get("after", ["0"])[0])
-        first = min(after, number)
-        begun: list[tuple[str, list[tuple[str, str]]]] = []
-
-        def begin(status: str, headers: list[tuple[str, str]], _error: Any = None, /) -> Callable[[bytes], object]:
-            begun.append((status, headers))
-            return lambda _: None  # an application may write to this instead of returning the body
-
-        body = b"".join(dashboard({**environment, "QUERY_STRING": urlencode({"after": first})}, begin))
-        status, headers = begun[-1]
-        if status.startswith("200"):
-            details = json.loads(body)
-            trials = details["trials"]
-            details["best_trials"] = [trial for trial in trials if trial["number"] == number]
-            details["trials"] = trials[after - first :]
-            body = json.dumps(details).encode()
-            headers = [header for header in headers if header[0].lower() != "content-length"]
-            headers.append(("Content-Length", str(len(body))))
-        start_response(status, headers)
-        return [body]
-
-    return application
 
 
 class _Threaded(ThreadingMixIn, WSGIServer):

@@ -10,8 +10,6 @@ from psopt.search._search import Search
 from psopt.search._shorten import leave_one_out
 from psopt.search._study import (
     candidates_in,
-    choose_trial,
-    chosen_trial,
     join_study,
     keep_baseline,
     open_study,

@@ -22,8 +22,6 @@ from psopt.search.racing import CandidateRaces, RaceCounts, StoppedCandidate, ra
 from psopt.search_spaces import apply_edits, suggest_edits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import optuna
     from psopt.search._front import Tried
     from psopt.search._problem import SearchProblem
@@ -36,8 +34,8 @@ class Search:
     """A search in an Optuna study. All that it knows is read back from the study, so it continues where the study ends.
 
     `worker` is a name that no other worker of the study has; empty if no other worker may join. It stops after this
-    process has evaluated `most_own` candidates, and calls `on_new_best` when a new candidate becomes the best. Raises
-    InputError if racing is requested explicitly, and what is compared does not allow it.
+    process has evaluated `most_own` candidates. Raises InputError if racing is requested explicitly, and what is
+    compared does not allow it.
     """
 
     def __init__(
@@ -47,15 +45,12 @@ class Search:
         *,
         worker: str = "",
         most_own: int | None = None,
-        on_new_best: Callable[[Search], None] | None = None,
     ) -> None:
         self.study = study
         self.problem = problem
         self.n_own = 0  # candidates that this process evaluated
         self.is_completing = False  # whether the reserve for completing the front may be spent
         self._most_own = most_own
-        self._on_new_best = on_new_best
-        self._best_id = ""
         options, evaluator = problem.options, problem.evaluator
         are_run = races(options.race, evaluator)
         self._races = CandidateRaces(evaluator, problem.baseline_prompt, options, are_run=are_run)
@@ -71,7 +66,6 @@ class Search:
         self._sources = partial(first_candidates, self.coordinator), self._rounds.next
         self.coordinator.recover()
         self.history.refresh()
-        self._look_for_a_new_best()
 
     def run(self, *, completes_front: bool = True) -> None:
         """Run until the total number of trials is reached or nothing new can be tried; other workers' trials count.
@@ -184,12 +178,6 @@ class Search:
             observer.stopped(candidate, n_done, total)
         elif isinstance(candidate, Candidate):
             observer.trial(candidate, n_done, total)
-        self._look_for_a_new_best()
-
-    def _look_for_a_new_best(self) -> None:
-        if self._on_new_best is not None and self.candidates and (best := self.state.best).id != self._best_id:
-            self._best_id = best.id
-            self._on_new_best(self)
 
     def _is_complete(self) -> bool:
         is_done = self.state.n_done >= self.problem.options.trials

@@ -13,7 +13,6 @@ from psopt.evaluation import AnswerShares, ClassScores, Scores, objectives_of
 from psopt.search._front import Candidate
 from psopt.search.distributed import (
     BASELINE,
-    CHOSEN,
     PROMPT_ID,
     RACED,
     StoredStudy,
@@ -108,17 +107,6 @@ def show_note(study: StoredStudy, text: str) -> None:
     theirs = (get_note(study) or "").split(_THEIRS, 1)[-1].strip()
     parts = [text.rstrip(), _THEIRS, theirs]
     save_note(study, "\n\n".join(filter(None, parts)) + "\n")
-
-
-def choose_trial(study: StoredStudy, number: int) -> None:
-    """Record which trial is to be used, or is the best so far."""
-    study.set_hidden_attr(CHOSEN, number)
-
-
-def chosen_trial(storage: optuna.storages.BaseStorage, study_id: int) -> int | None:
-    """Return the number of the trial that is to be used; None without trials. KeyError if there is no such study."""
-    number: int | None = storage.get_study_system_attrs(study_id).get(CHOSEN)
-    return number
 
 
 _CONSTANT = "always answers "  # the beginning of a trial's attribute ``constant``

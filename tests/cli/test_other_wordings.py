@@ -117,7 +117,7 @@ def test_the_screen_run_json_and_the_report_say_how_both_prompts_fare_on_ones_ow
     [
         ("--heldout-from", "people.txt", b"only one\n", "needs 2 wordings or more beside the prompt's own, and has 1"),
         ("--heldout-from", "people.json", b'{"a": 1}', "expected a list of texts, or a rephrasings.json"),
-        ("--heldout-from", "empty.txt", b" \n", "empty.txt holds no wording: write one a line"),
+        ("--heldout-from", "empty.txt", b" \n", "empty.txt holds no wording: write one per line"),
         ("--heldout-from", "missing.txt", None, "can't be read"),
         ("--probe", "probe.csv", None, "there is no such file"),
         ("--probe", "probe.csv", b"text,label\nx,Foo\n", "'Foo' is none of the labels"),

@@ -5,7 +5,6 @@ from psopt.search.distributed._storage import OUTAGES, RetryPolicy, open_storage
 from psopt.search.distributed._stored_study import (
     AUDIT,
     BASELINE,
-    CHOSEN,
     DROPPED,
     FAILED,
     INFEASIBLE,

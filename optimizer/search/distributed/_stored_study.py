@@ -129,7 +129,6 @@ BASELINE = "psopt:baseline"  # hidden; the original prompt's data
 EDITS = "psopt:edits"  # ":ROUND" or ":ROUND:WORKER" follows; the new edits of that round, as JSON
 ANSWERED_LATER = "psopt:further"  # ":PROMPT_ID" follows, hidden; answers on val that came after its trial was finished
 ROUND_LEASE = "psopt:round"  # ":ROUND" follows; [worker, beat] of the one that proposes its edits
-CHOSEN = "psopt:chosen"  # hidden; the number of the trial to use: the best so far, at the end the recommended one
 OUTDATED = "psopt:outdated"  # hidden; [trials] whose answers are to something else than is asked about now
 
 # Of a trial, among the system attributes, which the dashboard does not show
