@@ -79,7 +79,8 @@ def find_columns(source: str, names: Sequence[str], choice: ColumnChoice, *, opt
     inputs = choice.inputs or (str(text),)
     label = choice.label or customary([name for name in names if name not in inputs], LABEL_NAMES)
     if label in inputs:
-        raise shown_label(source, label)
+        why = "a prompt that shows it tells the answer"
+        raise DataError(f"{source}: column {label!r} can't hold both an input and the labels: {why}")
     free = [name for name in names if name not in (*inputs, label)]
     sample_id, split, subclass = (customary(free, (role,)) for role in ("id", "split", "subclass"))
     pinned = choice.pinned or customary(free, ("pinned",))
@@ -89,12 +90,6 @@ def find_columns(source: str, names: Sequence[str], choice: ColumnChoice, *, opt
         sample_id = customary(inputs, ("id",)) or sample_id
     others = tuple(name for name in free if name not in (split, subclass, pinned))
     return Columns(inputs, label, sample_id, split, subclass, others, pinned)
-
-
-def shown_label(source: str, name: str) -> DataError:
-    """The error for a column of labels that a prompt shows."""
-    why = "a prompt that shows it tells the answer"
-    return DataError(f"{source}: column {name!r} can't hold both an input and the labels: {why}")
 
 
 def missing_column(source: str, names: Sequence[str], kind: str, option: str) -> DataError:

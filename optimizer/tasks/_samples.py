@@ -25,7 +25,6 @@ from psopt.tasks._cells import (
     missing_column,
     of_each_row,
     plain_rows,
-    shown_label,
     text_of,
 )
 from psopt.tasks._references import read_references
@@ -88,8 +87,8 @@ def make_samples(
     columns = find_columns(source, names, choice)
     label_column = columns.label or ""
     if not label_column and require_labels:
-        if shown := customary(columns.inputs, LABEL_NAMES):
-            raise shown_label(source, shown)
+        if shown := customary(columns.inputs, LABEL_NAMES):  # a prompt shows it, which is refused
+            find_columns(source, names, replace(choice, label=shown))
         raise missing_column(source, names, "label", "--label-column")
     if not require_labels and all(is_empty(row.values.get(label_column)) for row in rows):
         columns = replace(columns, label=None)
