@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from psopt.evaluation import Grid
 from psopt.models import PRIOR_TEXTS, calibrates
-from psopt.models.chat import Need, asks_in_chat, grid_price, tokens_of_text
+from psopt.models.chat import asks_in_chat, grid_price, tokens_of_text
 from psopt.proposals import EXAMPLE_LAYERS, MOST_EXAMPLE_CHARACTERS, N_OPEN_EXAMPLES, OPEN_NOTES
 from psopt.proposals.llm import MOST_SLICES
 from psopt.runs._cost_estimate import CostEstimate, Pace, Phase, drafting_phases, judging_phases, rephrasing_phases
@@ -187,8 +187,8 @@ class SearchBasis:
         n_val, n_test = self.shapes["val"][1], self.shapes["test"][1]
         n_least = min(n_val, _WORDINGS_OF_STOPPED) if self.races else n_val
         n_measured = n_more * ((n_least + n_val) // 2) + n_test * front
-        need = Need(self.labelled_texts + self.prior_texts * n_measured)
-        return Phase("label priors of calibrated prompts", need, "one a wording of each candidate")
+        times = (self.labelled_texts + self.prior_texts * n_measured) / self.grids["val"].calls
+        return self._of_others("label priors of calibrated prompts", "val", times, "one a wording of each candidate")
 
 
 def _tokens_of_edits(task: Task, settings: RunSettings, train: Sequence[Sample]) -> float:
