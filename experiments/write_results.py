@@ -31,7 +31,7 @@ HEAD = """# Results
 Written by `experiments/write_results.py` from the JSON in `{folder}/`; `make experiments` runs everything again.
 Offline the model is `minilm`, an embedding model that reads prompts, or `sim`, a simulation: results on these two say
 little about language models. Each script's docstring says what was expected. Most results were made before every second
-rephrasing by rule named the labels. The exceptions are the whole runs on TREC, DBpedia, RTE and messages, and the
+rephrasing by rule named the labels. The exceptions are the whole runs on TREC, CB, DBpedia, RTE and messages, and the
 sections that name whose wordings they use.
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.api._measure import measure_options, model_for, predict
@@ -18,8 +19,6 @@ from psopt.tasks import Task, as_task
 from psopt.text import latex_table, markdown_table
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas as pd
     import plotly.graph_objects as go
     from psopt.metrics import PairedDifference
@@ -134,6 +133,8 @@ def compare(
     options, on_progress, model, prompt_options, strategy, progress, **settings
         See `measure`.
     """
+    if isinstance(prompts, (str, Path)):
+        prompts = [prompts]
     files = prompts.values() if isinstance(prompts, Mapping) else prompts or ()
     model, options, split_seed = model_for(files, models or model, options, prompt_options)
     models = models or (model,)

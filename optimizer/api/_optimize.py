@@ -39,7 +39,7 @@ from psopt.runs import (
 from psopt.runs.planning import Plan, least_calls, run_lines, run_settings
 from psopt.search import Observer, SearchProblem, check_limits
 from psopt.tasks import Task, as_task
-from psopt.tracking import Callback, OptunaCallback, Tracker, split_callbacks, tracked
+from psopt.tracking import Callback, OptunaCallback, Tracker, split_callbacks, tracked, tracker_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -124,8 +124,11 @@ def optimize(
         is in the error's `run`. An effort's own limit is not an error: the run's `finish_reason` is ``budget``.
     """
     task = as_task(task)
+    model = "minilm" if model is None else model
     by_name = all(isinstance(each, str) for each in each_model(model))
-    log, callbacks = split_callbacks([*callbacks, *settings.get("log", ())])
+    log, callbacks = split_callbacks(callbacks)
+    logged = settings.get("log", ())
+    log += tracker_names([logged] if isinstance(logged, str) else logged)
     options, sizes = run_options(task, settings, model=name_of_model(model), log=log)
     wordings, wordings_name = given_wordings(heldout_from)
     planned = run_settings(

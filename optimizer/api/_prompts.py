@@ -21,6 +21,7 @@ from psopt.runs import (
 )
 from psopt.search_spaces import Prompt, seed_prompt
 from psopt.settings import PromptOptions
+from psopt.tasks import as_task
 from psopt.templates import named_fields, read_template
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ def own_prompt(
         if options not in {None, PromptOptions()}:
             raise InputError("prompt_options say how a prompt is read: give the prompt too")
         return None
+    if prompt == "":
+        raise InputError("the prompt is empty: give a text, a file or messages")
     if strategy != "simple":
         raise InputError(f"strategy {strategy!r} makes a prompt, and there is one already: leave one of them out")
     if isinstance(prompt, Prompt):
@@ -124,7 +127,7 @@ def prompt_to_show(source: PromptSource, task: Task | None = None) -> TaskPrompt
 
 
 def rephrase(
-    task: Task,
+    task: Task | str | Path,
     prompt: Prompt | PromptSource | Path | str | None = None,
     *,
     prompt_options: PromptOptions | None = None,
@@ -142,7 +145,7 @@ def rephrase(
 
     Parameters
     ----------
-    task : Task
+    task : Task, or str or path
     prompt : Prompt, PromptSource, Path or str, optional
         What to rephrase: a prompt's instructions, those of a prompt's file, or a description as a text; by default the
         task's description.
@@ -159,6 +162,7 @@ def rephrase(
     on_text : callable, optional
         Is called with the verdict on each text that was checked.
     """
+    task = as_task(task)
     if not isinstance(prompt, str):
         prompt = own_prompt(task, prompt, "simple", prompt_options) or task.description
     return freeze_rephrasings(

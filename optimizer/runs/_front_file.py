@@ -188,6 +188,8 @@ def pick_entry(
     `which` names none of these, InputError if a query can't be understood, or no prompt satisfies it.
     """
     everyone = [entry for entry in (*front, short) if entry is not None]
+    if not isinstance(which, str):
+        raise InputError(f"a prompt is picked by a text, such as 'knee' or its id, not {which!r:.60}")
     if " " in which.strip():
         return _best_by_query(which, everyone)
     by_name = {"short": short, "recommended": recommended, "knee": None}

@@ -77,6 +77,13 @@ class BoundOptions:
     def __post_init__(self) -> None:
         """Refuse values that make no sense."""
         check(self)
+        if (given := self.min_class_f1) is not None:
+            each = [f"{label}={bound}" for label, bound in given.items()] if isinstance(given, Mapping) else given
+            try:
+                bounds = _of_classes(list(map(str, each if isinstance(each, (list, tuple)) else [each])))
+            except ValueError as error:
+                raise InputError(f"min_class_f1: {error}") from error
+            object.__setattr__(self, "min_class_f1", bounds)
         if self.use_ci_bound and self.alarm:
             raise InputError("--sure asks for the worse end of the interval, and --alarm for the better one: give one")
         if self.beyond_reruns and self.max_sensitivity is None:

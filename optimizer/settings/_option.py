@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from numbers import Integral, Real
 from types import NoneType
 from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
@@ -145,7 +146,7 @@ def check(settings: Any, **least: float) -> None:
         if leaf.option and leaf.choices:
             if value not in leaf.choices:
                 raise UnknownNameError(leaf.key, str(value), leaf.choices)
-        elif fault := _fault(value, declared):
+        elif fault := _misfit(value, leaf.types) or _fault(value, declared):
             raise InputError(f"{leaf.key} must be {fault}, not {value!r}")
 
 
@@ -159,6 +160,19 @@ class Checked:
         check(self)
 
 
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+
+
+def _misfit(value: Any, types: tuple[Any, ...]) -> str:
+    """What a value must be, in words, if it is of none of these types; empty where they are not all simple ones."""
+    if not _KINDS.keys() >= set(types):
+        return ""
+    fits = {bool: isinstance(value, bool), str: isinstance(value, str)}
+    fits[int] = isinstance(value, Integral) and not fits[bool]
+    fits[float] = isinstance(value, Real) and not fits[bool]
+    return "" if any(fits[kind] for kind in types) else " or ".join(_KINDS[kind] for kind in types)
+
+
 def _fault(value: Any, declared: Option) -> str:
     """The range that a number is outside of, in words; empty if it is inside. NaN is outside of every range."""
     checks = (
@@ -167,8 +181,6 @@ def _fault(value: Any, declared: Option) -> str:
         ("at most", declared.most, operator.le),
     )
     bounds = [(words, bound, is_met) for words, bound, is_met in checks if bound is not None]
-    if bounds and not isinstance(value, int | float):
-        return "a number"
     if all(is_met(value, bound) for _, bound, is_met in bounds):
         return ""
     return " and ".join(f"{words} {bound:g}" for words, bound, _ in bounds)

@@ -28,6 +28,8 @@ def built(
     arguments: dict[str, Any] = {}
     for name, inner in groups(group).items():
         whole = values.get(name) or getattr(usual, name, None)
+        if whole is not None and not isinstance(whole, inner):
+            raise InputError(f"{name} takes {inner.__name__}(..), not {whole!r:.60}")
         arguments[name] = built(inner, values, whole, facts=facts)
     for leaf in leaves(group):
         if leaf.key in values and (leaf.option or facts):

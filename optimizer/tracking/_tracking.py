@@ -67,7 +67,7 @@ def tracker_names(asked: Iterable[str]) -> tuple[str, ...]:
 
 def split_callbacks(callbacks: Iterable[Callback]) -> tuple[tuple[str, ...], tuple[Tracker | OptunaCallback, ...]]:
     """Separate names, which a run keeps for resuming, from objects; raises InputError for an unknown name or object."""
-    callbacks = list(callbacks)
+    callbacks = [callbacks] if isinstance(callbacks, (str, Tracker)) or callable(callbacks) else list(callbacks)
     others = [callback for callback in callbacks if not isinstance(callback, str)]
     for callback in others:
         if not (isinstance(callback, Tracker) or callable(callback)):

@@ -62,6 +62,7 @@ def test_every_class_that_occurs_has_a_bound_of_its_own_and_so_has_macro_f1() ->
     assert str(a).startswith("missed: F1 of a 77.8 < 80 (95 %: ")
     (only,) = held(min_class_f1={"a": 0.7})
     assert only.met
+    assert held(min_class_f1="a=.7") == held(min_class_f1=["a=0.7"]) == (only,)
     with pytest.raises(InputError, match="'never' has no F1, for no sample has this label") as raised:
         held(min_class_f1={"never": 0.5})
     assert "\n" not in str(raised.value)
@@ -89,6 +90,8 @@ def test_samples_that_lose_their_right_answer_are_named_the_worst_first() -> Non
     [
         ({"min_class_f1": {"c": 0.5}}, "no label is called 'c'; there are a, b"),
         ({"min_each": 0.5}, "give --each too"),
+        ({"min_class_f1": {"a": 7}}, "a number from 0 to 1 is expected"),
+        ({"min_f1": True}, "min_f1 must be a number, not True"),
         ({}, r"nothing to check: .*--min-macro-f1, --min-class-f1, .*--each or --pin$"),
         (
             {"max_sensitivity": 0.001, "use_ci_bound": True, "rephrasings": 1},

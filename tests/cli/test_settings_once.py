@@ -119,10 +119,14 @@ def test_a_keyword_that_is_no_option_or_of_another_type_is_refused() -> None:
     for verb in verbs:
         with pytest.raises(InputError, match="there is no option 'rephrasngs'; did you mean 'rephrasings'"):
             verb(task, rephrasngs=3)
-    of_optimize = {"trials": "trials must be a number, not 'x'", "race": "unknown race", "gate": "unknown gate"}
+    of_optimize = {"trials": "trials must be a whole number, not 'x'", "race": "unknown race", "gate": "unknown gate"}
     for name, message in of_optimize.items():
         with pytest.raises(InputError, match=message):
             psopt.optimize(task, **{name: "x"})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"lm takes LMConfig\(..\), not"):
+        psopt.measure(task, lm={"max_calls": 5})
+    with pytest.raises(InputError, match="structured must be true or false, not 'no'"):
+        psopt.measure(task, structured="no")
     for name, least in (("rephrasings", 1), ("samples", 2), ("seed", 0)):
         with pytest.raises(InputError, match=f"{name} must be at least {least}, not {least - 1}"):
             psopt.measure(task, **{name: least - 1})  # type: ignore[arg-type]

@@ -141,6 +141,8 @@ def test_a_function_that_was_written_anew_is_another_one(load: Any) -> None:
     [
         (KeyError("no\nsuch key"), "^function/other raised KeyError: "),
         (SystemExit(3), "function/other raised"),
+        (KeyboardInterrupt(), "function/other raised RuntimeError: KeyboardInterrupt"),
+        (asyncio.CancelledError(), "function/other raised RuntimeError: CancelledError"),
         (1, "function/other returned 1: a function that is a model takes"),
         ({"label": "Number"}, "function/other returned {'label': 'Number'}: a function that is a model takes"),
     ],
@@ -153,9 +155,14 @@ def test_what_it_raises_and_what_is_no_text_ends_the_work_in_a_line_and_hangs_no
             raise what
         return what
 
-    with pytest.raises(ModelError, match=said) as caught:
-        load(other).predict(PROMPTS, TEXTS)
-    assert "\n" not in str(caught.value)
+    async def awaited(messages: list[dict[str, str]]) -> Any:
+        return other(messages)
+
+    awaited.__name__ = "other"
+    for function in (other, awaited):
+        with pytest.raises(ModelError, match=said) as caught:
+            load(function).predict(PROMPTS, TEXTS)
+        assert "\n" not in str(caught.value)
     assert load(by_first_word).predict(PROMPTS, TEXTS).tolist() == EXPECTED
 
 

@@ -96,6 +96,8 @@ def load_writer(
         kind, name = GGUF_KIND, str(fetched_model(model))
     elif isinstance(model, str):
         kind, _, name = model.partition("/")
+    elif not hasattr(model, "copy"):
+        raise InputError(f"a model that writes is a name or a dspy.LM, not {model!r:.60}")
     if kind not in {*CHAT_KINDS, GGUF_KIND} or not name:
         hint = name_hint(model) or "use openai/NAME, azure/DEPLOYMENT, gguf/PATH or dspy/NAME"
         raise InputError(f"model {model!r} writes no text: {hint}")

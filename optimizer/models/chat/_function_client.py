@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import hashlib
 import inspect
@@ -14,12 +15,13 @@ from psopt.models.chat._secrets import redacted
 from psopt.models.chat._worker_pool import in_a_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from psopt.models.chat._client import Query
     from psopt.settings import LMConfig
 
 KIND = "function"
+_ENDINGS = (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt)
 
 
 class FunctionClient(ChatClient):
@@ -52,7 +54,7 @@ class FunctionClient(ChatClient):
         try:
             answer = await in_a_thread(lambda: _called(self._function, messages))
             if inspect.isawaitable(answer):  # what a coroutine function returns at once
-                answer = await answer
+                answer = await _awaited(answer)
         except (TransientError, PsoptError):
             raise
         except (Exception, SystemExit) as error:  # the user's function may raise anything; an exit would end the loop
@@ -94,8 +96,18 @@ def _whole(function: Any) -> Any:
 def _called(function: Callable[[list[dict[str, str]]], Any], messages: list[dict[str, str]]) -> Any:
     try:
         return function(messages)
-    except StopIteration as error:  # no future accepts it: awaiting it would never end
-        raise RuntimeError("StopIteration") from error
+    except (StopIteration, *_ENDINGS) as error:  # awaiting it would never end, or end what awaits it
+        raise RuntimeError(type(error).__name__) from error
+
+
+async def _awaited(answer: Awaitable[Any]) -> Any:
+    try:
+        return await answer
+    except _ENDINGS as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():  # our own, not the function's
+            raise
+        raise RuntimeError(type(error).__name__) from error
 
 
 def _place(function: Any) -> str | None:
