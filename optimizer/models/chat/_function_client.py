@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from psopt.settings import LMConfig
 
 KIND = "function"
-_ENDINGS = (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt)
+_ENDINGS = (asyncio.CancelledError, KeyboardInterrupt)
 
 
 class FunctionClient(ChatClient):
@@ -96,7 +96,7 @@ def _whole(function: Any) -> Any:
 def _called(function: Callable[[list[dict[str, str]]], Any], messages: list[dict[str, str]]) -> Any:
     try:
         return function(messages)
-    except (StopIteration, *_ENDINGS) as error:  # awaiting it would never end, or end what awaits it
+    except (StopIteration, GeneratorExit, *_ENDINGS) as error:  # awaiting it would never end, or end what awaits it
         raise RuntimeError(type(error).__name__) from error
 
 
