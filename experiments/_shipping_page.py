@@ -18,9 +18,9 @@ original prompt always gives the same answer). *Probes*: F1 on 30 texts per set 
 *Planted*: the share of texts of other classes that a planted phrase from the recommended prompt's notes flips to the
 note's label; a dash where it has no such note. Edits by *itself*: the rules, and drafts by the model that answers. Such
 drafts are refused now, since most of them copied samples (`drafts.py`). The runs of SmolLM2 by *rules* on TREC, CB and
-RTE, and the second of the 0.5B, are of today's code. The others are older: at most four examples a class were offered;
-three wordings by people and the probes were asked within the run, on its own test texts and at the cost of its limit;
-and in all but that on messages no rephrasing by rule names the labels.
+RTE, and the last two of the 0.5B, are of today's code. The others are older: at most four examples a class were
+offered; three wordings by people and the probes were asked within the run, on its own test texts and at the cost of its
+limit; and in all but that on messages no rephrasing by rule names the labels.
 """
 
 
