@@ -10,18 +10,19 @@ import numpy as np
 from psopt.answers import F1
 from psopt.api._measure import chosen_samples, model_for, predict_again
 from psopt.api._progress import reading
-from psopt.api._prompts import AnyPrompt, prompt_for
+from psopt.api._prompts import AnyPrompt, prompt_for, task_for
 from psopt.errors import InputError, nearest
 from psopt.evaluation import MOST_NA, Predictions, Reruns, Scores, na_note, rests_on_na, score
 from psopt.metrics import mean_interval
 from psopt.models import ModelProvider, OnProgress
 from psopt.settings import BoundOptions, MeasureOptions, PromptOptions, built, check_keywords
-from psopt.tasks import Sample, Task, as_task
 from psopt.text import one_line, shortened_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
+
+    from psopt.tasks import Sample, Task
 
 
 _MIN_CLASS_F1 = "min_class_f1"
@@ -196,11 +197,11 @@ def check(
         Bounds by name, such as ``max_sensitivity=.1``, ``min_class_f1={"billing": .8}``, ``each=.8``, ``pinned=["17"]``
         or ``use_ci_bound=True`` (see `BoundOptions`); and the settings of `measure`.
     """
+    task = task_for(task, [prompt], prompt_options)
     check_keywords(settings, MeasureOptions, BoundOptions)
     asked_of_it = built(BoundOptions, settings, bounds)
-    model, options, split_seed = model_for([prompt], model, options, prompt_options)
+    model, options = model_for([prompt], model, options, prompt_options)
     options = built(MeasureOptions, settings, options)
-    task = as_task(task, split_seed)
     if asked_of_it.beyond_reruns and not options.rephrasing.repeats:
         raise InputError("--beyond-reruns needs what asking again changes: add --vary repeat")
     to_keep = pinned_samples(task, asked_of_it.pinned)

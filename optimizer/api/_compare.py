@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.api._measure import measure_options, model_for, predict
 from psopt.api._progress import reading
-from psopt.api._prompts import AnyPrompt, prompt_for
+from psopt.api._prompts import AnyPrompt, prompt_for, task_for
+from psopt.api._setup import each_model
 from psopt.errors import InputError, import_extra
 from psopt.evaluation import OBJECTIVES, Predictions, Scores, compare_paired, measure_names, score, verdict
 from psopt.models import ModelProvider, OnProgress, name_of_model
 from psopt.report import compared_figure
-from psopt.tasks import Task, as_task
 from psopt.text import latex_table, markdown_table
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from psopt.metrics import PairedDifference
     from psopt.settings import MeasureOptions, PromptOptions
+    from psopt.tasks import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +137,10 @@ def compare(
     if isinstance(prompts, (str, Path)):
         prompts = [prompts]
     files = prompts.values() if isinstance(prompts, Mapping) else prompts or ()
-    model, options, split_seed = model_for(files, models or model, options, prompt_options)
-    models = models or (model,)
+    task = task_for(task, files, prompt_options)
+    model, options = model_for(files, models or model, options, prompt_options)
+    models = each_model(model)
     options = measure_options(settings, options)
-    task = as_task(task, split_seed)
     named: Mapping[str, Any] = {strategy: None}
     if prompts:
         named = prompts if isinstance(prompts, Mapping) else {str(path): path for path in prompts}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.api._measure import chosen_samples, grids, probed
 from psopt.api._planning import kept_pace, plan_run
-from psopt.api._prompts import AnyPrompt, own_prompt
+from psopt.api._prompts import AnyPrompt, own_prompt, task_for
 from psopt.api._setup import each_model, frozen_evaluator, rephrasing_again, run_options
 from psopt.evaluation import Grid, numbered
 from psopt.models import Model, ModelProvider, name_of_model
@@ -26,13 +26,13 @@ from psopt.runs import (
 from psopt.runs.planning import run_settings
 from psopt.search_spaces import Prompt, seed_prompt
 from psopt.settings import FAMILIES, MeasureOptions, PromptOptions, built
-from psopt.tasks import Sample, Task, as_task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from psopt.rephrasings import RephrasingOptions
+    from psopt.tasks import Sample, Task
 
 
 @asking_nothing()
@@ -59,7 +59,7 @@ def estimate(
     task, prompt_options, model, cache_dir, **settings
         See `optimize`.
     """
-    task = as_task(task)
+    task = task_for(task, [prompt], prompt_options)
     if isinstance(trials, int):
         settings["trials"] = trials
     run, sizes = run_options(task, settings, model=name_of_model(model))

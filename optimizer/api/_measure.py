@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from psopt.answers import AnswerType
 from psopt.api._progress import reading
-from psopt.api._prompts import AnyPrompt, as_measured, prompt_for
+from psopt.api._prompts import AnyPrompt, as_measured, prompt_for, task_for
 from psopt.diagnosis import PromptReport, diagnose_predictions, find_suspects
 from psopt.errors import InputError
 from psopt.evaluation import (
@@ -29,13 +29,13 @@ from psopt.rephrasings import change_texts, freeze_rephrasings
 from psopt.report import diagnosis_figure
 from psopt.runs import read_source, seeds_of
 from psopt.settings import MeasureOptions, PromptOptions, built, check_keywords
-from psopt.tasks import Sample, Task, as_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from psopt.search_spaces import Prompt, PromptFormat
+    from psopt.tasks import Sample, Task
 
 
 def measure(
@@ -76,7 +76,7 @@ def measure(
         Of `MeasureOptions` by name: ``rephrasings``, ``split``, ``samples``, ``seed``, ``cache_dir``, ``lm`` and
         ``rephrasing``; and what those two hold, such as ``max_calls``.
     """
-    model, options, _ = model_for([prompt], model, options, prompt_options)
+    model, options = model_for([prompt], model, options, prompt_options)
     options = measure_options(settings, options)
     measured_prompt = prompt_for(task, prompt, strategy, options.seed, prompt_options)
     with reading(on_progress, progress) as on_reading:
@@ -109,9 +109,9 @@ def diagnose(
     prompt, model, prompt_options, strategy, on_progress, progress, **settings
         See `measure`.
     """
-    model, options, split_seed = model_for([prompt], model, options or MeasureOptions(split="train"), prompt_options)
+    task = task_for(task, [prompt], prompt_options)
+    model, options = model_for([prompt], model, options or MeasureOptions(split="train"), prompt_options)
     options = measure_options(settings, options)
-    task = as_task(task, split_seed)
     diagnosed = prompt_for(task, prompt, strategy, options.seed, prompt_options)
     models = ModelProvider(options.cache_dir, options.lm)
     with reading(on_progress, progress) as on_reading:
@@ -135,25 +135,24 @@ def model_for(
     model: Any,
     options: MeasureOptions | None,
     prompt_options: PromptOptions | None = None,
-) -> tuple[Any, MeasureOptions, int]:
-    """The model that a verb was given, otherwise that of the prompts; how it was asked; the seed that split its data.
+) -> tuple[Any, MeasureOptions]:
+    """The model that a verb was given, otherwise that of the prompts; with their run's options and seed.
 
     What differs from the defaults in `options` stays. Raises InputError if the prompts were measured differently, or
     with a model that no name loads.
     """
     usual, options = MeasureOptions(), options or MeasureOptions()
     sources = [read_source(prompt, prompt_options) for prompt in prompts if prompt is not None]
-    split_seed, seed = seeds_of(sources, usual.seed)
     if options.seed == usual.seed:
-        options = replace(options, seed=seed)
+        options = replace(options, seed=seeds_of(sources, usual.seed)[1])
     if model is not None:
-        return model, options, split_seed
+        return model, options
     if not any(source.measured for source in sources):
-        return "minilm", options, split_seed
+        return "minilm", options
     measured = as_measured(sources)
     lm = options.lm
     as_then = {name: how for name, how in measured.options.items() if getattr(lm, name) == getattr(usual.lm, name)}
-    return measured.model, replace(options, lm=replace(lm, **as_then)), split_seed
+    return measured.model, replace(options, lm=replace(lm, **as_then))
 
 
 def measure_options(settings: Mapping[str, Any], options: MeasureOptions | None = None) -> MeasureOptions:

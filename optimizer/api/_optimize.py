@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.api._finishing import check_other_wordings, probes_of
 from psopt.api._planning import SizeChoice, kept_pace, timed_pace
 from psopt.api._progress import watched
-from psopt.api._prompts import AnyPrompt, file_of, own_prompt
+from psopt.api._prompts import AnyPrompt, file_of, own_prompt, task_for
 from psopt.api._searching import search_in
 from psopt.api._setup import (
     answering_models,
@@ -38,7 +38,6 @@ from psopt.runs import (
 )
 from psopt.runs.planning import Plan, least_calls, run_lines, run_settings
 from psopt.search import Observer, SearchProblem, check_limits
-from psopt.tasks import Task, as_task
 from psopt.tracking import Callback, OptunaCallback, Tracker, split_callbacks, tracked, tracker_names
 
 if TYPE_CHECKING:
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
     from psopt.evaluation import Evaluator
     from psopt.search_spaces import Prompt
     from psopt.settings import PromptOptions, SizeOptions
+    from psopt.tasks import Task
 
 
 def optimize(
@@ -123,7 +123,7 @@ def optimize(
         If one of your limits ends the search. What was found is scored on test first, as far as the limit allows, and
         is in the error's `run`. An effort's own limit is not an error: the run's `finish_reason` is ``budget``.
     """
-    task = as_task(task)
+    task = task_for(task, [prompt], prompt_options)
     model = "minilm" if model is None else model
     by_name = all(isinstance(each, str) for each in each_model(model))
     log, callbacks = split_callbacks(callbacks)

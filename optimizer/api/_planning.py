@@ -61,7 +61,8 @@ class SizeChoice:
     def plan(self) -> Plan:
         """Plan a run."""
         effort = self._effort
-        is_unlimited = self._is_free and not self.settings.writer  # limits are on what costs money or time
+        asks_others = self.settings.writer or self.settings.rephrasing.is_written
+        is_unlimited = self._is_free and not asks_others  # limits are on what costs money or time
         of_user = Limits() if is_unlimited else Limits.of_user(self.settings.lm)
         limits, limits_of_run = of_user.within(effort)
         planner = self._planner(limits)

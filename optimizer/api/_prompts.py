@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +17,11 @@ from psopt.runs import (
     check_fits,
     is_prompt_text,
     read_source,
+    seeds_of,
     with_prompt_options,
 )
 from psopt.search_spaces import Prompt, seed_prompt
-from psopt.settings import PromptOptions
+from psopt.settings import MeasureOptions, PromptOptions
 from psopt.tasks import as_task
 from psopt.templates import named_fields, read_template
 
@@ -41,6 +42,16 @@ def prompt_for(
     return own_prompt(task, prompt, strategy, options) or seed_prompt(task, strategy, seed=seed)
 
 
+def task_for(
+    task: Task | str | Path, prompts: Iterable[AnyPrompt | None], options: PromptOptions | None = None
+) -> Task:
+    """Return a verb's task; a data set's name or file is split as by the run of the prompts, if one measured them."""
+    of_runs: list[PromptSource] = []
+    if isinstance(task, (str, Path)):
+        of_runs = [read_source(prompt, options) for prompt in prompts if prompt is not None]
+    return as_task(task, seeds_of(of_runs, MeasureOptions().seed)[0])
+
+
 def own_prompt(
     task: Task, prompt: AnyPrompt | None, strategy: str, options: PromptOptions | None = None
 ) -> Prompt | None:
@@ -53,8 +64,6 @@ def own_prompt(
         if options not in {None, PromptOptions()}:
             raise InputError("prompt_options say how a prompt is read: give the prompt too")
         return None
-    if prompt == "":
-        raise InputError("the prompt is empty: give a text, a file or messages")
     if strategy != "simple":
         raise InputError(f"strategy {strategy!r} makes a prompt, and there is one already: leave one of them out")
     if isinstance(prompt, Prompt):

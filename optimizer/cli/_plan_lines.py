@@ -76,7 +76,7 @@ def _table(estimate: CostEstimate) -> Table:
 def cost_lines(estimate: CostEstimate, model: str, lm: LMConfig) -> list[str]:
     """Say in a line or two what it is expected to cost; empty for a local model, whose time a run measures."""
     if _is_free(estimate, model):
-        if n_written := sum(phase.expected.calls for phase in estimate.phases if phase.what in WRITTEN):
+        if n_written := _n_written(estimate):
             return [f"{model} costs nothing. Another model writes about {n_written} texts, which takes time or money."]
         return ["This model costs nothing."]
     is_paid = bool(estimate.expected.cost)
@@ -92,6 +92,10 @@ def cost_lines(estimate: CostEstimate, model: str, lm: LMConfig) -> list[str]:
     if is_paid or not _is_local(model):
         lines.append(_minutes_line(estimate, model, lm))
     return lines
+
+
+def _n_written(estimate: CostEstimate) -> int:
+    return sum(phase.expected.calls for phase in estimate.phases if phase.what in WRITTEN)
 
 
 def _is_free(estimate: CostEstimate, model: str) -> bool:
@@ -115,7 +119,7 @@ def _in_one_sentence(estimate: CostEstimate, model: str, lm: LMConfig, plan: Pla
         parts.append(f"{dollars(estimate.cost)} USD")
     limits = plan.limits if plan else Limits.of_user(lm)
     ending = ""
-    if limits != Limits() and not _is_free(estimate, model):
+    if limits != Limits() and (_n_written(estimate) or not _is_free(estimate, model)):
         ending = f"; {'never more than' if limits.pay(estimate.expected) else 'stopped at'} {limits}"
     return f"About {', '.join(parts)}{ending}."
 

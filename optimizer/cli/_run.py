@@ -238,9 +238,9 @@ def _next(result: _Result) -> str:
     """What to do next: use the recommended prompt, or inspect what was found if that is the baseline."""
     run, knee = result.run, result.knee
     folder = shell_line([run.path])
-    if run.recommended.id == run.baseline.id == knee.id:  # there is nothing to export
-        return f"psopt report {folder}"
     if run.recommended.id == run.baseline.id:
+        if knee.id == run.baseline.id:  # there is nothing to export
+            return f"psopt report {folder}"
         return f"psopt export {folder} --pick knee --diff   # what was found, to look at"
     return f"psopt export {folder} {'--format text' if knee.prompt.template is None else '--diff'}"
 

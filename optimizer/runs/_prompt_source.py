@@ -254,6 +254,8 @@ def read_source(
     if not isinstance(path, (str, Path)):
         path = json.dumps(list(path), ensure_ascii=False, indent=2)
         return PromptSource(_IN_MEMORY, None, options=options, text=PromptText(path))
+    if path == "":
+        raise InputError("the prompt is empty: give a text, a file or messages")
     if isinstance(path, str) and is_prompt_text(path):
         return PromptSource(_IN_MEMORY, None, options=options, text=PromptText(path))
     if Path(path).is_dir():

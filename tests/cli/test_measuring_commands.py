@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from psopt import MeasureOptions
 from psopt import check as psopt_check
+from psopt import optimize as psopt_optimize
 from psopt.search_spaces import seed_prompt
 from psopt.testing import assert_robust
 
@@ -117,6 +118,16 @@ def test_a_runs_prompt_is_checked_on_the_test_samples_and_wordings_of_the_run(fo
     assert json.loads(psopt(folder, *check, "--seed", "42", code=0).stdout)["f1"] != entry["test"]["f1"]
     checked = psopt_check(folder / "unmarked.csv", folder / prompt, model=MODEL[-1], rephrasings=3, min_f1=0.0)
     assert checked.scores.f1 == entry["test"]["f1"]
+    again: dict[str, Any] = {
+        "prompt": folder / prompt,
+        "model": MODEL[-1],
+        "trials": 2,
+        "rephrasings": 3,
+        "out": folder / "again",
+    }
+    psopt_optimize(folder / "unmarked.csv", **again)
+    (run, begun) = (json.loads((folder / name / "samples.json").read_text()) for name in ("seeded", "again"))
+    assert {sample["id"] for sample in begun["test"]} == {sample["id"] for sample in run["test"]}
 
 
 def n_equal(labels: list[str], truth: list[str]) -> int:

@@ -125,6 +125,8 @@ def test_a_keyword_that_is_no_option_or_of_another_type_is_refused() -> None:
             psopt.optimize(task, **{name: "x"})  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"lm takes LMConfig\(..\), not"):
         psopt.measure(task, lm={"max_calls": 5})
+    with pytest.raises(InputError, match="the prompt is empty"):
+        psopt.diagnose(task, "")
     with pytest.raises(InputError, match="structured must be true or false, not 'no'"):
         psopt.measure(task, structured="no")
     for name, least in (("rephrasings", 1), ("samples", 2), ("seed", 0)):
