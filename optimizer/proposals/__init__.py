@@ -6,6 +6,7 @@ from psopt.proposals._quoted_phrases import PLANTED_TEXTS, Planted, planted_text
 from psopt.proposals.rules._examples import (
     EXAMPLE_LAYERS,
     MOST_EXAMPLE_CHARACTERS,
+    MOST_FURTHER_CHARACTERS,
     N_OPEN_EXAMPLES,
     examples_from_train,
 )

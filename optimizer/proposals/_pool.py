@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from psopt.diagnosis import find_slices
 from psopt.proposals._checks import ProposalChecks
 from psopt.proposals._quoted_phrases import NoteTopics, one_a_topic, with_support
-from psopt.proposals.rules._examples import EXAMPLE_LAYERS, examples_from_train
+from psopt.proposals.rules._examples import EXAMPLE_LAYERS, MOST_EXAMPLE_CHARACTERS, examples_from_train
 from psopt.proposals.rules._notes import (
     definitions_from_subclasses,
     definitions_from_task,
@@ -39,13 +39,16 @@ def propose_edits(
 
     Every edit names the train samples it was drawn from. Excluded are edits that the prompt already holds, examples in
     the pool, second notes on a topic, and edits that `ProposalChecks` object to. For a template, so is text that would
-    read as a part of it once exported. `hold_back` sets which samples may not be examples. With `many_examples` there
-    are up to twice as many, if they are short: for models that read them as turns of a conversation.
+    read as a part of it once exported. `hold_back` sets which samples may not be examples. All examples together
+    have at most 12,000 characters, beyond one of each label. With `many_examples` there are up to twice as many, if
+    they are short: for models that read them as turns of a conversation.
     """
     checks = ProposalChecks.of(task, prompt, hold_back)
     shown = {example.text for example in prompt.examples} | {edit.text for edit in pool if edit.kind == "example"}
     more = EXAMPLE_LAYERS if many_examples and not task.spec.is_open else ()
-    examples = examples_from_train(predictions, taken=shown, checks=checks, more_layers=more)
+    examples = examples_from_train(
+        predictions, taken=shown, checks=checks, more_layers=more, most_characters=MOST_EXAMPLE_CHARACTERS
+    )
     edits = definitions_from_task(task, predictions)
     if task.spec.is_open:
         edits += [*notes_on_open_answers(task, predictions), *examples]

@@ -10,7 +10,13 @@ import numpy as np
 from psopt.evaluation import Grid
 from psopt.models import PRIOR_TEXTS, calibrates
 from psopt.models.chat import asks_in_chat, grid_price, tokens_of_text
-from psopt.proposals import EXAMPLE_LAYERS, MOST_EXAMPLE_CHARACTERS, N_OPEN_EXAMPLES, OPEN_NOTES
+from psopt.proposals import (
+    EXAMPLE_LAYERS,
+    MOST_EXAMPLE_CHARACTERS,
+    MOST_FURTHER_CHARACTERS,
+    N_OPEN_EXAMPLES,
+    OPEN_NOTES,
+)
 from psopt.proposals.llm import MOST_SLICES
 from psopt.runs._cost_estimate import CostEstimate, Pace, Phase, drafting_phases, judging_phases, rephrasing_phases
 from psopt.search import DIAGNOSED_WORDINGS
@@ -202,8 +208,10 @@ def _tokens_of_edits(task: Task, settings: RunSettings, train: Sequence[Sample])
     elif settings.writer is not None:
         notes += _SENTENCE * (MOST_SLICES + min(MOST_SLICES, n_labels)) / 2
     lengths = [tokens_of_text(f"{sample.text} {sample.label}").middle for sample in train]
-    examples = n_examples * statistics.median(lengths or [0.0])
-    most_more = tokens_of_text("x" * MOST_EXAMPLE_CHARACTERS).middle - examples
+    length = statistics.median(lengths or [0.0])
+    most = max(tokens_of_text("x" * MOST_EXAMPLE_CHARACTERS).middle, length * n_labels)
+    examples = min(n_examples * length, most)
+    most_more = tokens_of_text("x" * MOST_FURTHER_CHARACTERS).middle - examples
     more_examples = 0.0 if task.spec.is_open else min(examples, max(0.0, most_more))
     tokens = {
         "example": 0.0 if parts.no_verbatim else examples + more_examples,

@@ -9,6 +9,7 @@ examples, so its figures do not carry over to language models.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,9 +31,12 @@ if TYPE_CHECKING:
 # All four give .549 / .104; four typical ones .539 / .108, four weak spots .541 / .118, one typical .524 / .114, one
 # borderline .540 / .110, one weak spot .542 / .120.
 EXAMPLE_LAYERS = ("typical", "typical", "borderline", WEAK_SPOT)
-# More of the same for models that read examples as turns of a conversation: docs/decisions.md, "Examples are turns of a
-# conversation". Chosen, not measured: about 1,000 tokens, which are paid with every call.
-MOST_EXAMPLE_CHARACTERS = 4000
+# Examples are paid with every call. DBpedia's four layers, 10,400 characters, are worth it (SmolLM2, 60 texts: F1 .70
+# with one layer, .75 with four); four of WoS would be 24,000, some 6,000 tokens.
+MOST_EXAMPLE_CHARACTERS = 12_000
+# More layers of the same, for models that read examples as turns of a conversation, as long as all have about 1,000
+# tokens (chosen, not measured): docs/decisions.md, "Examples are turns of a conversation".
+MOST_FURTHER_CHARACTERS = 4000
 N_OPEN_EXAMPLES = 6
 """For open answers two per kind; chosen, not measured."""
 # Prompts are paid by length: if most texts are short, long ones are skipped; if most are long, they must be used.
@@ -50,6 +54,7 @@ def examples_from_train(
     taken: Set[str] = frozenset(),
     checks: ProposalChecks | None = None,
     more_layers: Sequence[str] = (),
+    most_characters: float = math.inf,
 ) -> list[Edit]:
     """Choose one sample per label for every layer, unlike those already chosen for the label.
 
@@ -59,9 +64,9 @@ def examples_from_train(
     out of a layer.
 
     The `layers` are kinds: ``typical`` samples are closest to the centre of their class, ``borderline`` ones are right
-    by the smallest majority of rephrasings, ``weak spot`` ones are the most unstable. After them come `more_layers`, as
-    long as all examples together have at most 4,000 characters. Open answers have no classes: there are a few of each
-    kind, each switched on separately.
+    by the smallest majority of rephrasings, ``weak spot`` ones are the most unstable. Beyond the first, a layer is
+    offered as long as all examples, `taken` ones too, have at most `most_characters`; for `more_layers` it is 4,000.
+    Open answers have no classes: there are a few of each kind, each switched on separately.
     """
     is_open = predictions.answers.open is not None
     if is_open:
@@ -76,7 +81,7 @@ def examples_from_train(
     names_a_case = [checks is not None and checks.names_a_case(sample) for sample in predictions.samples]
     is_taken = np.array([sample.text in taken for sample in predictions.samples], dtype=np.bool_)
     chosen: list[list[int]] = [np.flatnonzero(own & is_taken).tolist() for own in classes]
-    edits = []
+    edits: list[Edit] = []
     n_characters = sum(map(len, taken))
     for number, kind in enumerate((*layers, *more_layers), 1):
         layer: list[int] = []
@@ -85,7 +90,8 @@ def examples_from_train(
             layer += _choose(n_each, fitting, vectors, before, names_a_case)
         samples = [predictions.samples[index] for index in layer]
         n_characters += sum(len(sample.text) for sample in samples)
-        if number > len(layers) and n_characters > MOST_EXAMPLE_CHARACTERS:
+        most = most_characters if number <= len(layers) else min(most_characters, MOST_FURTHER_CHARACTERS)
+        if n_characters > most and (edits or taken):
             break
         if is_open:
             edits += [_example(sample, kind, f"example: {kind} ({sample.id})") for sample in samples]
