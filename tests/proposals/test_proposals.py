@@ -86,6 +86,15 @@ def test_examples_come_in_layers_of_one_for_each_label(task: Task, edits: list[E
     assert {edit.provenance.topic for edit in examples} == {"typical", "weak spot"}  # no answer is right by a majority
 
 
+def test_beyond_the_first_layer_examples_stay_below_a_number_of_characters(on_train: Predictions) -> None:
+    first, second = (examples_from_train(on_train, ("typical",) * n) for n in (1, 2))
+    n_characters = sum(len(edit.text) for edit in second)
+    assert len(second) > len(first)
+    for most, expected in ((n_characters, second), (n_characters - 1, first), (1, first)):
+        assert examples_from_train(on_train, ("typical",) * 2, most_characters=most) == expected
+    assert examples_from_train(on_train, taken={"x" * 50}, most_characters=40) == []
+
+
 def test_borderline_examples_are_right_by_a_small_majority(task: Task, on_train: Predictions) -> None:
     answers = on_train.array.copy()
     answers[0] = [on_train.truth[0]] * 3 + [1 - on_train.truth[0]]
