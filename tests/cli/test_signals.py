@@ -106,9 +106,21 @@ def test_what_a_signal_ended_is_gone_on_with(folder: Path) -> None:
         server.change(**HANGING)
         assert "psopt resume run" in end(process, server)
         assert json.loads((folder / "run" / "run.json").read_text())["finish_reason"] == "interrupted"
+        spent = json.loads((folder / "run" / "spent.json").read_text())
+        assert spent["failed"] > 0  # those that hung
+        assert spent["made"] + spent["failed"] == server.counts()["requests"]
         server.change(fault_rate=0.0)
         run_command("resume", "run", "--cache-dir", "cache", cwd=folder, env=os.environ, code=0)
         assert server.counts()["answered_twice"] <= 4  # what was on its way
+
+
+def test_answers_that_come_soon_after_a_signal_are_kept(folder: Path) -> None:
+    with FakeServer(delay_ms=500) as server:
+        process = start(folder, server.url, *SEARCH)
+        server.wait_for(answered=8, seconds=240)
+        end(process, server, signal.SIGINT)
+        counts, spent = server.counts(), json.loads((folder / "run" / "spent.json").read_text())
+    assert (spent["made"], spent["failed"]) == (counts["requests"], 0)
 
 
 def test_a_server_that_goes_away_is_said_waited_for_and_found_again(folder: Path) -> None:

@@ -235,7 +235,7 @@ class Engine:
         return answer
 
     async def _send_once(self, query: Query, tries: Tries) -> Answer:
-        """Send once, and notify the watcher; failures are counted.
+        """Send once, and notify the watcher; failures are counted, and calls that were given up: they may have been paid.
 
         An empty answer is accepted after one more try, or after two if the model has given other answers: servers also
         send empty ones by mistake, but each try is paid for.
@@ -246,6 +246,8 @@ class Engine:
             answer = await self._scheduler.send(self.client.send(request), tries.given_up)
         except BaseException as error:
             tell_end(CallEnd.failed(error))
+            if isinstance(error, asyncio.CancelledError):
+                self.budget.count(failed=1)
             if not isinstance(error, TransientError):
                 raise
             if error.empty is not None:

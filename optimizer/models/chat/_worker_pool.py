@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
 
 _WORKERS_A_PLACE = 4  # one that sends, and three that may wait for their next try; chosen by hand
+_AFTER_CTRL_C = 2.0  # seconds: most answers of a label come within them, and nobody minds them
+_CANCELLING = _AFTER_CTRL_C + 3  # closing connections takes milliseconds, but Ctrl-C must end a run whatever hangs
 
 
 @dataclass(slots=True)
@@ -51,6 +53,8 @@ class Progress:
 async def run_workers(n: int, ask: Callable[[int, Worker], Awaitable[None]], n_places: int, last_calls: float) -> None:
     """Ask for the numbers below n; after a failure, wait only for calls in flight, for at most `last_calls` seconds.
 
+    Ctrl-C waits for them too, but not long: their answers are paid for.
+
     There are more workers than places, so that those that wait for their next try do not delay others' first try. Until
     one is answered, there are only as many as places: a server that answers nothing should not be asked everything.
     """
@@ -67,14 +71,21 @@ async def run_workers(n: int, ask: Callable[[int, Worker], Awaitable[None]], n_p
             first_is_done.set()
 
     tasks = [asyncio.ensure_future(work(number, worker)) for number, worker in enumerate(workers)]
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+
+    async def finish_calls(seconds: float) -> None:
         waiting.clear()
         is_over.set()
         for task, worker in zip(tasks, workers, strict=True):
             if not worker.is_sending:
                 task.cancel()
-        await asyncio.wait(tasks, timeout=last_calls)
+        await asyncio.wait(tasks, timeout=seconds)
+
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        await finish_calls(last_calls)
+    except asyncio.CancelledError:
+        await finish_calls(min(last_calls, _AFTER_CTRL_C))
+        raise
     finally:
         for task in tasks:
             task.cancel()
@@ -88,12 +99,21 @@ T = TypeVar("T")
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end; Ctrl-C here cancels it there."""
-    future = asyncio.run_coroutine_threadsafe(work, _loop())
+    """Run a coroutine to its end; Ctrl-C here cancels it there, and waits until it has counted its calls in flight."""
+    is_over = threading.Event()
+
+    async def whole() -> T:
+        try:
+            return await work
+        finally:
+            is_over.set()
+
+    future = asyncio.run_coroutine_threadsafe(whole(), _loop())
     try:
         return future.result()
     except BaseException:
         future.cancel()
+        is_over.wait(_CANCELLING)
         raise
 
 
