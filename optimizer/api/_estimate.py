@@ -18,6 +18,7 @@ from psopt.runs import (
     Phase,
     RunSettings,
     SearchBasis,
+    cache_of,
     judging_phases,
     n_evaluated,
     rephrasing_phases,
@@ -76,7 +77,7 @@ def estimate_run(
     task: Task, settings: RunSettings, cache_dir: str | Path | None = None, run: Path | None = None
 ) -> CostEstimate:
     """Count what a run, or the rest of the one in the folder `run`, would ask, phase by phase; nothing is sent."""
-    models = ModelProvider(cache_dir, settings.lm)
+    models = ModelProvider(cache_of(run, cache_dir), settings.lm)
     options, n_done = settings.rephrasing, 0
     if run:
         options, n_done = rephrasing_again(options, run), n_evaluated(run / STUDY)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ from psopt.runs import (
     RunDirectory,
     RunSettings,
     SearchBasis,
+    cache_of,
     check_same_prompt,
     free_folder,
     held,
@@ -182,8 +184,9 @@ def run(
     baseline = settings.baseline(task)
     check_other_wordings(baseline, settings)
     probes = probes_of(settings, task)
-    models = ModelProvider(cache_dir, settings.lm)
     folder = run_folder(settings.model, task, out, resume=resume)
+    models = ModelProvider(cache_of(folder if resume else None, cache_dir), settings.lm)
+    settings = replace(settings, cache_dir=str(models.cache_dir.absolute()))
     if resume:
         check_same_prompt(folder, settings)
     tracking = tracked(observer, settings.log, callbacks, models.budget)

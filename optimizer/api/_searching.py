@@ -146,7 +146,7 @@ def _describe(study: StoredStudy, recorder: RunRecorder, baseline: Prompt) -> No
         study.set_user_attr(key, value)
     keep_baseline(study, baseline)
     if settings.storage:
-        of_study = {**settings.to_dict(), "storage": None, "command": ""}
+        of_study = {**settings.to_dict(), "storage": None, "command": "", "cache_dir": ""}
         metadata = StudyMetadata(of_study, sha256, baseline.to_dict(), to_file(rephrasings), __version__)
         write_metadata(study, metadata)
 

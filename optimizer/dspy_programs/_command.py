@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.dspy_programs._compilation import Compilation
@@ -12,6 +13,7 @@ from psopt.dspy_programs._examples import Given
 from psopt.dspy_programs._outcome import find_outcome
 from psopt.errors import InputError, first_line, import_own
 from psopt.models import ModelProvider
+from psopt.runs import cache_of
 from psopt.tasks import as_value
 from psopt.tracking import tracked
 
@@ -43,7 +45,8 @@ def optimize_program(
     _check_options(settings)
     program = load_program(str(settings.program))
     input_field, label_field = _fields(program, task)
-    models = ModelProvider(cache_dir, settings.lm)
+    models = ModelProvider(cache_of(out, cache_dir), settings.lm)
+    settings = replace(settings, cache_dir=str(models.cache_dir.absolute()))
     tracking = tracked(observer, settings.log, (), models.budget)
     rephrasing = settings.rephrasing
     compilation = Compilation(

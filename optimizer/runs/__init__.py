@@ -24,6 +24,7 @@ from psopt.runs._directory import (
     TRIALS,
     WEAK_SPOTS,
     RunDirectory,
+    cache_of,
     free_folder,
     read_predictions,
     text_to_read,

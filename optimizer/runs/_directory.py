@@ -56,6 +56,17 @@ def json_object(file: Path) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
+def cache_of(run: Path | None, cache_dir: str | Path | None) -> str | Path | None:
+    """The cache folder to use: what is named now, otherwise that of the run, if there is a run and it is still there.
+
+    With another folder, answers that were paid for would be asked again.
+    """
+    if cache_dir or run is None:
+        return cache_dir
+    of_run = json_object(run / MANIFEST).get("settings", {}).get("cache_dir")
+    return of_run if of_run and Path(of_run).is_dir() else None
+
+
 class _MissingFieldError(InputError, KeyError):
     """A run's file lacks what psopt writes: for code that can do without it, a KeyError as of any mapping."""
 

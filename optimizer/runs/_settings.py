@@ -34,6 +34,7 @@ class RunSettings(RunOptions):
     # comes from Python is called ``python``.
     own_model: bool = False
     command: str = ""  # the command line, for the record
+    cache_dir: str = ""  # where its answers are kept, on the machine that it was last run on
     # The user's own prompt, from which the run starts instead of the strategy's. It is stored completely: its file is
     # not read again.
     prompt: Prompt | None = None

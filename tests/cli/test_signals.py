@@ -110,7 +110,7 @@ def test_what_a_signal_ended_is_gone_on_with(folder: Path) -> None:
         assert spent["failed"] > 0  # those that hung
         assert spent["made"] + spent["failed"] == server.counts()["requests"]
         server.change(fault_rate=0.0)
-        run_command("resume", "run", "--cache-dir", "cache", cwd=folder, env=os.environ, code=0)
+        run_command("resume", "run", cwd=folder, env=os.environ, code=0)  # the cache folder is the run's
         assert server.counts()["answered_twice"] <= 4  # what was on its way
 
 

@@ -235,7 +235,7 @@ class Engine:
         return answer
 
     async def _send_once(self, query: Query, tries: Tries) -> Answer:
-        """Send once, and notify the watcher; failures are counted, and calls that were given up: they may have been paid.
+        """Send once, and notify the watcher; count failures, and calls that were given up: they may have been paid for.
 
         An empty answer is accepted after one more try, or after two if the model has given other answers: servers also
         send empty ones by mistake, but each try is paid for.
