@@ -19,7 +19,7 @@ from psopt.runs._measured import Measured, stated_model
 from psopt.runs._settings import RunSettings
 from psopt.search_spaces import Prompt
 from psopt.settings import PromptOptions
-from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT, Task, columns_of, inputs_of
+from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT, Task, columns_of, fields_of, inputs_of
 from psopt.templates import PromptText, detect_format, named_fields, prompt_entries, promptfoo_config, read_template
 from psopt.text import read_json, read_text
 
@@ -97,6 +97,7 @@ class PromptSource:
             answer=self.options.answer,
             # several inputs, if a column is called `text`, which then does not stand for them
             inputs=tuple(inputs_of(task.samples[0].text)) if task.samples and "text" in task.fields else (),
+            rows=((sample.id, fields_of(sample.text)) for sample in task.samples),
         )
         description = read.description
         if read.template is None:

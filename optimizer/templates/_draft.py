@@ -12,7 +12,7 @@ from psopt.errors import InputError, import_own_function, nearest
 from psopt.templates._template import Field, Origin, Slot, Unwritten, last_user
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from psopt.templates._template import Piece
     from psopt.text import Node
@@ -197,6 +197,7 @@ def _text(where: str, part: Any) -> str:
 
 # Two sets of values that no text contains by chance. A function that cuts fields shows: they begin and end differently,
 # and the second is long.
+_SHOWN = 40  # characters of a message that differs, from a little before the first difference
 _MARKS = ("psoptQ{:03d}A", "QpsoptQ{:03d}B" + "z" * 20_000)
 
 
@@ -238,6 +239,28 @@ def draft_of_function(name: str, columns: Sequence[str]) -> Draft:
             "template with fields in braces"
         )
     return Draft(first, Origin("python", ".json", {"function": name}))
+
+
+def check_on_rows(name: str, draft: Draft, rows: Iterable[tuple[str, Mapping[str, str]]]) -> None:
+    """Refuse a function that does more with a row, given with its sample's id, than insert its values."""
+    for sample_id, row in rows:
+        messages = _messages(name, _call(name, dict(row)))
+        made = "\n".join(f"{message.role}: {message.text}" for message in messages)
+        filled = "\n".join(f"{message.role}: {_filled(message, row)}" for message in draft.messages)
+        if made != filled:
+            pairs = enumerate(zip(made, filled, strict=False))
+            place = next((place for place, (ours, theirs) in pairs if ours != theirs), min(len(made), len(filled)))
+            start = max(0, place - _SHOWN // 2)
+            shown = [text[start : place + _SHOWN].replace("\n", " ") for text in (made, filled)]
+            raise InputError(
+                f"prompt {name}: for sample {sample_id} it does more than put the data in ({shown[0]!r} where its "
+                f"template has {shown[1]!r}): do that in the data, or in a column of its own"
+            )
+
+
+def _filled(message: DraftMessage, row: Mapping[str, str]) -> str:
+    pieces = pieces_of(message.text, message.fields)
+    return "".join(row[piece.name] if isinstance(piece, Field) else str(piece) for piece in pieces)
 
 
 def _call(name: str, row: dict[str, str]) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
 from psopt.templates._answer_form import answer_form
-from psopt.templates._draft import Draft, Span, names_asked, pieces_of, places_in
+from psopt.templates._draft import Draft, Span, check_on_rows, names_asked, pieces_of, places_in
 from psopt.templates._example_form import (
     InputBlock,
     Place,
@@ -28,7 +28,7 @@ from psopt.templates._template import PART_BREAK, Field, Message, Part, Slot, Te
 from psopt.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from psopt.templates._lines import Line
@@ -62,13 +62,14 @@ def read_template(
     prompt_format: str | None = None,
     answer: str | None = None,
     inputs: Sequence[str] = (),
+    rows: Iterable[tuple[str, Mapping[str, str]]] = (),
 ) -> ReadTemplate:
     """Read the user's own prompt from a file, or from a Python function given as ``MODULE:NAME``.
 
     `fields` are the columns of the data; `label_column` holds the label and is no field. The `prompt_format` is
     ``text``, ``openai``, ``promptfoo``, ``python`` or ``description``. It and `answer`, how answers are read, are
     detected if they are None. `inputs` are the columns that psopt puts at the end of a prompt without any field; by
-    default the sample's text.
+    default the sample's text. On the `rows`, samples' ids and columns, a function must do nothing but insert them.
 
     Raises InputError if the source can't be read or is no prompt, names a column that the data don't have, has marks
     that are not balanced, or holds no instruction.
@@ -78,6 +79,8 @@ def read_template(
     if detected == "psopt":
         raise InputError(f"prompt {source} is psopt's own JSON and no template of chat messages")
     draft = read_draft(source, detected, columns)
+    if detected == "python":
+        check_on_rows(str(source), draft, rows)
     check_is_ours(source, draft, columns)
     if prompt_format is None:
         check_is_no_chat(source, draft)

@@ -27,6 +27,11 @@ def lowered(row: dict[str, str]) -> str:
     return "Sort it: " + row["body"].lower()
 
 
+def urgent(row: dict[str, str]) -> str:
+    """A text that depends on what the data say."""
+    return "Sort it: " + row["body"] + (" URGENT" if "price" in row["body"] else "")
+
+
 def wants_more(row: dict[str, str]) -> str:
     """A text for a column that is not there."""
     return "Sort it: " + row["customer"]

@@ -128,6 +128,14 @@ def test_functions_that_make_no_template_are_refused(name: str, message: str) ->
         read_template(name, ("id", "body"), labels=("a1", "b1"))
 
 
+def test_a_function_must_insert_the_values_of_every_row() -> None:
+    name = "tests.templates.prompt_functions:urgent"
+    rows = [("1", {"body": "the {id} of it"}), ("2", {"body": "the price"})]
+    read_template(name, ("id", "body"), labels=("a1", "b1"), rows=rows[:1])
+    with pytest.raises(InputError, match=r"for sample 2 .*the price URGENT' where .*the price'"):
+        read_template(name, ("id", "body"), labels=("a1", "b1"), rows=rows)
+
+
 def test_formats_and_sources_must_fit(tmp_path: Path) -> None:
     (tmp_path / "p.txt").write_text("Sort it: {body}")
     with pytest.raises(InputError, match=re.escape("unknown prompt format 'opena'; did you mean 'openai'?")):
