@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -176,9 +177,18 @@ def _notes(prompt: Prompt, written: WrittenPrompt, form: str, *, has_prior: bool
         )
     elif prompt.calibration and not has_prior:
         notes.append("its label prior will be measured again where it is used, since edits were left out")
-    if prompt.template is not None and prompt.template.response_format and written.format != "psopt":
+    response_format = prompt.template.response_format if prompt.template else ""
+    if response_format and written.format != "psopt" and not _holds(written, response_format):
         notes.append("the response format is no part of this file: send it along, as the run did")
     return tuple(filter(None, notes))
+
+
+def _holds(written: WrittenPrompt, response_format: str) -> bool:
+    """Whether a file is a whole request with this response format."""
+    if written.suffix != ".json":
+        return False
+    content = json.loads(written.text)
+    return isinstance(content, dict) and content.get("response_format") == json.loads(response_format)
 
 
 @dataclass(frozen=True, slots=True)

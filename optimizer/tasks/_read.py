@@ -130,6 +130,9 @@ def left_out(tables: Sequence[Table], splits: Splits) -> list[str]:
     """Say, one fact per line, how many samples of the data the splits leave out, and why."""
     coded = {(table.label_column, table.code_column): None for table in tables if table.code_column}
     notes = [f"the labels are those of column {name!r}, which names the codes of {code!r}" for name, code in coded]
+    if hidden := tables[0].not_shown:
+        names = shortened_list([repr(name) for name in hidden], _MOST_NAMED)
+        notes.append(f"the texts are those of column {tables[0].text_column!r}; --input shows others too: {names}")
     n_without_text = sum(table.n_without_text for table in tables)
     n_without_label = sum(table.n_without_label for table in tables)
     for missing_value, n_rows in (("a text", n_without_text), ("a label", n_without_label)):

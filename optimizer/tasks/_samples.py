@@ -14,6 +14,7 @@ from psopt.tasks._answer_spec import LABELS, ORDINAL, AnswerSpec
 from psopt.tasks._cells import (
     LABEL_NAMES,
     OR_SKIP,
+    TEXT_NAMES,
     ColumnChoice,
     RowError,
     check_text,
@@ -57,7 +58,8 @@ class Placed(NamedTuple):
 class Table(NamedTuple):
     """The samples of a table, the column that holds their labels (empty if there is none), and the rows left out.
 
-    `code_column` is the column found first, if it holds codes whose names are in the label column.
+    `code_column` is the column found first, if it holds codes whose names are in the label column. `text_column` is the
+    one of the texts, if it was found by another customary name than "text"; `not_shown` are those that are then hidden.
     """
 
     placed: list[Placed]
@@ -65,6 +67,8 @@ class Table(NamedTuple):
     n_without_text: int = 0
     n_without_label: int = 0
     code_column: str = ""
+    text_column: str = ""
+    not_shown: tuple[str, ...] = ()
 
 
 def make_samples(
@@ -107,7 +111,11 @@ def make_samples(
         if not numbered:
             raise DataError(f"{source}: no row has a label (column {columns.label!r}); name another column")
     placed = _all_placed(source, numbered, columns, spec, only_texts=not choice.inputs)
-    return Table(placed, label_column, len(rows) - len(with_text), len(with_text) - len(placed), code_column)
+    table = Table(placed, label_column, len(rows) - len(with_text), len(with_text) - len(placed), code_column)
+    if choice.inputs or choice.text or columns.inputs[0].lower() == TEXT_NAMES[0]:
+        return table
+    not_shown = tuple(name for name in columns.others if name != columns.id)
+    return table._replace(text_column=columns.inputs[0], not_shown=not_shown)
 
 
 def _filled(numbered: Sequence[tuple[int, Record]], columns: Sequence[str]) -> list[tuple[int, Record]]:

@@ -192,7 +192,14 @@ def make_splits(
     train = _without_duplicates(marked.train, but=(*marked.val, *marked.test))
     n_splits = 1 + (not val) + (not marked.test)
     if len(train) < n_splits:
-        raise DataError(f"{source}: {n_splits} splits need a different sample each; it has {len(train)}: add some")
+        n_lost = len(marked.train) - len(train)
+        fault = f"{source}: {n_splits} splits need a different sample each; it has {len(train)}"
+        if n_lost:
+            raise DataError(
+                f"{fault}, since {n_lost:,} of {len(marked.train):,} texts stand more than once, some with different "
+                "labels: name more columns, which tell them apart (--input, or fields of the prompt)"
+            )
+        raise DataError(f"{fault}: add some")
     marked = Splits(train, val, marked.test)
     drawn = _drawn(source, marked, seed, n_splits, by_label=by_label)
     if marked.test:

@@ -99,6 +99,18 @@ def test_what_is_left_out_is_said_in_one_line(tmp_path: Path) -> None:
     assert note == "5 of 23 samples are left out: their texts stand more than once, with different labels"
 
 
+def test_the_column_of_texts_is_named_where_its_name_was_guessed_and_columns_that_tell_texts_apart(
+    tmp_path: Path,
+) -> None:
+    records = [{"body": record["text"], "team": "a", "subject": "Hi", "label": record["label"]} for record in RECORDS]
+    path = write_records(tmp_path / "d.csv", records)
+    hint = "the texts are those of column 'body'; --input shows others too: 'team', 'subject'"
+    assert load_task(path).info.note == hint
+    assert load_task(path, text_column="body").info.note == ""
+    with pytest.raises(DataError, match="it has 0, since 20 of 20 texts stand more than once"):
+        load_task(path, inputs=["subject", "team"])
+
+
 def test_parquet_without_its_extra_is_one_line_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_records(tmp_path / "data.parquet", RECORDS)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
