@@ -9,6 +9,15 @@ if TYPE_CHECKING:
     from psopt.answers._label_names import LabelNames, Standing
 
 _WINDOW = 200  # characters that are examined on either side of a label: as many as a long sentence has
+NAMES = (
+    "answer|label|class|category|classification|prediction|output|antwort"
+    "|kategorie|klasse|klassifikation|ergebnis"
+    "|réponse|catégorie|classe|étiquette|respuesta|categoría|clase|etiqueta|resposta|categoria|risposta|etichetta"
+    "|antwoord|categorie|klas|svar|kategori|odpowiedź|kategoria|etykieta|ответ|категория|класс|метка"
+    "|答案|答え|类别|類別|标签|標籤|分类|分類|回答|ラベル|カテゴリー?|답|답변|라벨|레이블|분류|카테고리"
+)
+"""What an answer is called."""
+_KINDS = "class|category|label|team|department|queue|stars?"
 _WRAPPING = r"\"'`*_~“”„‘’‚«»‹›「」『』"
 # Words before a label that make it the answer. "There is" and "such as" only mention it.
 _LEAD = re.compile(
@@ -33,7 +42,7 @@ _LEAD = re.compile(
 _END = re.compile(
     rf"""[{_WRAPPING})\]>}}\s]*(?:\Z|(?<=\n)|[^\w\s'’&+/%\\{_WRAPPING}-]|[-–—]|입니다|です|
     (?<=\s)(?:because|since|as|for|due|given|based|with|which|where|so|and\s+not|not|rather|but|here
-    |class|category|label|team|department|queue|stars?)\b)""",
+    |{_KINDS})\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
 _OPENS = re.compile(rf"[{_WRAPPING}]\Z")
@@ -52,6 +61,14 @@ _DENIAL = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _NOS = r"(?:no|not|none|false|nein|kein\w*|nicht|non|pas|absent|low|否|いいえ|아니요)"
+# "No category fits" and "No, label unclear" say that there is none; "the no category" is one.
+_NO_WORD = re.compile(
+    r"no|non|not|nein|kein\w*|nee|geen|nej|nei|ikke|ingen|inte|ei|nie|não|нет|не|否|不|いいえ|아니요", re.IGNORECASE
+)
+_NAME_AFTER_NO = re.compile(
+    rf"[*_]*(?:\s+|\s*[,，、]\s*)(?:(?:no|given)\s+)*(?:{_KINDS}|{NAMES})(?:s?\b|(?<=[\u3040-\ud7af]))", re.IGNORECASE
+)
+_ARTICLE = re.compile(r"\bthe[\s*_]*\Z", re.IGNORECASE)
 _IMPROBABLE = r"(?:(?:(?:very|highly|quite|rather|most|extremely)\s+)?unlikely|0(?![.,]\d)|0[.,][0-4]\d*|[0-4]?\d\s?%)"
 # In "**spam**: no links", emphasis makes the label a heading: there, only a "no" that ends its line denies it.
 _NO = re.compile(
@@ -143,7 +160,7 @@ def is_asserted(text: str, standing: Standing) -> bool:
     begins = standing.start <= _WINDOW and _BEFORE_ALONE.fullmatch(_MARKUP.sub("", before)) is not None
     sentence_before = before[_last_end(before) :]
     sentence_after = _SENTENCE.split(after, maxsplit=1)[0]
-    if _NO.match(after) or _is_listed_as_rejected(before):
+    if _NO.match(after) or _says_none(text, standing) or _is_listed_as_rejected(before):
         return False
     if _is_alone(sentence_before, sentence_after):
         return True
@@ -183,10 +200,19 @@ def is_rejection(heading: str) -> bool:
     return _DENIAL.search(clause) is not None or REJECTED.search(clause) is not None
 
 
-def is_parted(text: str, end: int) -> bool:
+def is_parted(text: str, standing: Standing) -> bool:
     """Whether what follows a label leaves it a label: the text ends there, or a reason follows that denies nothing."""
-    after = text[end : end + _WINDOW]
-    return _END.match(after) is not None and _NO.match(after) is None
+    after = text[standing.end : standing.end + _WINDOW]
+    return _END.match(after) is not None and _NO.match(after) is None and not _says_none(text, standing)
+
+
+def _says_none(text: str, standing: Standing) -> bool:
+    """Whether a label is just the "no" of "no category fits"."""
+    return (
+        _NO_WORD.fullmatch(text, standing.start, standing.end) is not None
+        and _NAME_AFTER_NO.match(text, standing.end) is not None
+        and _ARTICLE.search(text[max(0, standing.start - _WINDOW) : standing.start]) is None
+    )
 
 
 def _last_end(before: str) -> int:

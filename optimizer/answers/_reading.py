@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from psopt.answers._assertions import REJECTED, is_asserted, is_parted, without_crossed
+from psopt.answers._assertions import NAMES, REJECTED, is_asserted, is_parted, without_crossed
 from psopt.answers._extract import composed, spoken_part, unescaped
 from psopt.answers._label_names import LabelNames, joined_key
 
@@ -38,18 +38,11 @@ _BEGINS = re.compile(
     r"|(?:label|class|category|answer|text|boxed|mathrm)\b)*+",
     re.IGNORECASE,
 )
-_NAMES = (
-    "answer|label|class|category|classification|prediction|output|antwort"
-    "|kategorie|klasse|klassifikation|ergebnis"
-    "|réponse|catégorie|classe|étiquette|respuesta|categoría|clase|etiqueta|resposta|categoria|risposta|etichetta"
-    "|antwoord|categorie|klas|svar|kategori|odpowiedź|kategoria|etykieta|ответ|категория|класс|метка"
-    "|答案|答え|类别|類別|标签|標籤|分类|分類|回答|ラベル|カテゴリー?|답|답변|라벨|레이블|분류|카테고리"
-)
 _DECLARED = re.compile(
     rf"""[\s"'*_`\#>•\-]*+
     (?:(?:so|therefore|thus|hence|overall|conclusion)\b[,:\s]*+)?
     (?:(?:the|my|its|final|correct|best|right|predicted|chosen|most|likely|overall|die|la|el|il|de|a)\s++)*+
-    (?:{_NAMES})\b[\s"'*_`]*+
+    (?:{NAMES})\b[\s"'*_`]*+
     (?:(?:is|ist|lautet|est|es|è|é)\b|(?:would|should|must)\s+be\b|[:=：]|->|→|\Z)[\s"'*_`:]*+""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -188,7 +181,7 @@ class _Reader:
         first = next(iter(self.names.the_only_one(text, start)), None)
         if first is None:
             return None
-        is_next = _BEGINS.fullmatch(text, start, first.start) and is_parted(text, first.end)
+        is_next = _BEGINS.fullmatch(text, start, first.start) and is_parted(text, first)
         in_remainder = first._replace(start=first.start - start, end=first.end - start)
         if is_next or is_asserted(remainder, in_remainder):
             return first.label

@@ -132,6 +132,11 @@ ODD_ANSWERS: list[Any] = [
     (LETTERS, {"B": ["I think it is B"], "C": ["(C)", "Answer: C", "I'm sure it is C."], NA: ["A question about a B"]}),
     (DIGITS, {"1": ["1", "1.", "Label:1"], "-1": ["-1"], "10": ["The label is 10."], NA: ["2.5", "-2", "$2", "2%"]}),
     # yes and no
+    (YES_NO, {NA: ["No category fits.", "**No** label", "No, label unclear", "Answer: No class can be given"]}),
+    (YES_NO, {"no": ["no (label)", "Label: no", "It belongs to the no class.", "No. The label is wrong."]}),
+    (("ja", "nein"), {NA: ["Nein, Kategorie unklar", "Keine Kategorie"], "nein": ["Nein, das stimmt nicht"]}),
+    (("是", "否"), {NA: ["否，类别不明"], "否": ["否。"]}),
+    (("none", "other"), {"none": ["none (no label fits)"], "other": ["Other category", "Other, no label fits"]}),
     (YES_NO, {"yes": ["Yes, it is."], "no": ["No, it isn't."], NA: ["yes/no", "I know nothing"]}),
     # other scripts
     (WORLD, {"数字": ["答案是数字。"], NA: ["不是数字", "数字，人物", "Die größe ist gefragt", "Это число."]}),
