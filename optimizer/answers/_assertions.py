@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from psopt.answers._label_names import LabelNames, Standing
 
 _WINDOW = 200  # characters that are examined on either side of a label: as many as a long sentence has
+ANSWER = "answer|antwort|réponse|respuesta|resposta|risposta|antwoord|svar|odpowiedź|ответ|答案|答え|回答|답|답변"
 NAMES = (
-    "answer|label|class|category|classification|prediction|output|antwort"
-    "|kategorie|klasse|klassifikation|ergebnis"
-    "|réponse|catégorie|classe|étiquette|respuesta|categoría|clase|etiqueta|resposta|categoria|risposta|etichetta"
-    "|antwoord|categorie|klas|svar|kategori|odpowiedź|kategoria|etykieta|ответ|категория|класс|метка"
-    "|答案|答え|类别|類別|标签|標籤|分类|分類|回答|ラベル|カテゴリー?|답|답변|라벨|레이블|분류|카테고리"
+    f"{ANSWER}|label|class|category|classification|prediction|output"
+    "|kategorie|klasse|klassifikation|ergebnis|catégorie|classe|étiquette|categoría|clase|etiqueta|categoria|etichetta"
+    "|categorie|klas|kategori|kategoria|etykieta|категория|класс|метка"
+    "|类别|類別|标签|標籤|分类|分類|ラベル|カテゴリー?|라벨|레이블|분류|카테고리"
 )
 """What an answer is called."""
 _KINDS = "class|category|label|team|department|queue|stars?"

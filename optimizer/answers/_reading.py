@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from psopt.answers._assertions import NAMES, REJECTED, is_asserted, is_parted, without_crossed
+from psopt.answers._assertions import ANSWER, NAMES, REJECTED, is_asserted, is_parted, without_crossed
 from psopt.answers._extract import composed, spoken_part, unescaped
 from psopt.answers._label_names import LabelNames, joined_key
 
@@ -38,12 +38,18 @@ _BEGINS = re.compile(
     r"|(?:label|class|category|answer|text|boxed|mathrm)\b)*+",
     re.IGNORECASE,
 )
-_DECLARED = re.compile(
-    rf"""[\s"'*_`\#>•\-]*+
+_LEADING = r"""[\s"'*_`\#>•\-]*+
     (?:(?:so|therefore|thus|hence|overall|conclusion)\b[,:\s]*+)?
-    (?:(?:the|my|its|final|correct|best|right|predicted|chosen|most|likely|overall|die|la|el|il|de|a)\s++)*+
-    (?:{NAMES})\b[\s"'*_`]*+
+    (?:(?:the|my|its|final|correct|best|right|predicted|chosen|most|likely|overall|die|la|el|il|de|a)\s++)*+"""
+_DECLARED = re.compile(
+    rf"""{_LEADING}(?:{NAMES})\b[\s"'*_`]*+
     (?:(?:is|ist|lautet|est|es|è|é)\b|(?:would|should|must)\s+be\b|[:=：]|->|→|\Z)[\s"'*_`:]*+""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# "Answer:" behind a sentence on the same line, but for one that a quotation ends with
+_INLINE = re.compile(
+    rf"""(?:([.!?…;][)"'”*_]*)[^\S\n]+|([。！？]))
+    (?={_LEADING}(?:{ANSWER})\b[\s"'*_`]*[:：](?![^\S\n]*[^\s"“”«»][^"“”«»\n]{{0,80}}["”»](?!\w)))""",
     re.IGNORECASE | re.VERBOSE,
 )
 
@@ -57,9 +63,9 @@ def read_answer(answer: str | None, labels: Sequence[str]) -> int:
        wins; if only one label fits, neither case nor separators matter (`human_being`: "Human being").
     2. Reasoning, such as in ``<think>``, is removed. If it never ends, there is no answer: N/A.
     3. JSON, bare or fenced, is read by its fields label, answer, class and the like or, if it has none, by all fields.
-    4. A last line such as ``Answer: X`` overrules the reasoning before it. It must name one label. Neither an earlier
-       such line nor a first line that is a label may name another: that is a model which has gone on to invent
-       questions.
+    4. A last line such as ``Answer: X``, or one that ends so, overrules the reasoning before it. It must name one
+       label. Neither an earlier such line nor a first line that is a label may name another: that is a model which has
+       gone on to invent questions.
     5. The only label that stands in the answer as a whole word or phrase (see `LabelNames`), if the answer asserts it
        (`is_asserted`): "It is X", a line or a sentence of its own, quoted. A label that is only mentioned is N/A, since
        it is unknown what the sentence says about it.
@@ -155,7 +161,7 @@ class _Reader:
         if depth < _DEEPEST and (value := json_part(spoken)) is not None:
             return self.read(value, depth + 1)
         left, is_clear = without_crossed(unescaped(spoken), self.names)
-        text = left.strip()
+        text = _with_breaks(left.strip())
         declared = _last_declaration(text)
         if declared is None:
             return self._label_named(text) if is_clear else None
@@ -275,12 +281,17 @@ def _fenced(text: str) -> list[str]:
 
 
 def declared_part(text: str) -> str | None:
-    """Return what a last line such as "Answer: X" declares; None if there is no such line."""
-    stripped = text.strip()
+    """Return what a last line, or its end, such as "Answer: X" declares; None if there is none."""
+    stripped = _with_breaks(text.strip())
     declared = _last_declaration(stripped)
     if declared is None:
         return None
     return stripped[declared[1] :].strip() or None
+
+
+def _with_breaks(text: str) -> str:
+    """A text in which each "Answer:" that follows a sentence begins a line."""
+    return _INLINE.sub(r"\1\2\n", text)
 
 
 def _text_in(value: Any, depth: int = 0) -> str:

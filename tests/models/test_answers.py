@@ -57,6 +57,18 @@ ODD_ANSWERS: list[Any] = [
     (TREC, {NA: ["Not sure: Person? Location?", "Number\nThis is not about a Person."]}),
     # a last line that decides
     (TREC, {"Location": ["It could be Person or Location.\nAnswer: Location"]}),
+    (
+        TREC,
+        {
+            "Location": [
+                "It could be Person. Answer: Location",
+                "Person? No. **Final answer:** Location. I hope it helps!",
+            ]
+        },
+    ),
+    (WORLD, {"数字": ["可能是人物。答案：数字"], "Café": ["Es könnte Größe sein. Antwort: Café"]}),
+    (TREC, {NA: ["It could be Person. The answer: is not Location", "Person it is. Their answer: Location"]}),
+    (TREC, {NA: ['He wrote "A Person? Sure. Answer: Location".', "Answer: Person. No, wait. Answer: Location"]}),
     (TREC, {"Entity": ["Person at first sight.\n\n**Label:** Entity"]}),
     (TREC, {"Entity": ["Person or Entity?\nThe correct category is: $\\boxed{\\text{Entity}}$"]}),
     (TREC, {"Entity": ["Person or Entity?\n\nAnswer:\nEntity", "Person or Entity?\n\n### Final Answer\n\nEntity"]}),

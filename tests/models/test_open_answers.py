@@ -33,7 +33,7 @@ def read(form: str, answer: str | None, labels: Sequence[str] = (), spec: str = 
         ("-3.5", ["−3.5 °C"]),
         ("0.75", ["3/4"]),
         ("7", ["3 apples and 4 pears make 7.\nAnswer: 7", "Step 1: 3 + 4\n\\boxed{7}", "```json\n7\n```"]),
-        ("7", ['{"answer": 7, "unit": "EUR"}']),
+        ("7", ['{"answer": 7, "unit": "EUR"}', "I see 3 items. Answer: 7", "3个。答案：7"]),
         ("4", ["<think>3 or 4?</think>4"]),
         # scales, and what is no one number: never a thousandth
         ("2500000", ["2.5 million"]),
@@ -69,7 +69,7 @@ def test_a_number_is_read_past_what_stands_around_it(number: str | None, answers
     "labels, answers",
     [
         (["billing", "sales"], ['["billing", "sales"]', "sales, billing", "billing and sales", "1. billing\n2. sales"]),
-        (["billing", "sales"], ["Labels: billing, sales", "Answer: billing, sales"]),
+        (["billing", "sales"], ["Labels: billing, sales", "Answer: billing, sales", "Two. Answer: billing, sales"]),
         (["billing", "human resources"], ["- billing\n- human resources"]),
         (["billing", "human resources"], ['{"billing": true, "sales": false, "human resources": true}']),
         (["billing"], ["✅ billing\n❌ sales", "- [x] billing\n- [ ] sales"]),
