@@ -36,7 +36,8 @@ _SCALES = {
 # Letters after the digits: next to a currency in upper or lower case, otherwise only capitals, since 5 m are metres.
 _LETTERS = {"m": 1e6, "mm": 1e6, "cr": 1e7, "b": 1e9, "t": 1e12}
 _LARGE = frozenset({"M", "MM", "B"})
-_MINUS = str.maketrans("\u2212\u2010\u2011\u2012\u2013", "-----")
+_PLAIN = str.maketrans("\u2212\u2010\u2011\u2012\u2013\u2044", "-----/")
+_FRACTION = re.compile(r"(?:(?<=\d)\s)?([¼-¾⅐-⅞])")
 # A dash between a noun and a number, with spaces around it, is no sign: "Total - 42".
 _SIGN = (
     r"(?:[-+](?!\s)|(?<![\w*)\]\"'`%€$]\s)[-+]\s|(?:(?<=\sis\s)|(?<=\swas\s))[-+]\s"
@@ -46,7 +47,13 @@ _SUPERSCRIPT = re.compile(r"(?<=\d)[⁰¹²³⁴-⁹⁺⁻]+")
 # The digits of a number with their separators: a space, no-break space or apostrophe separates only thousands.
 _DIGITS = r"[1-9]\d{0,2}(?:[\u00a0\u202f '\u2019_]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)*|[.,]\d+"
 _SCALE_WORDS = "|".join(sorted(_SCALES, key=len, reverse=True))
-_MONEY = r"(?:[$€£¥₹]|EUR\b|USD\b|GBP\b|CHF\b|euros?\b|dollars?\b)"
+_SIGNS = "$€£¥₹₩₺₽₴₪฿₫₦"
+# Codes and abbreviations may touch the number: EUR12, Rs.500. No other letters may: B12, Q3, COP26.
+_MONEY = (
+    rf"(?:[{_SIGNS}]|(?:EUR|USD|GBP|CHF|(?-i:AED|ARS|AUD|BRL|CAD|CLP|CNY|CZK|DKK|HKD|HUF|IDR|ILS|INR|JPY|KRW|MXN|MYR|NGN"
+    r"|NOK|NZD|PKR|PLN|RMB|RON|RUB|SAR|SEK|SGD|THB|TRY|TWD|UAH|VND|ZAR|(?:Rs|[Kk]r|S?Fr|Kč|zł)\.?))(?![^\W\d])"
+    r"|euros?\b|dollars?\b)"
+)
 _NO_CENTS = re.compile(r"(?<=\d)[.,](?:-{1,2}|\u2014)(?!\d)")  # 1'200.- and 1.200,-
 # "At least 5" is not 5.
 _BOUND = (
@@ -60,9 +67,9 @@ _OR_MORE = (
     r"|mehr|weniger|plus|moins|más|menos)\b"
 )
 # What may stand around a number that is the whole answer: words for a unit or a currency, and signs.
-_UNIT_SIGNS = r"[\s/·^²³°%‰$€£¥₹.*`\"'()\[\]=≈~\\{}-]*"
+_UNIT_SIGNS = rf"[\s/·^²³°%‰{_SIGNS}.*`\"'()\[\]=≈~\\{{}}-]*"
 _UNIT = re.compile(rf"[^\W\d_]{{0,20}}(?:{_UNIT_SIGNS}[^\W\d_]{{0,20}}){{0,3}}{_UNIT_SIGNS}")
-_CURRENCY = r"(?:[$€£¥₹]|[A-Z]{3})"
+_CURRENCY = rf"(?:[{_SIGNS}]|[A-Z]{{3}})"
 _OWED = re.compile(rf"{_CURRENCY}\s?\([^()]+\)|\({_CURRENCY}\s?[^()]+\)|\([^()]+\)\s?{_CURRENCY}")
 _UNSURE = re.compile(r"[1-9]\d{0,2}\.\d{3}")  # money rarely has three decimals: thousands, or a petrol price?
 _MONTH = re.compile(r"(?:0?[1-9]|1[0-2])/(?:19|20)\d\d")
@@ -93,7 +100,7 @@ def _number() -> re.Pattern[str]:
         (?P<digits>{_DIGITS})(?P<exponent>[eE][-+]?\d{{1,3}})?
         (?:\s?/\s?(?P<below>\d+(?![\d.,/]*\d)))?
         (?:(?P<scale>(?:\s?(?:{_SCALE_WORDS})(?:\.|\b|(?<=[\u0e00-\u0eff\u3000-\uffff])))+)|\s?(?P<letter>mm|cr|[mbt])\b)?
-        (?P<power>\^)?(?P<more>\+(?!\s?\d))?(?P<money>\s?{_MONEY})?(?P<or_more>{_OR_MORE})?""",
+        (?P<power>\^)?(?P<more>\+(?!\s?\d))?(?P<money>\s?{_MONEY}(?!\d))?(?P<or_more>{_OR_MORE})?""",
         re.VERBOSE | re.IGNORECASE,
     )
 
@@ -171,7 +178,8 @@ def _scale(match: re.Match[str], *, is_money: bool) -> float:
 
 
 def _normal(text: str) -> str:
-    plain = unicodedata.normalize("NFKC", _SUPERSCRIPT.sub("^", text)).translate(_MINUS)
+    decimal = _FRACTION.sub(lambda sign: str(unicodedata.numeric(sign[1])).removeprefix("0"), text)
+    plain = unicodedata.normalize("NFKC", _SUPERSCRIPT.sub("^", decimal)).translate(_PLAIN)
     return _NO_CENTS.sub(",00", plain)
 
 

@@ -45,6 +45,10 @@ def read(form: str, answer: str | None, labels: Sequence[str] = (), spec: str = 
         ("0.5", ["0,500 kg", "0.500", "$0.500"]),
         ("-12", ["minus 12", "negative 12", "moins 12", "The temperature is minus 12 °C.", "Total: -12 EUR"]),
         ("42", ["Total – 42 EUR", "Price - $42", "**Total** – 42"]),
+        # currencies that touch the number, as no other letters may; fractions that are one sign
+        ("12.5", ["EUR12.50", "CHF12.50", "The total is USD12.50.", "Rs.12.50", "kr12,50", "₩12.50", "12½", "12 ½ kg"]),
+        ("0.5", ["½", "about ½ of them"]),
+        (None, ["B12", "H2O", "v2", "Q3", "COP26", "SHA256", "USD12 for 3 items"]),
         # scales in other languages, and those that may mean something else
         ("2000000", ["2 millioner kroner", "2 mill. kr", "2 мільйони", "2 MEUR", "2 ล้านบาท"]),
         ("2000000000", ["2 milliarder", "2 mia. kr.", "2 Md€", "2 Mds €"]),

@@ -31,7 +31,7 @@ def task_of(answers: list[Any], spec: str, **options: Any) -> Task:
         # numbers have units and separators
         (
             "number:1%",
-            ["1,250.50 EUR", 7, 7.0, "-3", "12 %", "1 000", 0.1],
+            ["EUR1,250.50", 7, 7.0, "-3", "12 %", "1 000", 0.1],
             ["1250.5", "7", "7", "-3", "12", "1000", "0.1"],
         ),
         # sets come from lists, JSON and separators
