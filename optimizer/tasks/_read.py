@@ -155,7 +155,7 @@ def left_out(tables: Sequence[Table], splits: Splits) -> list[str]:
 def merge_alike(
     tables: Sequence[Sequence[Placed]], task_labels: Sequence[str], spec: AnswerSpec
 ) -> tuple[Sequence[Sequence[Placed]], str]:
-    """Give labels that look the same one spelling, the task file's or else the most frequent; and say so."""
+    """Give labels that look the same one spelling, the task file's or else the most frequent plain one; and say so."""
     if not spec.has_labels:
         return tables, ""
     labels = [sample.label for sample, _ in itertools.chain(*tables) if sample.label is not None]
@@ -165,8 +165,8 @@ def merge_alike(
     for name in task_labels:
         if of_form.setdefault(seen(name), name) != name:
             raise DataError(f"labels {of_form[seen(name)]!a} and {name!a} look the same; rename one")
-    by_frequency = sorted(sizes, key=lambda name: (-sizes[name], name))
-    spelling = {name: of_form.setdefault(seen(name), name) for name in by_frequency}
+    by_plainness = sorted(sizes, key=lambda name: (name != shown_signs(name), -sizes[name], name))
+    spelling = {name: of_form.setdefault(seen(name), name) for name in by_plainness}
     changed = [name for name in spelling if spelling[name] != name]
     merges = [f"{name!a} ({sizes[name]:,}) is taken for {spelling[name]!a}" for name in changed]
     if not merges:

@@ -180,6 +180,16 @@ def test_labels_that_are_equal_to_the_eye_are_one(one: str, other: str, tmp_path
         load_task(tmp_path / "a.csv", task_file=tmp_path / "a.toml")
 
 
+@pytest.mark.parametrize(("plain", "other"), [("caf\u00e9", "cafe\u0301"), ("spam", "spam\u200b")])
+def test_of_labels_that_are_equal_to_the_eye_the_plain_one_stands_however_rare(
+    plain: str, other: str, tmp_path: Path
+) -> None:
+    rows = [*((text, other if label == "spam" else "zero") for text, label in ROWS), ("one more", plain)]
+    assert labels_of(loaded(tmp_path / "a.csv", lines(rows, ",", "text,label"))) == {plain: 7, "zero": 6}
+    several = [(text, f"zero;{label}") for text, label in rows]
+    assert loaded(tmp_path / "b.csv", lines(several, ",", "text,label"), answers="labels:;").labels == (plain, "zero")
+
+
 def test_numbers_that_signs_tell_apart_are_not_alike(tmp_path: Path) -> None:
     rows = [(f"text {place}", ["-1", "1", "1-1", "C", "C++"][place % 5]) for place in range(25)]
     assert "looks like" not in loaded(tmp_path / "a.csv", lines(rows, ",", "text,label")).info.note
