@@ -82,9 +82,9 @@ def read_measuring(
     if not is_given("seed"):
         split_seed, seed = seeds_of(sources, seed)
     task = load_data(data_for(data, sources), split_seed, require_labels=require_labels)
-    tell(*(f"Note: {note}" for note in (task.info.note, AnswerType.of(task).note) if note))
     choice = choose_model(model, options.lm, sources)
     named = dict(zip([str(source.path) for source in sources], read_all(sources, task), strict=True))
+    tell(*(f"Note: {note}" for note in (task.info.note, AnswerType.of(task).note) if note))
     if not named:
         named = {strategy: seed_prompt(task, strategy, seed=seed)}
     tell(choice.line)

@@ -107,7 +107,7 @@ def test_a_task_with_nothing_to_mend_ends_when_nothing_new_can_be_tried(
     evaluator = make_evaluator(task, keyword_model)
     evaluator.samples = dict.fromkeys(("train", "val", "test"), samples)
     mended = replace(task, train=samples, definitions={})
-    found = make_search(tmp_path, mended, evaluator, trials=500, rounds=1, race="off")
+    found = make_search(tmp_path, mended, evaluator, trials=500, rounds=1, race="off", most_edits=2)
     found.run()
     assert len(found.candidates) < 500
 
