@@ -14,11 +14,12 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from psopt.answers import AnswerType, code_of
+from psopt.dspy_programs._dspy import dspy
 from psopt.errors import DataError, InputError, nearest
 from psopt.tasks import LABELS, NUMBER, TEXT, AnswerSpec, are_mostly_rare, as_reference
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 
 Equivalence = Callable[[str, str], bool]
@@ -174,13 +175,20 @@ def find_outcome(
 
     Raises InputError if there is none, or `label_field` is not an output.
     """
-    outputs = _outputs(program)
+    outputs = _outputs(program.named_predictors())
+    if not outputs:
+        raise InputError(
+            "the program has no predictor (dspy.Predict or a module built on it) outside of sub-modules that are "
+            "already compiled: there is nothing to fix"
+        )
     if label_field is not None:
         named = (output for output in reversed(outputs) if output.field == label_field)
         output = next(named, _Output(outputs[-1].step, label_field))  # given by the program itself if by no step
     elif has_metric and not _in_examples(_of_class(outputs), examples):
         output = (_in_examples(outputs, examples) or _of_class(outputs) or outputs)[-1]
     else:
+        if told is None and not _of_class(outputs):
+            _refuse_compiled(program)
         output = _last_of_class(outputs, examples, told)
     step, field = output.step, output.field
     if equivalence is not None:
@@ -210,17 +218,24 @@ def find_outcome(
     return Outcome(step, field, labels=labels)
 
 
-def _outputs(program: Any) -> list[_Output]:
-    """The outputs of all steps, in the program's order."""
-    steps = list(program.named_predictors())
-    if not steps:
-        raise InputError("the program has no predictor (dspy.Predict or a module built on it): there is nothing to fix")
+def _outputs(steps: Iterable[tuple[str, Any]]) -> list[_Output]:
+    """The outputs of predictors with their names, in this order."""
     outputs = []
     for step, predictor in steps:
         for name, field in predictor.signature.output_fields.items():
             is_optional = type(None) in get_args(field.annotation)
             outputs.append(_Output(step, name, *_kind_of(field.annotation), is_optional))
     return outputs
+
+
+def _refuse_compiled(program: Any) -> None:
+    """Raise InputError if a class is the output of a sub-module that is already compiled, which DSPy never changes."""
+    if of_class := _of_class(_outputs(program.named_sub_modules(dspy.Predict))):
+        step, field = of_class[-1].step.removeprefix("self."), of_class[-1].field
+        raise InputError(
+            f"{field!r} is a class, but its step {step} is in a sub-module that is already compiled, which stays "
+            f"unchanged: set _compiled = False on it, or give label_field={field!r} to improve the other steps"
+        )
 
 
 def _of_class(outputs: Sequence[_Output]) -> list[_Output]:

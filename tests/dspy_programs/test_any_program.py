@@ -11,11 +11,13 @@ import pytest
 dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
 import pydantic  # noqa: E402
+from psopt.errors import InputError  # noqa: E402
 
 from tests.dspy_programs.compiling import TRAIN, VAL, compiled, examples_offered  # noqa: E402
 from tests.dspy_programs.keyword_lm import KeywordEngine, ShownEngine, lm_of  # noqa: E402
 from tests.dspy_programs.programs_to_mend import (  # noqa: E402
     Sort,
+    SortByTopic,
     Sorter,
     Topic,
     TwoSteps,
@@ -153,6 +155,16 @@ def test_sub_modules_that_are_compiled_already_stay_as_they_are(tmp_path: Path) 
     better = compiled(program, tmp_path)
     assert set(better.sensitivity_by_step) == {"classify"}
     assert better.find_topic.dump_state() == program.find_topic.dump_state()
+
+
+def test_a_class_in_a_compiled_sub_module_is_told_as_that(tmp_path: Path) -> None:
+    program = TwoSteps()
+    program.classify = dspy.ChainOfThought(SortByTopic)
+    program.classify._compiled = True
+    with pytest.raises(InputError, match=r"'label' is a class, but its step classify.predict is in a sub-module"):
+        compiled(program, tmp_path)
+    better = compiled(program, tmp_path, label_field="label")
+    assert set(better.sensitivity_by_step) == {"find_topic"}
 
 
 class Event(pydantic.BaseModel):
