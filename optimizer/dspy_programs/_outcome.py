@@ -169,9 +169,9 @@ def find_outcome(
 ) -> Outcome:
     """Find the output that is a class: of the last step that has one; otherwise one of several classes, or a number.
 
-    `told` is the answer type if the user gives it; otherwise the output's type decides. With a metric any output will
-    do, and examples need not have it: one that they have, else one of a class, else the last. If it is not a class, it
-    is text, and equal texts are the same answer.
+    `told` is the answer type if the user gives it; otherwise the output's type decides. With a metric or an
+    equivalence any output will do: one that the examples have, else one of a class, else the last. With a metric they
+    need not have it; if it is not a class, it is text, and equal texts are the same answer.
 
     Raises InputError if there is none, or `label_field` is not an output.
     """
@@ -184,7 +184,7 @@ def find_outcome(
     if label_field is not None:
         named = (output for output in reversed(outputs) if output.field == label_field)
         output = next(named, _Output(outputs[-1].step, label_field))  # given by the program itself if by no step
-    elif has_metric and not _in_examples(_of_class(outputs), examples):
+    elif (has_metric or equivalence is not None) and not _in_examples(_of_class(outputs), examples):
         output = (_in_examples(outputs, examples) or _of_class(outputs) or outputs)[-1]
     else:
         if told is None and not _of_class(outputs):

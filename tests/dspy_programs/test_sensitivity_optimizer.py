@@ -196,7 +196,7 @@ def test_free_text_is_measured_by_what_means_the_same(tmp_path: Path) -> None:
     topics = answered(TRAIN, "topic", lambda one: one.question[:4])
     sizes = {"num_trials": 4, "num_rephrasings": 6}
     sets = topics[:10], topics[10:]
-    better = compiled(dspy.Predict(Topic), tmp_path, None, sets, equivalence=same, label_field="topic", **sizes)
+    better = compiled(dspy.Predict(Topic), tmp_path, None, sets, equivalence=same, **sizes)
     baseline, best = better.run.baseline.val, better.run.pick().val
     assert 0 < baseline.f1 < 1
     assert baseline.sensitivity > 0
