@@ -1,6 +1,6 @@
 """How answers are read: which label does one name and, if none, why? When are two alike, and what is one worth?"""
 
-from psopt.answers._answer_type import CLOSENESS, F1, ONE_LABEL, AnswerType
+from psopt.answers._answer_type import CLOSENESS, F1, METRIC, ONE_LABEL, AnswerType
 from psopt.answers._extract import CUT_OFF, EMPTY, NO_LABEL_CURES, NoLabel, answers_line, shown
 from psopt.answers._extract import spoken_part as spoken
 from psopt.answers._open_answers import BAND, OpenAnswers, embed_with

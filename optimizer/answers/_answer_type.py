@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 F1 = "F1"
 CLOSENESS = "closeness"
-"""What the mean worth of answers is called: F1 for labels without an order, closeness for ordered ones."""
+METRIC = "metric"
+"""What the mean worth of answers is called: F1 for labels without an order, closeness for ordered ones.
+
+Metric, whatever answers are, where a metric of the user's own says what they are worth.
+"""
 
 _ONE_LABEL = AnswerSpec()
 
@@ -36,6 +40,7 @@ class AnswerType:
 
     positions: tuple[float, ...] = ()  # where each label stands on the scale, rising; empty where labels have no order
     spec: AnswerSpec = _ONE_LABEL  # what answers are
+    has_metric: bool = False  # whether a metric of the user's own says what they are worth
 
     @classmethod
     def of(cls, task: Task) -> AnswerType:
@@ -49,11 +54,12 @@ class AnswerType:
         """Read `to_dict`'s data back; None stands for one label."""
         if not data:
             return cls()
-        return cls(tuple(data["positions"]), AnswerSpec.read("answers", data["type"]))
+        return cls(tuple(data["positions"]), AnswerSpec.read("answers", data["type"]), data.get("metric", False))
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data, as run.json holds it."""
-        return {"type": self.name, "positions": list(self.positions)}
+        metric = {"metric": True} if self.has_metric else {}
+        return {"type": self.name, "positions": list(self.positions), **metric}
 
     @property
     def name(self) -> str:
@@ -62,8 +68,8 @@ class AnswerType:
 
     @property
     def is_plain(self) -> bool:
-        """Whether answers are one label, equal or not."""
-        return not self.positions and not self.spec.is_open
+        """Whether answers are one label, right or wrong."""
+        return not self.positions and not self.spec.is_open and not self.has_metric
 
     @property
     def open(self) -> OpenAnswers | None:
@@ -78,6 +84,8 @@ class AnswerType:
     @property
     def quality_name(self) -> str:
         """What the mean worth of answers is called: it takes the place of F1."""
+        if self.has_metric:
+            return METRIC
         if self.open is not None:
             return self.open.quality_name
         return F1 if self.is_plain else CLOSENESS
@@ -87,10 +95,13 @@ class AnswerType:
         """One line on what is measured differently than for plain labels; empty for those."""
         if self.is_plain:
             return ""
+        alike = "Answers are labels"
         if self.open is not None:
-            return self.open.note
-        closeness = "closeness (1 - distance / range of the scale, 0 for N/A)"
-        return f"Labels are ordered: {closeness} stands where F1 stands else, and S counts near answers as near"
+            alike = self.open.note
+        elif self.positions:
+            alike = "Labels are ordered: S counts near answers as near, closeness is 1 - distance / range of the scale"
+        without = "" if self.has_consistency else ", and C is not defined"
+        return f"{alike}; {self.quality_name} stands where F1 stands else{without}"
 
     @property
     def similarity(self) -> NDArray[np.float64] | None:

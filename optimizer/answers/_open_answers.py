@@ -58,7 +58,7 @@ class OpenAnswers(ABC):
     @property
     @abstractmethod
     def note(self) -> str:
-        """One line on what is measured differently than for plain labels."""
+        """One line on what answers are, and which are the same."""
 
     @property
     def is_graded(self) -> bool:
@@ -117,13 +117,13 @@ class Numbers(OpenAnswers):
 
     @property
     def note(self) -> str:
-        """What is measured differently than for labels."""
+        """Which numbers are the same."""
         within = f"within {self.tolerance:g} of each other"
         if self.is_share:
             within = f"within {100 * self.tolerance:g}% of each other"
         if not self.tolerance:
             within = "equal"
-        return f"Answers are numbers: the same if {within}; accuracy stands where F1 stands else, and C is not defined"
+        return f"Answers are numbers: the same if {within}"
 
     def classes(self, answers: Sequence[str]) -> list[int]:
         """Return which numbers are the same: in rising order, each class at most as wide as the tolerance.
@@ -211,13 +211,13 @@ class Texts(OpenAnswers):
 
     @property
     def note(self) -> str:
-        """What is measured differently than for labels."""
+        """Which texts are the same."""
         how = {
             "": "the same if equal but for case, articles and punctuation",
             JSON: "the same if equal as JSON",
             TOKEN_F1: "alike as far as they share words",
         }[self.by]
-        return f"Answers are texts, {how}; {self.quality_name} stands where F1 stands else, and C is not defined"
+        return f"Answers are texts, {how}"
 
     @property
     def is_graded(self) -> bool:
@@ -328,17 +328,15 @@ class FreeTexts(OpenAnswers):
 
     @property
     def note(self) -> str:
-        """What is measured differently than for labels."""
+        """Which texts are the same, and who rates them."""
         same = {
             EMBEDDING: f"from a cosine of {self.equivalence.threshold:g} of their embeddings on",
             NLI: f"if each follows from the other by {self.equivalence.name}",
             JUDGE: f"if {self.equivalence.name} says so in both orders",
             FUNCTION: f"if {self.equivalence.name} says so",
         }[self.equivalence.kind]
-        quality = "similarity to the reference"
-        if self.rating.is_asked:
-            quality = f"the rating by {self.rating.name}"
-        return f"Answers are free texts, the same {same}; {quality} stands where F1 stands else, and C is not defined"
+        rated = f", rated by {self.rating.name}" if self.rating.is_asked else ""
+        return f"Answers are free texts, the same {same}{rated}"
 
     @property
     def least_right(self) -> float:

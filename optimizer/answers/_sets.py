@@ -41,12 +41,11 @@ class LabelSets(OpenAnswers):
 
     @property
     def note(self) -> str:
-        """What is measured differently than for one label."""
+        """How alike sets are."""
         alike = "sets as alike as far as they share labels (Jaccard)"
         if self.is_exact:
             alike = "sets as the same or not"
-        quality = "micro-F1 is over all labels of all answers"
-        return f"Answers are several labels: {quality}, S counts {alike}, and C is pooled over labels"
+        return f"Answers are several labels: S counts {alike}, and C is pooled over labels"
 
     @property
     def is_graded(self) -> bool:

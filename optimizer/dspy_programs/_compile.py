@@ -273,7 +273,8 @@ def _search(
     model = ProgramModel(program, runner, variants, teacher=compilation.teacher, assessor=assessor)
     samples: dict[Split, tuple[Sample, ...]] = {"train": task.train, "val": task.val, "test": task.test}
     wordings = model.variants.rephrasings
-    evaluator = Evaluator(model, wordings, samples, budget=budget, answer_type=AnswerType.of(task))
+    answers = replace(AnswerType.of(task), has_metric=compilation.metric is not None)
+    evaluator = Evaluator(model, wordings, samples, budget=budget, answer_type=answers)
     baseline = Prompt(wordings.search[0], task.labels, task.noun, asks=task.spec.form)
     check_other_wordings(baseline, compilation.settings)
     facts = _facts(task, model, compilation)
@@ -293,7 +294,7 @@ def _search(
         run = _run(directory, problem, compilation, now, resume=resume)
     compilation.tell(model.runner.failures.line)
     if run.recommendation:
-        compilation.tell(recommendation_lines(run.recommendation.to_dict())[0])
+        compilation.tell(recommendation_lines(run.recommendation.to_dict(), answers.quality_name)[0])
     programs = {}
     for candidate in kept_candidates(run):
         programs[candidate.id] = model.apply(candidate.prompt, model.variants.original)

@@ -61,7 +61,7 @@ def open_scores(predictions: Predictions) -> OpenScores | None:
     if quality is not None and predictions.has_pairs:
         measures["PSS"] = prompt_sensi_score(quality)
     measures |= _confidence_measures(predictions)
-    return OpenScores(rule.quality_name, {**measures, **(predictions.judge_measures or {})})
+    return OpenScores(predictions.answers.quality_name, {**measures, **(predictions.judge_measures or {})})
 
 
 @dataclass(frozen=True, slots=True)

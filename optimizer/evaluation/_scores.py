@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.answers import CLOSENESS, F1
+from psopt.answers import CLOSENESS, F1, METRIC
 from psopt.evaluation._answer_shares import AnswerShares, answer_shares, shares_line
 from psopt.evaluation._na_kinds import NaExample, na_examples, na_kinds, readable_sensitivity
 from psopt.evaluation._objectives import objective_gains
@@ -136,6 +136,7 @@ class Scores:
     # With several models: each model's scores by name, and whether the combined scores are the worst or the mean
     per_model: dict[str, ModelScores] = field(default_factory=dict)
     over: str = ""
+    quality: str | None = None  # what a metric of the user's own, whose mean `f1` is, is called; None without one
 
     def __repr__(self) -> str:
         """The measures and the size only: classes and intervals would fill a screen."""
@@ -201,11 +202,11 @@ class Scores:
         """What `f1` is called: for answers other than one label it is another measure (`AnswerType.quality_name`)."""
         if self.open is not None:
             return self.open.quality_name
-        return F1 if self.ordinal is None else CLOSENESS
+        return self.quality or (F1 if self.ordinal is None else CLOSENESS)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scores as plain JSON data, as in run.json; S over readable answers only if there is any N/A."""
-        where_defined = ("sensitivity_readable", "ordinal", "open", "posix", "pss")
+        where_defined = ("sensitivity_readable", "ordinal", "open", "posix", "pss", "quality")
         data = {name: value for name, value in asdict(self).items() if value is not None or name not in where_defined}
         data["ci"] = {name: list(bounds) for name, bounds in self.ci.items()}
         shares = data.pop("shares") or {}
@@ -250,6 +251,7 @@ def score_one_model(predictions: Predictions, *, intervals: bool = False) -> Sco
         posix=None if posix is None else float(posix.mean()),
         pss=prompt_sensi_score(predictions.right) if is_one_label and predictions.has_pairs else None,
         shares=answer_shares(predictions),
+        quality=METRIC if predictions.answers.has_metric else None,
     )
 
 

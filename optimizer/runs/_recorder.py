@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from psopt._version import __version__
-from psopt.answers import AnswerType
 from psopt.diagnosis import Diagnosis, diagnose_predictions, find_suspects
 from psopt.errors import BudgetReachedError, InputError, PsoptError
 from psopt.evaluation import OBJECTIVES, pooled
@@ -212,7 +211,7 @@ class RunRecorder:
 
     def _save_samples(self) -> None:
         content: dict[str, Any] = {"schema_version": 1, "labels": list(self.task.labels)}
-        answers = AnswerType.of(self.task)
+        answers = self.evaluator.answer_type
         if not answers.is_plain:
             content["answers"] = answers.to_dict()
         for split in ("val", "test"):

@@ -9,6 +9,7 @@ import pytest
 dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
 from psopt import SensitivityOptimizer  # noqa: E402
+from psopt.answers import AnswerType  # noqa: E402
 from psopt.errors import InputError, ModelError  # noqa: E402
 
 from tests.dspy_programs.compiling import TRAIN, VAL, compiled, manifest  # noqa: E402
@@ -55,6 +56,8 @@ def test_every_metric_of_dspy_s_is_taken(tmp_path: Path) -> None:
     for number, metric in enumerate((two, with_trace, of_gepa, as_mapping, Callable(), Callable().method)):
         better = compiled(predict(), tmp_path / str(number), metric=metric, num_trials=1)
         assert better.run.baseline.val.f1 == pytest.approx(plain.run.baseline.val.f1)
+        assert better.run.baseline.val.quality_name == AnswerType.from_dict(manifest(better)["answers"]).quality_name
+    assert (plain.run.baseline.val.quality_name, better.run.baseline.val.quality_name) == ("F1", "metric")
 
 
 def test_the_metric_comes_first_and_gives_a_share(tmp_path: Path) -> None:
@@ -81,6 +84,9 @@ def test_with_a_metric_examples_need_no_labels(signature: Any, metric: Any, tmp_
     assert 0 < baseline.f1 < 1
     assert baseline.sensitivity > 0
     assert baseline.consistency is None
+    assert repr(baseline).startswith("<Scores: metric ")
+    read_back = AnswerType.from_dict(manifest(better)["answers"])
+    assert "; metric stands where F1 stands else, and C is not defined" in read_back.note
     demos = [demo for candidate in better.front for demo in candidate.program.demos]
     assert all(metric(None, demo) for demo in demos)
     better.save(tmp_path / "better.json")
