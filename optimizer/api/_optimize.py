@@ -40,6 +40,7 @@ from psopt.runs import (
 )
 from psopt.runs.planning import Plan, least_calls, run_lines, run_settings
 from psopt.search import Observer, SearchProblem, check_limits
+from psopt.text import as_path
 from psopt.tracking import Callback, OptunaCallback, Tracker, split_callbacks, tracked, tracker_names
 
 if TYPE_CHECKING:
@@ -213,7 +214,7 @@ def run_folder(model: str, task: Task, out: str | Path | None, *, resume: bool =
     """The run directory that is named, otherwise one that is free."""
     if resume and out is None:
         raise InputError("to resume, say which run: out=...")
-    return Path(out) if out else free_folder(Path("runs"), f"{task.name}-{model}")
+    return as_path(out, "out") if out else free_folder(Path("runs"), f"{task.name}-{model}")
 
 
 def _evaluator(

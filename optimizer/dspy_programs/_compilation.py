@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from fnmatch import fnmatch
 from numbers import Integral
@@ -19,7 +20,7 @@ from psopt.tasks import ORDINAL
 from psopt.tracking import Tracker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from psopt.dspy_programs._outcome import Equivalence, Metric
@@ -156,11 +157,14 @@ _LEAST = {
     "max_errors": 0,
     "max_prompt_tokens": 1,
 }
+_IS_MODEL = (lambda value: isinstance(value, (str, dspy.BaseLM))), "a name or a dspy.LM, not {}"
 _ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
     "equivalence": (callable, "a function of two answers, not {}"),
     "label_field": (lambda value: isinstance(value, str), "the name of one output, not {}"),
     "lm": (lambda value: isinstance(value, LMConfig), "a psopt.LMConfig, not {}; name the model with task_model=.."),
     "order": (lambda value: not isinstance(value, str), "a list of labels from lowest to highest, not the text {}"),
+    "task_model": _IS_MODEL,
+    "judge_model": _IS_MODEL,
     "auto": (AUTO_CALLS.__contains__, f"one of {', '.join(AUTO_CALLS)} or None, not {{}}"),
 }
 _PICKS = ("recommended", "knee", "short", *OBJECTIVES)
@@ -191,9 +195,8 @@ def check_values(optimizer: Any) -> None:
 
 def listed_callbacks(callbacks: Any) -> list[Any]:
     """The callbacks; one that was given without a list is taken too."""
-    if isinstance(callbacks, (str, Tracker, dspy.utils.BaseCallback)) or callable(callbacks):
-        return [callbacks]
-    return list(callbacks)
+    is_one = isinstance(callbacks, (str, Tracker, dspy.utils.BaseCallback)) or callable(callbacks)
+    return list(callbacks) if isinstance(callbacks, Iterable) and not is_one else [callbacks]
 
 
 def check_modules(student: Any, teacher: Any) -> None:

@@ -7,7 +7,6 @@ import logging
 import tempfile
 import uuid
 from dataclasses import KW_ONLY, dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.api import SearchBar
@@ -33,10 +32,12 @@ from psopt.runs import RunSettings
 from psopt.search_spaces import SearchRestriction
 from psopt.settings import GATE_MARGIN, DataOptions, SearchOptions
 from psopt.tasks import check_answers
+from psopt.text import as_path
 from psopt.tracking import split_callbacks, tracked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from psopt.dspy_programs._compile import Compiled
     from psopt.dspy_programs._examples import Given
@@ -261,7 +262,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
                 n_threads=self.num_threads or dspy.settings.num_threads or _THREADS,
                 observer=tracking,
                 # Without a log_dir nobody asked for a run directory, so it is temporary, and the system cleans it up.
-                folder=Path(self.log_dir or tempfile.mkdtemp(prefix="psopt-")),
+                folder=as_path(self.log_dir or tempfile.mkdtemp(prefix="psopt-"), "log_dir"),
                 label_field=self.label_field,
                 metric=self.metric,
                 equivalence=self.equivalence,

@@ -8,14 +8,15 @@ import json
 import os
 import sqlite3
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import platformdirs
 from psopt.errors import InputError
+from psopt.text import as_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
 
 FILE = "answers.db"
 _IN_ONE_QUERY = 500  # before 3.32 SQLite took at most 999 parameters (sqlite.org/limits.html)
@@ -95,4 +96,5 @@ def answer_key(**parts: Any) -> bytes:
 
 def cache_folder(cache_dir: str | Path | None = None) -> Path:
     """Return `cache_dir`, else `$PSOPT_CACHE_DIR`, else the user's cache folder for psopt."""
-    return Path(cache_dir or os.environ.get("PSOPT_CACHE_DIR") or platformdirs.user_cache_path("psopt"))
+    default = os.environ.get("PSOPT_CACHE_DIR") or platformdirs.user_cache_path("psopt")
+    return as_path(cache_dir or default, "cache_dir")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,7 +20,7 @@ from psopt.templates import split_description, template_marks
 from psopt.text import parse_json, read_json, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 _SOURCES = ("builtin", "rules", "file")
 SCHEMA_VERSION = 1
@@ -296,7 +297,10 @@ def given_wordings(given: Sequence[str] | str | Path) -> tuple[tuple[str, ...], 
         if wordings := read_wordings(Path(given)):
             return wordings, str(given)
         raise InputError(f"--heldout-from {given} holds no wording: write one per line, or leave the option out")
-    return tuple(distinct(given)), "another source" if given else ""
+    texts = tuple(given) if isinstance(given, Iterable) else (given,)
+    if not all(isinstance(text, str) for text in texts):
+        raise InputError(f"--heldout-from takes wordings, or the path of a file that holds them, not {given!r:.60}")
+    return tuple(distinct(texts)), "another source" if texts else ""
 
 
 def of_another_source(original: str, wordings: Sequence[str], n_parts: int = 0) -> RephrasingSet:

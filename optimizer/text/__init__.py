@@ -2,6 +2,7 @@
 
 from psopt.text._files import (
     Node,
+    as_path,
     as_text,
     json_node,
     nearest_sibling,

@@ -9,16 +9,17 @@ import codecs
 import functools
 import itertools
 import json
+import os
 import re
 import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from psopt.errors import InputError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
 
     from pydantic import TypeAdapter
 
@@ -39,6 +40,13 @@ _YAML_SCALARS = {
     "float": r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
     "merge": "<<",
 }
+
+
+def as_path(given: Any, name: str) -> Path:
+    """The path that an argument of this name gives, as a text too; raises InputError for anything else."""
+    if not isinstance(given, (str, os.PathLike)):
+        raise InputError(f"{name} must be a path, not {given!r}")
+    return Path(given)
 
 
 def read_text(path: Path, name: str = "", error: type[InputError] = InputError) -> str:

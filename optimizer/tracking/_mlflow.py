@@ -48,7 +48,9 @@ class MLflowTracker(Tracker):
                 self._client.search_experiments(max_results=1)
         except (mlflow.MlflowException, OSError) as error:
             reason = without_password(one_line(str(error)))[:_LONGEST_REASON]
-            raise InputError(f"--log mlflow: {self.place} can't be used ({reason}): see MLFLOW_TRACKING_URI") from error
+            raise InputError(
+                f"tracker mlflow: {self.place} can't be used ({reason}): see MLFLOW_TRACKING_URI"
+            ) from error
 
     def start(self, run: RunRecord, kept: dict[str, Any]) -> None:
         """Begin the run that all trials are nested in, or reopen it if it still exists."""

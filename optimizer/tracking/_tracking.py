@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 from optuna.trial import TrialState
@@ -16,7 +17,7 @@ from psopt.tracking._base import CallbackTracker, OptunaCallback, RunRecord, Tra
 from psopt.tracking._mlflow import MLflowTracker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     import optuna
@@ -54,20 +55,22 @@ def tracker_names(asked: Iterable[str]) -> tuple[str, ...]:
         kind, colon, place = name.partition(":")
         if kind in _RECIPES:
             recipe = _RECIPES[kind]
-            raise InputError(f"--log {name}: copy psopt's examples/trackers/{kind}_tracker.py, and give --log {recipe}")
+            raise InputError(f"tracker {name}: copy psopt's examples/trackers/{kind}_tracker.py, and name {recipe}")
         if kind == _MLFLOW and colon and not place:
-            raise InputError(f"--log {name}: an experiment follows mlflow:")
+            raise InputError(f"tracker {name}: an experiment follows mlflow:")
         if kind != _MLFLOW and not colon:
-            raise UnknownNameError("tracker in --log", kind, (_MLFLOW, "MODULE:NAME", OFF))
+            raise UnknownNameError("tracker", kind, (_MLFLOW, "MODULE:NAME", OFF))
         kinds.append(kind if kind == _MLFLOW else name)
     if len(set(kinds)) < len(kinds):
-        raise InputError(f"--log {','.join(names)}: each tracker is named once")
+        raise InputError(f"trackers {','.join(names)}: each is named once")
     return tuple(names)
 
 
 def split_callbacks(callbacks: Iterable[Callback]) -> tuple[tuple[str, ...], tuple[Tracker | OptunaCallback, ...]]:
     """Separate names, which a run keeps for resuming, from objects; raises InputError for an unknown name or object."""
-    callbacks = [callbacks] if isinstance(callbacks, (str, Tracker)) or callable(callbacks) else list(callbacks)
+    if isinstance(callbacks, (str, Tracker)) or callable(callbacks) or not isinstance(callbacks, Iterable):
+        callbacks = [callbacks]
+    callbacks = list(callbacks)
     others = [callback for callback in callbacks if not isinstance(callback, str)]
     for callback in others:
         if not (isinstance(callback, Tracker) or callable(callback)):
@@ -84,11 +87,11 @@ def _tracker(callback: Callback, study: Callable[[], optuna.Study | None]) -> Tr
     kind, _, experiment = callback.partition(":")
     if kind == _MLFLOW:
         return MLflowTracker(experiment)
-    own = import_own(callback, "--log")
+    own = import_own(callback, "tracker")
     if isinstance(own, type) and issubclass(own, Tracker):
         own = own()
     if not isinstance(own, Tracker):
-        raise InputError(f"--log {callback} is no psopt.tracking.Tracker, but a {type(own).__name__}")
+        raise InputError(f"tracker {callback} is no psopt.tracking.Tracker, but a {type(own).__name__}")
     return own
 
 

@@ -135,8 +135,8 @@ def test_the_command_line_keeps_the_tracker_and_can_drop_it(store: Any, tmp_path
 @each(
     "uri, message",
     [
-        ("http://me:secret@127.0.0.1:9", "--log mlflow: http://me@127.0.0.1:9 can't be used ("),
-        ("sqlite:////dev/null/no/mlflow.db", "--log mlflow: sqlite:////dev/null/no/mlflow.db can't be used ("),
+        ("http://me:secret@127.0.0.1:9", "tracker mlflow: http://me@127.0.0.1:9 can't be used ("),
+        ("sqlite:////dev/null/no/mlflow.db", "tracker mlflow: sqlite:////dev/null/no/mlflow.db can't be used ("),
     ],
 )
 def test_a_store_that_is_not_there_ends_the_command_in_one_line(

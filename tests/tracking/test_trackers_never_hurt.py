@@ -162,9 +162,9 @@ def test_what_can_not_be_used_as_a_tracker_ends_the_run_before_it_has_begun(
 @each(
     "asked, message",
     [
-        ("mlfow", "unknown tracker in --log 'mlfow'; did you mean 'mlflow'?"),
-        ("wandb:x", "wandb:x: copy psopt's examples/trackers/wandb_tracker.py, and give --log wandb_tracker:Wandb"),
-        ("mlflow,mlflow:x", "--log mlflow,mlflow:x: each tracker is named once"),
+        ("mlfow", "unknown tracker 'mlfow'; did you mean 'mlflow'?"),
+        ("wandb:x", "wandb:x: copy psopt's examples/trackers/wandb_tracker.py, and name wandb_tracker:Wandb"),
+        ("mlflow,mlflow:x", "trackers mlflow,mlflow:x: each is named once"),
     ],
 )
 def test_a_tracker_that_there_is_not_is_one_line(
