@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from psopt.errors import AnswersMissingError, BudgetReachedError, ModelError
-from psopt.models.chat import Budget
+from psopt.models.chat import Budget, Need
 
 from tests.fake_server import FAULTS
 from tests.models.conftest import KEY, LABELS, PROMPTS, TEXTS, model_at
@@ -126,6 +127,31 @@ def test_no_limit_is_ever_passed(
     assert budget.usage.cost <= (budget.max_cost or 1.0)
     model_at(server, folder).predict(PROMPTS, TEXTS)
     assert server.counts()["requests"] == 60
+
+
+@each(
+    "limit, need, said",
+    [
+        (
+            {"max_calls": 300},
+            Need(40),
+            "--max-calls 300 is reached (140 made, 160 left: 40 more and 200 for the final test",
+        ),
+        (
+            {"max_cost": 2.0},
+            Need(1, 9, 0.5),
+            "--max-cost 2 USD is reached (1.2500 spent, 0.7500 left: 0.5000 more and 1.0000",
+        ),
+        ({"max_calls": 140}, Need(1), "--max-calls 140 is reached (140 made)"),
+    ],
+)
+def test_a_limit_that_is_reached_says_what_is_left_and_what_does_not_fit(
+    limit: dict[str, Any], need: Need, said: str
+) -> None:
+    budget = Budget(**limit, held_back=Need(200, 0, 1.0))
+    budget.count(made=140, cost=1.25)
+    with pytest.raises(BudgetReachedError, match=re.escape(said)):
+        budget.reserve(need)
 
 
 @each("limit", [{"max_tokens": 6_000}, {"max_cost": 0.03}])

@@ -60,6 +60,14 @@ class Need:
         return all(limit is None or amount <= limit for amount, limit in amounts)
 
 
+# How messages show the limits, in the order of a `Need`, and what counts towards them
+_SHOWN = (
+    ("--max-calls {}", "made", ".0f"),
+    ("--max-tokens-total {}", "used", ".0f"),
+    ("--max-cost {:g} USD", "spent", ".4f"),
+)
+
+
 def _not_watched(_call: CallStart) -> OnCallEnd:
     """Watch no call."""
     return lambda _end: None
@@ -154,17 +162,15 @@ class Budget:
         total = spent + under_way + need + back
         if total.fits(self):
             return None
-        if self.max_calls is not None and total.calls > self.max_calls:
-            limit, used, held = f"--max-calls {self.max_calls}", f"{spent.calls} made", f"{back.calls}"
-        elif self.max_tokens is not None and total.tokens > self.max_tokens:
-            limit, used, held = f"--max-tokens-total {self.max_tokens}", f"{spent.tokens} used", f"{back.tokens}"
-        else:
-            limit, used, held = f"--max-cost {self.max_cost:g} USD", f"{spent.cost:.4f} spent", f"{back.cost:.4f}"
-        if back != Need():
-            used += f", {held} held back for the test"
-        if need.calls > 1:
-            used += f", {need.calls} more calls don't fit"
-        return f"{limit} is reached ({used})"
+        amounts = map(astuple, (total, spent, under_way, need, back))
+        limits = zip(_SHOWN, self.limits, *amounts, strict=True)
+        reached = next(each for each in limits if each[1] is not None and each[2] > each[1])
+        (flag, how, form), limit, _, used, busy, more, kept = reached
+        said = f"{used:{form}} {how}"
+        if (left := limit - used - busy) > 0:
+            besides = f" and {kept:{form}} for the final test" if kept else ""
+            said += f", {left:{form}} left: {more:{form}} more{besides} don't fit"
+        return f"{flag.format(limit)} is reached ({said})"
 
     @property
     def spent(self) -> Need:
