@@ -17,7 +17,7 @@ from psopt.dspy_programs._examples import program_data, told_answers
 from psopt.dspy_programs._fingerprint import IDENTITY, check_same_program, identity, make_room
 from psopt.dspy_programs._model import ProgramModel, rephrase_instructions
 from psopt.dspy_programs._outcome import find_outcome
-from psopt.dspy_programs._proposals import MOST_TEXTS, ProgramProposals, sensitivity_by_step
+from psopt.dspy_programs._proposals import MOST_TEXTS, ProgramProposals
 from psopt.dspy_programs._runner import ProgramRunner
 from psopt.dspy_programs._saving import copy_of, write_program
 from psopt.errors import BudgetReachedError, InputError
@@ -49,7 +49,8 @@ N_TESTED = 3
 # What DSPy's BootstrapFewShotWithRandomSearch puts into a program by default (`max_labeled_demos`).
 _DEMONSTRATIONS_ALLOWED = 16
 _SHARE = 0.92  # share of a limit to plan with: the actual number may be higher than expected
-_LARGEST_SHARE_HELD = 0.5  # most of a limit to reserve for the final test: otherwise no calls would be left to search
+# Most of a limit to reserve for tests of more than two programs: otherwise no calls would be left to search
+_LARGEST_SHARE_HELD = 0.5
 
 
 def calls_expected(sizes: Sizes, n_steps: int, *, races: bool) -> dict[str, int]:
@@ -105,8 +106,10 @@ def planned(student: Any, task: Task, compilation: Compilation) -> tuple[Compila
         compilation.tell(f"max_calls={budget.max_calls} is below that, and ends the search before")
     # The final test also uses wordings from another source, before and after.
     n_test_runs = sizes.test * (N_TESTED * sizes.heldout + 2 * len(settings.heldout_from))
-    most_held_back = int(_LARGEST_SHARE_HELD * (budget.max_calls or 0))
-    budget.held_back = Need(min(n_test_runs * n_steps, most_held_back))
+    if budget.max_calls is not None:
+        most_held_back = max(int(_LARGEST_SHARE_HELD * budget.max_calls), 2 * sizes.test * sizes.heldout * n_steps)
+        n_besides_val = budget.max_calls - sizes.val * sizes.rephrasings * n_steps
+        budget.held_back = Need(max(0, min(n_test_runs * n_steps, most_held_back, n_besides_val)))
     return replace(compilation, settings=settings), task
 
 
@@ -286,12 +289,15 @@ def _search(
         check_same_program(folder, now)
     resume = (folder / MANIFEST).exists()
     with held(folder, resume=resume) as directory, spending_kept(directory, budget):
-        shares = sensitivity_by_step(model, baseline, task)
+        _check_limit(evaluator, model, baseline)
         options, observer = compilation.settings.search, compilation.observer
         proposer = _proposer(model, compilation)
-        proposals = ProgramProposals(model, shares, options.parts.examples_allowed)
+        proposals = ProgramProposals(model, baseline, task, options.parts.examples_allowed)
         problem = SearchProblem(task, baseline, evaluator, options, observer, proposer, proposals)
         run = _run(directory, problem, compilation, now, resume=resume)
+        shares: dict[str, float] = {}
+        with contextlib.suppress(BudgetReachedError):  # where a limit has ended the search before its first edits
+            shares = proposals.shares
     compilation.tell(model.runner.failures.line)
     if run.recommendation:
         compilation.tell(recommendation_lines(run.recommendation.to_dict(), answers.quality_name)[0])
@@ -300,6 +306,21 @@ def _search(
         programs[candidate.id] = model.apply(candidate.prompt, model.variants.original)
         write_program(programs[candidate.id], run.path, candidate.id)
     return Compiled(run, programs, shares, model.runner.failures.by_text)
+
+
+def _check_limit(evaluator: Evaluator, model: ProgramModel, baseline: Prompt) -> None:
+    """Raise InputError for a limit on calls that does not pay the original program on val and test."""
+    budget = evaluator.budget
+    if budget.max_calls is None:
+        return
+    splits: tuple[Split, ...] = ("val", "test")
+    left = [model.calls_left(evaluator.rephrased(baseline, split), evaluator.texts(split)) for split in splits]
+    least = budget.spent.calls + sum(left)
+    if any(left) and least > budget.max_calls:
+        raise InputError(
+            f"--max-calls {budget.max_calls} can't pay the original program on val and the final test: "
+            f"at least {least}, if every run calls each step once"
+        )
 
 
 def _named(compilation: Compilation, task: Task, model: ProgramModel) -> Compilation:

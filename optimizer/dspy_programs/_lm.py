@@ -183,7 +183,7 @@ class RunCounter:
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
         self._lock = threading.Lock()
-        self._most_calls = 0
+        self.n_expected = 0  # calls of one run
         self._may_hold = True
 
     def expect(self, program: Any) -> None:
@@ -191,7 +191,7 @@ class RunCounter:
         asked = [predictor.lm or dspy.settings.lm for _, predictor in program.named_predictors()]
         n_counted_here = sum(not is_counted(lm) for lm in asked)
         with self._lock:
-            self._most_calls = max(self._most_calls, n_counted_here)
+            self.n_expected = max(self.n_expected, n_counted_here)
             self._may_hold = n_counted_here == len(asked)
 
     @contextlib.contextmanager
@@ -218,7 +218,7 @@ class RunCounter:
         """
         while True:
             with self._lock:
-                n_calls = self._most_calls
+                n_calls = self.n_expected
                 if n_calls == 0 or self._budget.reserve(Need(n_calls)):
                     break
             time.sleep(_PAUSE)
@@ -233,7 +233,7 @@ class RunCounter:
             n_failed = int(not went_well and max(calls.n, n_reserved) > 0)
             self._budget.count(made=max(0, calls.n - n_failed), failed=n_failed)
             self._budget.release(Need(n_reserved))
-            self._most_calls = max(self._most_calls, calls.n)
+            self.n_expected = max(self.n_expected, calls.n)
             for entry in chain.from_iterable(usage.usage_data[model] for model in calls.models):
                 read = entry.get("prompt_tokens") or entry.get("input_tokens") or 0
                 written = entry.get("completion_tokens") or entry.get("output_tokens") or 0

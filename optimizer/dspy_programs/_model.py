@@ -163,6 +163,10 @@ class ProgramModel:
         """Run the program where `cells` is True (see `AbleModel.predict_cells`)."""
         return self._class_array(self._programs(prompts), texts, prompts[0].labels, on_progress, cells)
 
+    def calls_left(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> int:
+        """How many calls the program's answers still take (see `ProgramRunner.calls_left`)."""
+        return self.runner.calls_left(self._programs(prompts), texts)
+
     def metric_scores(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> NDArray[np.float64] | None:
         """The metric's score of each answer (see `MetricScoredModel.metric_scores`)."""
         if self.runner.metric is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,9 +35,15 @@ class ProgramProposals:
     """Proposes like `propose_edits`, but demonstrations of steps instead of plain examples."""
 
     model: ProgramModel
-    shares: dict[str, float]  # S of each step: the most unstable ones get most demonstrations
+    baseline: Prompt
+    task: Task
     # How many fit into a program: a round offers at least as many for labels, if there are enough examples
     n_demonstrations: int
+
+    @cached_property
+    def shares(self) -> dict[str, float]:
+        """S of each step: the most unstable ones get most demonstrations. Asked for when edits are first proposed."""
+        return sensitivity_by_step(self.model, self.baseline, self.task)
 
     def __call__(
         self,

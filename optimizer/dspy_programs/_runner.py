@@ -151,14 +151,9 @@ class ProgramRunner:
 
         Raises NoLabelsError if none of the first runs ends in a label. Raises ModelError if too many texts fail.
         """
-        fingerprints = list(map(fingerprint, programs))
         if cells is None:
             cells = np.ones((len(texts), len(programs)), dtype=np.bool_)
-        kind = f"run {self.judged_by} {code}".rstrip()
-        keys = {
-            (row, column): answer_key(kind=kind, text=self.asked(texts[row]), **fingerprints[column])
-            for row, column in np.argwhere(cells).tolist()
-        }
+        keys = self._keys(programs, texts, cells, code)
         answered = self._kept(keys.values())
         jobs = {key: (programs[column], texts[row]) for (row, column), key in keys.items() if key not in answered}
         for program in programs:
@@ -173,6 +168,29 @@ class ProgramRunner:
         for place, key in keys.items():
             records[place] = answered[key]
         return records
+
+    def calls_left(self, programs: Sequence[Any], texts: Sequence[str]) -> int:
+        """How many calls the runs take that are not stored, if each calls every step once.
+
+        Those that psopt's engine asks don't count, since it has a cache of its own.
+        """
+        cells = np.ones((len(texts), len(programs)), dtype=np.bool_)
+        keys = set(self._keys(programs, texts, cells, "").values())
+        for program in programs:
+            self.prepare(program)
+        kept = self._kept(keys) if (self._folder / "answers.db").exists() else ()  # looking would create the file
+        return (len(keys) - len(kept)) * self._counter.n_expected
+
+    def _keys(
+        self, programs: Sequence[Any], texts: Sequence[str], cells: NDArray[np.bool_], code: str
+    ) -> dict[tuple[int, int], bytes]:
+        """The key of each answer, by its text and program."""
+        fingerprints = list(map(fingerprint, programs))
+        kind = f"run {self.judged_by} {code}".rstrip()
+        return {
+            (row, column): answer_key(kind=kind, text=self.asked(texts[row]), **fingerprints[column])
+            for row, column in np.argwhere(cells).tolist()
+        }
 
     @cached_property
     def _cache(self) -> AnswerCache:

@@ -11,12 +11,12 @@ import pytest
 dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
 from psopt import LMConfig, SensitivityOptimizer  # noqa: E402
-from psopt.errors import BudgetReachedError  # noqa: E402
+from psopt.errors import BudgetReachedError, InputError  # noqa: E402
 from psopt.tracking import Ending, RunRecord, Tracker, TrialRecord  # noqa: E402
 
 from tests.dspy_programs.compiling import FEW, Listener, compiled, manifest  # noqa: E402
 from tests.dspy_programs.keyword_lm import keyword_lm, n_calls  # noqa: E402
-from tests.dspy_programs.programs_to_mend import Sort, examples, predict, two_steps  # noqa: E402
+from tests.dspy_programs.programs_to_mend import Sort, Sorter, examples, predict, two_steps  # noqa: E402
 from tests.sweeps import each  # noqa: E402
 
 if TYPE_CHECKING:
@@ -113,14 +113,36 @@ def test_a_limit_returns_the_best_so_far(tmp_path: Path) -> None:
     assert n_calls(more) < n_calls(whole)
 
 
+def test_a_limit_that_cant_pay_the_original_is_refused_with_the_least_which_returns_it_tested(tmp_path: Path) -> None:
+    lm, sizes = keyword_lm(), {"num_trials": 3, "num_rephrasings": 4}
+    least = 2 * 6 * (4 + 10)  # two steps, six examples each of val and test
+    with pytest.raises(InputError, match=f"max_calls={least - 1} can't pay the original program .* at least {least}"):
+        compiled(two_steps(), tmp_path, lm, FEW, max_calls=least - 1, **sizes)
+    assert n_calls(lm) == 0
+    assert not (tmp_path / "run").exists()
+    better = compiled(two_steps(), tmp_path, lm, FEW, max_calls=least, **sizes)
+    assert better.run.baseline.test is not None
+    assert better.sensitivity_by_step == {}
+    assert n_calls(lm) == least
+    compiled(two_steps(), tmp_path, lm, FEW, max_calls=least, **sizes)  # what is kept takes no calls
+    assert n_calls(lm) == least
+
+
+class AsksTwice(Sorter):
+    def forward(self, question: str) -> Any:
+        self.sort(question=f"again: {question}")
+        return self.sort(question=question)
+
+
 def test_a_limit_that_pays_for_nothing_raises_and_keeps_what_was_paid(tmp_path: Path) -> None:
     lm, again, whole = keyword_lm(), keyword_lm(), keyword_lm()
     sizes = {"num_trials": 3, "num_rephrasings": 4, "num_threads": 4}
-    with pytest.raises(BudgetReachedError, match="max_calls=60"):
-        compiled(two_steps(), tmp_path, lm, FEW, max_calls=60, **sizes)
-    assert n_calls(lm) <= 60
-    compiled(two_steps(), tmp_path, again, FEW, **sizes)
-    compiled(two_steps(), tmp_path / "whole", whole, FEW, **sizes)
+    how_to_go_on = "resume with a higher limit: compile again with log_dir="
+    with pytest.raises(BudgetReachedError, match=f"max_calls=100 is reached .*{how_to_go_on}"):
+        compiled(AsksTwice(), tmp_path, lm, FEW, max_calls=100, **sizes)
+    assert 0 < n_calls(lm) <= 100
+    compiled(AsksTwice(), tmp_path, again, FEW, **sizes)
+    compiled(AsksTwice(), tmp_path / "whole", whole, FEW, **sizes)
     assert n_calls(again) <= n_calls(whole) - n_calls(lm) + 2 * 4  # a run under way when the limit came is lost
 
 
@@ -151,9 +173,9 @@ def test_calls_of_other_models_and_of_the_metric_count_too(lm: Any, tmp_path: Pa
     assert n_calls(big) == n_calls(judge) > 0
     assert manifest(better)["calls"]["made"] == sum(map(n_calls, (main, big, judge)))
     main, big, judge = keyword_lm(), keyword_lm(), keyword_lm()
-    with pytest.raises(BudgetReachedError, match="max_calls=70"):
-        compiled(AsksAnother(big), tmp_path / "limited", main, FEW, **options, max_calls=70)
-    assert sum(map(n_calls, (main, big, judge))) <= 70 + 2 * 3 * (lm is not None)  # those of two runs under way
+    with pytest.raises(BudgetReachedError, match="max_calls=75"):
+        compiled(AsksAnother(big), tmp_path / "limited", main, FEW, **options, max_calls=75)
+    assert sum(map(n_calls, (main, big, judge))) <= 75 + 2 * 3 * (lm is not None)  # those of two runs under way
 
 
 def test_results_are_had_by_the_names_of_other_optimizers(tmp_path: Path) -> None:
