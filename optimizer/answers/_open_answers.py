@@ -20,7 +20,6 @@ from psopt.tasks import (
     FUNCTION,
     JSON,
     JUDGE,
-    NLI,
     REFERENCE,
     TOKEN_F1,
     Instrument,
@@ -331,7 +330,6 @@ class FreeTexts(OpenAnswers):
         """Which texts are the same, and who rates them."""
         same = {
             EMBEDDING: f"from a cosine of {self.equivalence.threshold:g} of their embeddings on",
-            NLI: f"if each follows from the other by {self.equivalence.name}",
             JUDGE: f"if {self.equivalence.name} says so in both orders",
             FUNCTION: f"if {self.equivalence.name} says so",
         }[self.equivalence.kind]

@@ -26,11 +26,11 @@ from psopt.models.chat import (
     same_meaning,
 )
 from psopt.models.gguf import GGUFModel, fast_copy, fetched_model
-from psopt.models.hf import EntailmentMatcher, HFModel
+from psopt.models.hf import HFModel
 from psopt.models.minilm import Encoder, MiniLM
 from psopt.models.sim import SimulatedModel
 from psopt.settings import model_names, models_name
-from psopt.tasks import FREE, FUNCTION, JUDGE, NLI
+from psopt.tasks import FREE, FUNCTION, JUDGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -213,9 +213,7 @@ def assessor_for(
 
     matcher: Matcher | None = None
     by = spec.equivalence
-    if by.kind == NLI:
-        matcher = EntailmentMatcher(by.name, AnswerCache(cache_dir))
-    elif by.kind == JUDGE:
+    if by.kind == JUDGE:
         matcher = SamenessJudge(judge(by.name))
     elif by.kind == FUNCTION:
         matcher = OwnFunction(by.name)

@@ -9,7 +9,6 @@ from psopt.tasks._answer_spec import (
     JUDGE,
     LABEL,
     LABELS,
-    NLI,
     NUMBER,
     ORDINAL,
     REFERENCE,

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 
 EMBEDDING = "embedding"
-NLI = "nli"
 JUDGE = "judge"
 FUNCTION = "function"
 REFERENCE = "reference"
@@ -33,7 +32,7 @@ EXACT = "exact"
 FORMS = (LABEL, LABELS, NUMBER, TEXT, JSON, FREE)
 """What a prompt can ask for."""
 _OF_FREE = (
-    f"{FREE}, {FREE}:{EMBEDDING}:THRESHOLD, {FREE}:{NLI}:MODEL, {FREE}:{JUDGE}:MODEL or {FREE}:MODULE:NAME, and what "
+    f"{FREE}, {FREE}:{EMBEDDING}:THRESHOLD, {FREE}:{JUDGE}:MODEL or {FREE}:MODULE:NAME, and what "
     f"an answer is worth by +{REFERENCE}, +{JUDGE}:MODEL or +MODULE:NAME"
 )
 _FORMS = {
@@ -44,7 +43,7 @@ _FORMS = {
 }
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _CHAT_MODEL = rf"{JUDGE}:/*[^/].*?/+[^/].*?"
-_FUNCTION = rf"(?!(?:{EMBEDDING}|{NLI}|{JUDGE}|{REFERENCE}):)[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*"  # MODULE:NAME
+_FUNCTION = rf"(?!(?:{EMBEDDING}|{JUDGE}|{REFERENCE}):)[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*"  # MODULE:NAME
 # What follows each kind. A model's name may contain a plus, so details end as early as they can.
 _WRITTEN = {
     LABEL: r"(?P<detail>)(?P<measure>)",
@@ -52,7 +51,7 @@ _WRITTEN = {
     LABELS: rf"(?::(?P<detail>\t|.*?\S.*?))?(?:\+(?P<measure>{EXACT}))?",
     NUMBER: rf"(?::(?P<detail>{_NUMBER}%?))?(?P<measure>)",
     TEXT: rf"(?::(?P<detail>{TOKEN_F1}|{JSON}))?(?P<measure>)",
-    FREE: rf"(?::(?P<detail>{EMBEDDING}(?::(?:0?\.\d*[1-9]\d*|1(?:\.0*)?))?|{NLI}:.*?\S.*?|{_CHAT_MODEL}|{_FUNCTION}))?"
+    FREE: rf"(?::(?P<detail>{EMBEDDING}(?::(?:0?\.\d*[1-9]\d*|1(?:\.0*)?))?|{_CHAT_MODEL}|{_FUNCTION}))?"
     rf"(?:\+(?:{REFERENCE}|(?P<measure>{_CHAT_MODEL}|{_FUNCTION})))?",
 }
 
@@ -64,7 +63,7 @@ class AnswerSpec:
     kind: str = LABEL  # one of `ANSWERS`
     # For several labels, the separator between them in the data, empty for lists. For numbers, the tolerance, ``0.5``
     # or ``1%``, empty for none. For texts, how they are compared: ``token-f1``, ``json``, or empty for equal texts. For
-    # free answers likewise: ``embedding:0.85``, ``nli:MODEL``, ``judge:MODEL``, ``MODULE:NAME``, or empty for
+    # free answers likewise: ``embedding:0.85``, ``judge:MODEL``, ``MODULE:NAME``, or empty for
     # ``embedding:0.9``
     detail: str = ""
     # For several labels, ``exact`` if sets are just the same or not, instead of alike to a degree. For free answers,
@@ -81,8 +80,8 @@ class AnswerSpec:
         --------
         >>> AnswerSpec.read("bills.csv", "number:1%")
         AnswerSpec(kind='number', detail='1%', measure='')
-        >>> AnswerSpec.read("mails.csv", "free:nli:models/mnli+judge:openai/gpt-4o")
-        AnswerSpec(kind='free', detail='nli:models/mnli', measure='judge:openai/gpt-4o')
+        >>> AnswerSpec.read("mails.csv", "free:own:same+judge:openai/gpt-4o")
+        AnswerSpec(kind='free', detail='own:same', measure='judge:openai/gpt-4o')
         """
         text = text or LABEL
         kind = re.split(r"[:+]", text, maxsplit=1)[0]
@@ -165,7 +164,7 @@ def check_answers(where: str, answers: str | None, order: Sequence[str]) -> None
 class Instrument:
     """What compares or rates free answers: a model, a function, or the similarity to the reference."""
 
-    kind: str  # ``embedding``, ``nli``, ``judge``, ``function``, or ``reference``
+    kind: str  # ``embedding``, ``judge``, ``function``, or ``reference``
     # The model, or the function as ``MODULE:NAME``; for an embedding its threshold, empty for the usual one
     name: str = ""
 
@@ -173,7 +172,7 @@ class Instrument:
     def read(cls, text: str) -> Instrument:
         """Read one from its part of ``--answers``."""
         kind, _, name = text.partition(":")
-        if kind in (EMBEDDING, NLI, JUDGE, REFERENCE):
+        if kind in (EMBEDDING, JUDGE, REFERENCE):
             return cls(kind, name)
         return cls(FUNCTION, text)
 
@@ -185,4 +184,4 @@ class Instrument:
     @property
     def is_asked(self) -> bool:
         """Whether it must be asked or called: its verdicts are kept with the answers."""
-        return self.kind in (NLI, JUDGE, FUNCTION)
+        return self.kind in (JUDGE, FUNCTION)

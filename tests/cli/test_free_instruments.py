@@ -1,4 +1,4 @@
-"""Free answers that a judge, a model of entailment or a function compares, from the command line to the report."""
+"""Free answers that a judge or a function compares, from the command line to the report."""
 
 from __future__ import annotations
 
@@ -99,7 +99,6 @@ def test_the_calls_of_judges_are_in_the_estimate(run: Finished) -> None:
 def test_what_there_is_not_is_refused(run: Finished) -> None:
     for answers, why in {
         "free:my_answers:none": "my_answers has no 'none'",
-        "free:nli:nowhere/at/all": "there is no folder nowhere/at/all",
         "free:judge:gpt-4o": "say free, free:embedding:THRESHOLD",
     }.items():
         run.answers = answers

@@ -1,9 +1,7 @@
-"""Who compares and rates free answers: judges, a model of entailment, functions of the user's."""
+"""Who compares and rates free answers: judges, functions of the user's."""
 
 from __future__ import annotations
 
-import itertools
-import random
 import sys
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -13,9 +11,8 @@ import numpy as np
 import pytest
 from psopt.answers import AnswerType, classes_by_pairs, code_of
 from psopt.errors import InputError
-from psopt.models import AnswerCache, Assessor, Capabilities, ModelProvider
+from psopt.models import Assessor, Capabilities, ModelProvider
 from psopt.models.chat import SamenessJudge
-from psopt.models.hf import EntailmentMatcher
 from psopt.tasks import AnswerSpec, Sample, Task
 
 from tests.sweeps import each
@@ -141,78 +138,6 @@ def test_a_verdict_that_cannot_be_read_is_asked_for_again_and_the_other_order_co
     judge, _ = judge_who_says(lambda question, _: "yes" if question.index('"a"') < question.index('"b"') else "hm")
     assert judge.same([("x", "a", "b")]) == [True]
     assert judge.measures([("x", "a", "b")]) == {}
-
-
-WORDS = ["red", "blue", "green", "big", "small", "old"]
-
-
-def save_nli(folder: Path, classes: Sequence[str] = ("contradiction", "entailment")) -> Path:
-    """A small BERT that has learnt that a word follows from itself alone, and everything from "all"."""
-    import torch
-    from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
-
-    names = {word: number for number, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "all", *WORDS])}
-    tokenizer = BertTokenizer(vocab=names)
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(names),
-        hidden_size=64,
-        intermediate_size=128,
-        num_hidden_layers=2,
-        initializer_range=0.1,
-        num_attention_heads=2,
-        max_position_embeddings=64,
-        id2label=dict(enumerate(classes)),
-    )
-    network = BertForSequenceClassification(config)
-    if "entailment" in classes:
-        firsts, seconds = zip(*itertools.product(["all", *WORDS], repeat=2), strict=True)
-        follows = [first in ("all", second) for first, second in zip(firsts, seconds, strict=True)]
-        right = torch.tensor([classes.index("entailment" if does else "contradiction") for does in follows])
-        inputs = tokenizer(list(firsts), list(seconds), return_tensors="pt")
-        optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
-        network.eval()  # without dropout
-        for _ in range(300):
-            loss = torch.nn.functional.cross_entropy(network(**inputs).logits, right)
-            if loss < 0.02:
-                break
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-        assert (network(**inputs).logits.argmax(dim=1) == right).all()
-    tokenizer.save_pretrained(folder)
-    network.save_pretrained(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def nli(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_nli(tmp_path_factory.mktemp("nli"))
-
-
-def test_answers_are_the_same_if_each_follows_from_the_other(nli: Path, tmp_path: Path) -> None:
-    cache = AnswerCache(tmp_path)
-    matcher = EntailmentMatcher(str(nli), cache)
-    pairs = [("", "red", "red"), ("", "red", "blue"), ("", "all", "red"), ("", "blue", "red")]
-    assert matcher.same(pairs) == [True, False, False, False]
-    again = EntailmentMatcher(str(nli), cache)
-    assert again.same(pairs) == [True, False, False, False]
-    assert "_loaded" not in vars(again)  # all of it was kept: no weights are loaded
-    assessor = ModelProvider().assessor(AnswerSpec.read("test", f"free:nli:{nli}"))
-    assert assessor.assess(grid(["red", "red", "blue"]), samples("red")).same.tolist() == [[0, 0, 1]]
-    # Long and odd ones are compared too: this model has 64 places, and its tokenizer does not say so.
-    long = " ".join(random.Random(0).choices(WORDS, k=50_000))
-    said = matcher.same([("", long, "red"), ("", "\ud800 日本", "🎈"), ("", "", "red")])
-    assert [type(is_same) for is_same in said] == [bool] * 3
-
-
-def test_a_model_that_is_none_of_entailment_is_refused(tmp_path: Path) -> None:
-    folder = save_nli(tmp_path / "sentiment", ("negative", "positive"))
-    said = r'one of its classes must be called entailment, not \["negative", "positive"\]'
-    with pytest.raises(InputError, match=said):
-        EntailmentMatcher(str(folder))
-    with pytest.raises(InputError, match=r"nli:\./none: there is no folder none"):
-        EntailmentMatcher("./none")
 
 
 OWN = """

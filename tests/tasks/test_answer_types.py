@@ -124,7 +124,6 @@ def test_labels_that_do_not_go_with_the_answers_are_refused(
         ("labels:", "labels:SEPARATOR"),
         ("label:x", "without a colon"),
         ("free:", "say free, free:embedding:THRESHOLD"),
-        ("free:nli:", "free:nli:MODEL"),
         ("free:reference", "free:MODULE:NAME"),
         ("free+", "say free"),
         ("free+judge:gpt", "a judge is for"),
@@ -142,8 +141,8 @@ def test_answers_that_there_are_not(spec: str, why: str) -> None:
     [
         ("free", ("embedding", ""), ("reference", "")),
         ("free:embedding:0.85+reference", ("embedding", "0.85"), ("reference", "")),
-        ("free:nli:C:\\models\\mnli+judge:openai/a+b:free", ("nli", "C:\\models\\mnli"), ("judge", "openai/a+b:free")),
-        ("free:nli:org/a+b+own.module:worth", ("nli", "org/a+b"), ("function", "own.module:worth")),
+        ("free:own:same+judge:openai/a+b:free", ("function", "own:same"), ("judge", "openai/a+b:free")),
+        ("free:judge:openai/a+b+own.module:worth", ("judge", "openai/a+b"), ("function", "own.module:worth")),
     ],
 )
 def test_free_answers_say_what_compares_and_what_rates_them(

@@ -79,7 +79,7 @@ class HFModel(ScoringModel):
     @cached_property
     def network(self) -> Any:
         """The weights in memory; raises ModelError if they can't be loaded."""
-        return load_weights(self._source, "AutoModelForCausalLM", self._device, self._dtype)
+        return load_weights(self._source, self._device, self._dtype)
 
     @property
     def longest(self) -> int | None:

@@ -31,14 +31,14 @@ class Source:
     config: Any
 
 
-def find_source(repo_or_path: str, prefix: str = "hf/") -> Source:
+def find_source(repo_or_path: str) -> Source:
     """Find a model by its folder or, where there is no such folder, its repository on the hub.
 
     The hub is asked for the current commit; without a network it is the version that was fetched last. The caller
     checks what the model can do. Raises InputError if there is no such folder or repository. Raises ModelError if the
     hub can't be reached.
     """
-    name = f"{prefix}{repo_or_path}"
+    name = f"hf/{repo_or_path}"
     folder = Path(repo_or_path).expanduser()
     if folder.suffix == ".gguf" and folder.is_file():
         # transformers turns it into single precision: that needs the packages gguf and accelerate
@@ -48,7 +48,7 @@ def find_source(repo_or_path: str, prefix: str = "hf/") -> Source:
     if folder.exists():
         return _in_folder(name, folder)
     if repo_or_path.startswith((".", "/", "~")) or "\\" in repo_or_path or repo_or_path.count("/") > 1:
-        raise InputError(f"{name}: there is no folder {folder}; give a folder that holds a model, or {prefix}ORG/NAME")
+        raise InputError(f"{name}: there is no folder {folder}; give a folder that holds a model, or hf/ORG/NAME")
     return _on_the_hub(name, repo_or_path)
 
 
@@ -171,10 +171,10 @@ def _explained(name: str, place: str, error: BaseException) -> PsoptError:
     return ModelError(f"{name}{reason}")
 
 
-def load_weights(source: Source, kind: str, device: Any, dtype: Any) -> Any:
-    """Load a model with a class such as ``AutoModelForCausalLM``; raises ModelError if weights are missing."""
+def load_weights(source: Source, device: Any, dtype: Any) -> Any:
+    """Load a causal language model; raises ModelError if weights are missing."""
     with loading(source.name, source.place) as transformers:
-        model, info = getattr(transformers, kind).from_pretrained(
+        model, info = transformers.AutoModelForCausalLM.from_pretrained(
             source.place, dtype=dtype, output_loading_info=True, **source.options
         )
         mismatched = {key for key, *_ in info["mismatched_keys"]}
