@@ -209,7 +209,7 @@ def seed_prompt(task: Task, strategy: str = "simple", *, seed: int = 42) -> Prom
     if the task lacks what it needs.
     """
     if strategy not in STRATEGIES:
-        raise UnknownNameError("strategy", strategy, STRATEGIES)
+        raise UnknownNameError("strategy", str(strategy), STRATEGIES)
     prompt = Prompt(task.description, task.labels, task.noun, asks=task.spec.form)
     if strategy == "detail":
         return replace(prompt, definitions=_all_definitions(task))

@@ -15,7 +15,7 @@ from psopt.errors import InputError, nearest
 from psopt.evaluation import MOST_NA, Predictions, Reruns, Scores, na_note, rests_on_na, score
 from psopt.metrics import mean_interval
 from psopt.models import ModelProvider, OnProgress
-from psopt.settings import BoundOptions, MeasureOptions, PromptOptions, built, check_keywords
+from psopt.settings import BoundOptions, MeasureOptions, PromptOptions, built, check_keywords, group_given
 from psopt.text import one_line, shortened_list
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def check(
     """
     task = task_for(task, [prompt], prompt_options)
     check_keywords(settings, MeasureOptions, BoundOptions)
-    asked_of_it = built(BoundOptions, settings, bounds)
+    asked_of_it = built(BoundOptions, settings, group_given("bounds", bounds, BoundOptions))
     model, options = model_for([prompt], model, options, prompt_options)
     options = built(MeasureOptions, settings, options)
     if asked_of_it.beyond_reruns and not options.rephrasing.repeats:

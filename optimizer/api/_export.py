@@ -111,7 +111,7 @@ def export(
     BudgetReachedError
         If verifying would exceed a limit.
     """
-    directory = RunDirectory.open(Path(run))
+    directory = RunDirectory.open(run)
     entry = read_entry(directory.path, pick)
     prompt_id = entry["id"]
     prompt = Prompt.from_dict(entry["prompt"])

@@ -28,7 +28,7 @@ from psopt.models.chat import Budget
 from psopt.rephrasings import change_texts, freeze_rephrasings
 from psopt.report import diagnosis_figure
 from psopt.runs import read_source, seeds_of
-from psopt.settings import MeasureOptions, PromptOptions, built, check_keywords
+from psopt.settings import MeasureOptions, PromptOptions, built, check_keywords, group_given
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -141,7 +141,7 @@ def model_for(
     What differs from the defaults in `options` stays. Raises InputError if the prompts were measured differently, or
     with a model that no name loads.
     """
-    usual, options = MeasureOptions(), options or MeasureOptions()
+    usual, options = MeasureOptions(), group_given("options", options, MeasureOptions) or MeasureOptions()
     sources = [read_source(prompt, prompt_options) for prompt in prompts if prompt is not None]
     if options.seed == usual.seed:
         options = replace(options, seed=seeds_of(sources, usual.seed)[1])

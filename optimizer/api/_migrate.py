@@ -31,6 +31,7 @@ from psopt.runs.planning import with_changed_limits
 from psopt.search.gating import NomineeTest, stand_ins
 from psopt.search_spaces import Calibration, Prompt
 from psopt.settings import LMConfig, built, check_keywords
+from psopt.text import as_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -167,7 +168,7 @@ def migrate(
         As `optimize`.
     """
     check_keywords(settings, LMConfig)
-    measured = read_source(picked_prompt(Path(run), pick)).measured
+    measured = read_source(picked_prompt(as_path(run, "a run"), pick)).measured
     is_alike = measured is not None and measured.model.partition("/")[0] == name_of_model(model).partition("/")[0]
     usual = LMConfig(**measured.options) if measured and is_alike else None
     start = start_migration(run, model, built(LMConfig, settings, usual), pick, trials=trials, cache_dir=cache_dir)
@@ -191,7 +192,7 @@ def start_migration(
     command: str = "",
 ) -> MigrationStart:
     """Read what a migration starts from; nothing is asked. Raises InputError as `migrate` does."""
-    directory = RunDirectory.open(Path(run))
+    directory = RunDirectory.open(run)
     manifest = directory.read_json(MANIFEST)
     old = RunSettings.from_dict(manifest["settings"])
     if old.program:

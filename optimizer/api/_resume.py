@@ -95,7 +95,7 @@ def settings_to_resume(run: str | Path, **changes: Any) -> RunSettings:
     may_change = (leaf.key for leaf in leaves if leaf.option and "resume" in leaf.option.changed_by)
     check_keywords(changes, LMConfig, also=tuple(may_change))
     wanted = {name: value for name, value in changes.items() if value is not None}
-    manifest = RunDirectory.open(Path(run)).read_json(MANIFEST)
+    manifest = RunDirectory.open(run).read_json(MANIFEST)
     settings = with_changed_limits(RunSettings.from_dict(manifest["settings"]), wanted)
     if settings.program == "python":
         raise InputError(

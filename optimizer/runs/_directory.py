@@ -20,7 +20,7 @@ from psopt.evaluation import NA, Predictions, kept_arrays, kind_array
 from psopt.search_spaces import render_instructions, render_shown
 from psopt.settings import model_names
 from psopt.tasks import Sample
-from psopt.text import parse_json, read_text
+from psopt.text import as_path, parse_json, read_text
 
 if TYPE_CHECKING:
     from psopt.evaluation import Split
@@ -102,8 +102,9 @@ class RunDirectory:
         return cls(path)
 
     @classmethod
-    def open(cls, path: Path) -> RunDirectory:
+    def open(cls, path: str | Path) -> RunDirectory:
         """Open a run made earlier; raises InputError if there is none."""
+        path = as_path(path, "a run")
         if (path / MANIFEST).is_file():
             return cls(path)
         missing = f"{path} is no run directory: it has no {MANIFEST}"

@@ -18,7 +18,7 @@ from psopt.runs._front_file import picked_prompt
 from psopt.runs._measured import Measured, stated_model
 from psopt.runs._settings import RunSettings
 from psopt.search_spaces import Prompt
-from psopt.settings import PromptOptions
+from psopt.settings import PromptOptions, group_given
 from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT, Task, columns_of, fields_of, inputs_of
 from psopt.templates import PromptText, detect_format, named_fields, prompt_entries, promptfoo_config, read_template
 from psopt.text import read_json, read_text
@@ -244,7 +244,7 @@ def read_source(
     """
     if isinstance(path, PromptSource):
         return path
-    options = options or PromptOptions()
+    options = group_given("prompt_options", options, PromptOptions) or PromptOptions()
     if isinstance(path, Prompt):
         return PromptSource(_IN_MEMORY, path, options=options)
     if not isinstance(path, (str, Path, list, tuple)):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import optuna
@@ -26,6 +25,7 @@ from psopt.text import read_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
+    from pathlib import Path
 
     import pandas as pd
     import plotly.graph_objects as go
@@ -251,7 +251,7 @@ def scores_and_bounds(scores: Mapping[str, Any] | None) -> dict[str, float | Non
 
 def read_run(path: str | Path, storage: str | None = None) -> Run:
     """Do what `psopt.load_run` documents, except that the run can't be drawn yet."""
-    directory = RunDirectory.open(Path(path))
+    directory = RunDirectory.open(path)
     manifest = directory.read_json(MANIFEST)
     with _damage_named(directory.path / MANIFEST):
         settings = RunSettings.from_dict(manifest["settings"])

@@ -42,4 +42,4 @@ from psopt.settings._search import (
     TextKind,
     View,
 )
-from psopt.settings._tree import built, by_full_name, changed, check_keywords, flat, of_flat
+from psopt.settings._tree import built, by_full_name, changed, check_keywords, flat, group_given, of_flat

@@ -27,9 +27,7 @@ def built(
     """
     arguments: dict[str, Any] = {}
     for name, inner in groups(group).items():
-        whole = values.get(name) or getattr(usual, name, None)
-        if whole is not None and not isinstance(whole, inner):
-            raise InputError(f"{name} takes {inner.__name__}(..), not {whole!r:.60}")
+        whole = group_given(name, values.get(name) or getattr(usual, name, None), inner)
         arguments[name] = built(inner, values, whole, facts=facts)
     for leaf in leaves(group):
         if leaf.key in values and (leaf.option or facts):
@@ -39,6 +37,13 @@ def built(
         elif usual is not None:
             arguments[leaf.name] = getattr(usual, leaf.name)
     return group(**arguments)
+
+
+def group_given(name: str, value: Any, group: type[_Settings]) -> _Settings | None:
+    """The group of settings that an argument of this name gives, or None; raises InputError for anything else."""
+    if value is None or isinstance(value, group):
+        return value
+    raise InputError(f"{name} takes {group.__name__}(..), not {value!r:.60}")
 
 
 def changed(settings: _Settings, changes: Mapping[str, Any]) -> _Settings:

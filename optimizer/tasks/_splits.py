@@ -7,9 +7,10 @@ import itertools
 import unicodedata
 from collections import Counter, defaultdict
 from dataclasses import replace
+from numbers import Integral
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from psopt.errors import DataError
+from psopt.errors import DataError, InputError
 from psopt.tasks._labels import words_hint
 from psopt.text import shortened_list
 
@@ -130,7 +131,9 @@ def _parted(
 def _generator(seed: int, stream: int) -> np.random.Generator:
     import numpy as np
 
-    return np.random.default_rng([seed, stream])
+    if not isinstance(seed, Integral) or seed < 0:
+        raise InputError(f"seed must be a whole number, 0 or more, not {seed!r}")
+    return np.random.default_rng([int(seed), stream])
 
 
 # Candidates are compared on val, so its size decides what a search costs; the number is chosen, not measured.

@@ -109,6 +109,9 @@ class Task:
 
     def __post_init__(self) -> None:
         """Refuse an unusable task."""
+        for role in ("name", "description", "noun"):
+            if not isinstance(value := getattr(self, role), str):
+                raise InputError(f"{role} must be a text, not {value!r}")
         where = f"task {self.name}"
         if self.spec.has_labels:
             check_classes(where, self.labels, self.definitions, self.subclasses)

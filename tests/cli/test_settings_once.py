@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import tomllib
@@ -125,6 +126,12 @@ def test_a_keyword_that_is_no_option_or_of_another_type_is_refused() -> None:
             psopt.optimize(task, **{name: "x"})  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"lm takes LMConfig\(..\), not"):
         psopt.measure(task, lm={"max_calls": 5})
+    with pytest.raises(InputError, match=r"options takes MeasureOptions\(..\), not"):
+        psopt.measure(task, options={"rephrasings": 5})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="a run must be a path, not 3"):
+        psopt.load_run(3)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="description must be a text, not 5"):
+        dataclasses.replace(task, description=5)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="the prompt is empty"):
         psopt.diagnose(task, "")
     with pytest.raises(InputError, match="structured must be true or false, not 'no'"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from psopt.templates import (
     Additions,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 NOTHING = Additions()
 
 
-def read_text(path: Path, text: str, columns: Sequence[str], labels: Sequence[str], **options: str) -> ReadTemplate:
+def read_text(path: Path, text: str, columns: Sequence[str], labels: Sequence[str], **options: Any) -> ReadTemplate:
     """Put a text into a file, and read it as a prompt."""
     path.write_bytes(text.encode())
     return read_template(path, tuple(columns), labels=tuple(labels), **options)
