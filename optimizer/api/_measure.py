@@ -292,8 +292,11 @@ class _Columns(NamedTuple):
 def _columns(
     task: Task, prompt: Prompt, samples: Sequence[Sample], options: MeasureOptions, models: ModelProvider
 ) -> _Columns:
-    """Wordings and changed texts, in equal parts."""
+    """Wordings and changed texts, in equal parts; raises InputError if there are too few for each family."""
     rephrasing = options.rephrasing
+    n_families = len((*rephrasing.wordings, *rephrasing.texts))
+    if options.rephrasings <= n_families > 1:  # one of them is unchanged
+        raise InputError(f"--vary: {n_families} families need --rephrasings {n_families + 1} or more")
     n_texts = sum(family in rephrasing.texts for family in rephrasing.turns(options.rephrasings))
     n_wordings = options.rephrasings - n_texts
     rephrasings: tuple[str, ...] = ()

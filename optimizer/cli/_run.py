@@ -31,6 +31,7 @@ from psopt.runs import (
     quality_name,
     unasked_lines,
     verdict_lines,
+    worse_line,
 )
 from psopt.search import Candidate, size_line
 from psopt.search.racing import racing_line
@@ -181,7 +182,7 @@ def show_result(run: Run, output: OutputOptions, *, verbose: bool) -> None:
         first, *further = verdict_lines(run.recommendation.to_dict(), result.quality)
         say([first], style="bold")
         say(further)
-    say(asked_for_lines(manifest))
+    say([*asked_for_lines(manifest), "" if verbose else worse_line(manifest)])
     if note := tame_note((manifest["rephrasings"].get("diversity") or {}).get("heldout")):
         print_sentences(console, [f"S: {note}."], style="yellow")
     print_sentences(console, [_about(result)])

@@ -56,7 +56,7 @@ class Reruns:
         if not self.changes:
             most = 100 * (1 - _MOST_UNSEEN ** (1 / self.n_samples))  # the rule of three, exactly
             probed = f"{self.n_samples} samples asked twice got the same answers"
-            return f"Asking again changes nothing: {probed}, so fewer than {most:.0f} % change (95 %)."
+            return f"Asking again changes nothing: {probed}, so fewer than {most:.1f} % change (95 %)."
         low, high = (f"{100 * bound:.1f}" for bound in self.ci)
         if self.beyond < 0:
             opening = f"S {100 * sensitivity:.1f}, and {100 * self.sensitivity:.1f} by asking again alone: "

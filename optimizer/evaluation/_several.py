@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.evaluation._objectives import OBJECTIVES, sign_of
+from psopt.evaluation._objectives import OBJECTIVES
 from psopt.evaluation._scores import ModelScores, score_one_model
 
 if TYPE_CHECKING:
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from psopt.evaluation._predictions import Predictions
     from psopt.evaluation._scores import Scores
     from psopt.settings import Over
+
+
+_LOWER_IS_BETTER = ("sensitivity", "na_rate", "pss")
+_COMBINED = (*OBJECTIVES, "macro_f1", "na_rate", "pss")
+_NOT_COMBINED = ("sensitivity_limit", "sensitivity_readable", "consistency_no_self_pairs", "posix")
 
 
 def score(predictions: Predictions, *, intervals: bool = False) -> Scores:
@@ -31,32 +36,27 @@ def score(predictions: Predictions, *, intervals: bool = False) -> Scores:
 
 
 def combined_scores(of_models: Mapping[str, Scores], over: Over) -> Scores:
-    """Combine the scores of several models: each objective is that of the model worst in it, or the mean.
+    """Combine the scores of several models: each measure is that of the model worst in it, or the mean.
 
     An interval is that of the worst model, or has the mean bounds, since the mean of correlated scores varies no more.
-    The rest, such as the classes, is the first model's.
+    Classes, families and kinds of N/A are the first model's.
     """
     each = list(of_models.values())
-    values: dict[str, float] = {}
+    values: dict[str, Any] = dict.fromkeys(_NOT_COMBINED)
     bounds = dict(each[0].ci)
-    for name in OBJECTIVES:
+    for name in _COMBINED:
         of_each = [getattr(scores, name) for scores in each]
         if None in of_each:
+            values[name] = None
             continue
-        worst = int(np.argmin([sign_of(name) * value for value in of_each]))
+        sign = -1 if name in _LOWER_IS_BETTER else 1
+        worst = int(np.argmin([sign * value for value in of_each]))
         values[name] = of_each[worst] if over == "worst" else float(np.mean(of_each))
         if all(name in scores.ci for scores in each):
             low, high = np.mean([scores.ci[name] for scores in each], axis=0).tolist()
             bounds[name] = each[worst].ci[name] if over == "worst" else (low, high)
-    return replace(
-        each[0],
-        f1=values["f1"],
-        sensitivity=values["sensitivity"],
-        consistency=values.get("consistency"),
-        ci=bounds,
-        per_model={name: _of_model(scores) for name, scores in of_models.items()},
-        over=over,
-    )
+    per_model = {name: _of_model(scores) for name, scores in of_models.items()}
+    return replace(each[0], **values, ci=bounds, per_model=per_model, over=over)
 
 
 def _of_model(scores: Scores) -> ModelScores:

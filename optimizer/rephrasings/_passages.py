@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from bisect import bisect_left
 from dataclasses import dataclass
@@ -288,7 +289,7 @@ def tame_note(value: float | None) -> str | None:
     """
     if value is None or value >= TAME:
         return None
-    figures = f"diversity {value:.2f}, below {TAME:.2f}".replace("0.", ".")
+    figures = f"diversity {math.floor(100 * value) / 100:.2f}, below {TAME:.2f}".replace("0.", ".")
     return (
         f"these wordings are too similar ({figures}); S is underestimated, since people's wordings differ "
         "more. Let a model write others: --rephraser MODEL"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.answers import answers_line
 from psopt.evaluation import beside_quality_line, na_lines, shares_line
+from psopt.rephrasings import tame_note
 from psopt.report._class_figures import class_figures
 from psopt.report._page import render_page
 from psopt.report._prompt_figures import compared_figure
@@ -38,6 +39,8 @@ def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note
         note=note,
         beside=beside_quality_line(report.measured()),
         reruns=report.reruns.line(report.sensitivity) if report.reruns else "",
+        flips=report.flips_line,
+        similar=tame_note(report.predictions.diversity),
         na_lines=na_lines(content),
         lopsided=shares_line(content),
         suspects=report.suspects.line,

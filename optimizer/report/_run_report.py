@@ -83,7 +83,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         name=contents.name,
         recommendation=_recommendation(contents.run),
         headline=_headline(contents),
-        warnings=[*_lopsided_lines(contents), *_na(contents)],
+        warnings=[*_models_lines(contents.run), *_lopsided_lines(contents), *_na(contents)],
         has_passed=contents.run["recommended"]["verdict"] == "better",
         is_rejected=contents.is_rejected,
         changed=fixed_and_broken(answers[0], answers[-1]),
@@ -128,6 +128,15 @@ def _headline(contents: Contents) -> list[dict[str, Any]]:
             card["verdict"] = verdict(key, tested.get(key))
         cards.append(card)
     return cards
+
+
+def _models_lines(run: Mapping[str, Any]) -> list[str]:
+    """Which model's figures the page shows, where there are several."""
+    first_model, *further_models = model_names(run["model"])
+    if not further_models:
+        return []
+    over = "means of the models" if run["settings"]["over"] == "mean" else "those of the model that is worst in each"
+    return [f"Measures are {over}. Classes, samples and wordings below are as {first_model} answers them, the first."]
 
 
 def _lopsided_lines(contents: Contents) -> list[str]:
@@ -189,8 +198,9 @@ def _facts(contents: Contents, directory: RunDirectory, prices: Mapping[str, Cal
     minutes, seconds = divmod(round(run["seconds"]), 60)
     quality = quality_name(run)
     answers = AnswerType.from_dict(run.get("answers")).note
-    beside = beside_quality_line(before["test"], after["test"])
-    arrow = f"original prompt → {contents.name}"
+    shown = {of["id"]: of["test"] for of in (before, after)}
+    beside = beside_quality_line(*shown.values())
+    arrow = " → ".join(dict.fromkeys(["original prompt", contents.name]))
     facts = {
         "prompt": _prompt_fact(run),
         **_data_facts(run),
@@ -213,11 +223,7 @@ def _data_facts(run: Mapping[str, Any]) -> dict[str, str]:
     """Which data and rephrasings, and how many."""
     data, rephrasings = run["dataset"], run["rephrasings"]
     evaluated = data["evaluated"]
-    first_model, *further_models = model_names(run["model"])
-    facts = {}
-    if further_models:
-        facts["samples, classes and wordings"] = f"as {first_model} answers them, the first of the models"
-    facts |= {
+    facts = {
         "data": f"{data['name']} ({data['source']}), sha256 {data['sha256'][:12]}",
         "samples": f"{evaluated['train']} train to draw edits from, {evaluated['val']} val, {evaluated['test']} test",
         "rephrasings": f"{len(rephrasings['search'])} to search with, {len(rephrasings['heldout'])} held out",

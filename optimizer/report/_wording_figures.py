@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _MOST_PAIRS = 10  # of confused labels: a figure's rows, chosen by eye
 _FEWEST_WORDINGS = 2  # that can be compared
+_ROUNDING = 1e-9  # wordings closer than this hurt alike
 _NARROW = 0.02  # a choice, not a measurement: two points; the caption names it
 
 
@@ -38,13 +39,13 @@ def damage(prompts: Mapping[str, Predictions], wordings: Sequence[str]) -> Figur
             ],
             "hovertemplate": "%{hovertext}<br>lost %{y:.1%}<extra>" + name + "</extra>",
         }
-    worst = int(np.argmax(lost))
+    worst = np.flatnonzero(lost >= lost.max() - _ROUNDING).tolist()
     titles = {"yaxis_title": "accuracy lost", "xaxis_title": "rephrasing (point at it to read it)"}
     plot = grouped_bars(bars, 300, **titles, yaxis_tickformat=IN_PERCENT, xaxis_type="category")
-    caption = (
-        "Accuracy that a rephrasing loses against the mean of the others. "
-        f"Wording {worst + 1} hurts most ({name}): “{' '.join(wordings[worst].split())}”"
-    )
+    caption = "Accuracy that a rephrasing loses against the mean of the others."
+    if len(worst) == 1:
+        text = " ".join(wordings[worst[0]].split())
+        caption += f" Wording {worst[0] + 1} hurts {name} most: “{text}”"
     return Figure("rephrasing-damage", "Which rephrasing hurts most", caption, plot)
 
 

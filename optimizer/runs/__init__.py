@@ -59,6 +59,7 @@ from psopt.runs._recommendation import (
     recommendation_lines,
     unasked_lines,
     verdict_lines,
+    worse_line,
 )
 from psopt.runs._recorder import RunRecorder, check_same_prompt
 from psopt.runs._run import Run, read_run, scores_and_bounds

@@ -181,7 +181,7 @@ def limits_line(limits: Mapping[str, Any]) -> str:
     """Describe the limits on recommended prompts, from run.json's `prompt_limits`.
 
     >>> limits_line({"edits": 25, "tokens": None}), limits_line({"edits": None, "tokens": 1500})
-    ('25 edits', '1,500 tokens per call')
+    ("25 edits (a label's examples count as one, as do its own definitions)", '1,500 tokens per call')
     """
-    units = {"edits": "edits", "tokens": "tokens per call"}
+    units = {"edits": "edits (a label's examples count as one, as do its own definitions)", "tokens": "tokens per call"}
     return " and ".join(f"{limits[name]:,} {unit}" for name, unit in units.items() if limits[name] is not None)

@@ -211,6 +211,12 @@ def unasked_lines(manifest: Mapping[str, Any]) -> list[str]:
     return list(filter(None, (_calibration(manifest), _planted(manifest))))
 
 
+def worse_line(manifest: Mapping[str, Any]) -> str:
+    """What planted phrases do, where they change more answers than with the original prompt; otherwise empty."""
+    planted = manifest.get("planted") or {"original": 0, "recommended": 0}
+    return _planted(manifest) if planted["recommended"] > planted["original"] else ""
+
+
 def asked_for_lines(manifest: Mapping[str, Any]) -> list[str]:
     """Describe what the user has asked for: each of several models, other wordings, and the user's own texts."""
     return list(filter(None, (_of_models(manifest), _other_wordings(manifest), _probe(manifest))))

@@ -20,6 +20,7 @@ from psopt.evaluation import NA
 from psopt.serving._queue import QueueFullError, TextQueue
 from psopt.text import one_line
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
@@ -106,8 +107,13 @@ def _chat_app(queue: TextQueue, classifier: Classifier, *, passes_keys: bool) ->
     async def health(request: Request) -> JSONResponse:  # noqa: ARG001  # Starlette's
         return JSONResponse({"status": "ok", "waiting": queue.n_waiting})
 
+    async def unknown(request: Request, error: HTTPException) -> JSONResponse:
+        message = f"{request.method} {request.url.path}: {error.detail}"
+        return _error(error.status_code, message, "invalid_request_error")
+
     completions = Route("/v1/chat/completions", complete, methods=["POST"])
-    return Starlette(routes=[completions, Route("/v1/models", models), Route("/health", health)])
+    routes = [completions, Route("/v1/models", models), Route("/health", health)]
+    return Starlette(routes=routes, exception_handlers={HTTPException: unknown})  # type: ignore[dict-item]
 
 
 def _key(request: Request) -> str:

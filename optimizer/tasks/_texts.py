@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError
 from psopt.tasks._builtin import find_builtin
-from psopt.tasks._cells import ColumnChoice, column_names, find_columns, listed, of_each_row, plain_rows, text_of
+from psopt.tasks._cells import (
+    LONGEST_TEXT,
+    ColumnChoice,
+    check_text,
+    column_names,
+    find_columns,
+    listed,
+    of_each_row,
+    plain_rows,
+    text_of,
+)
 from psopt.tasks._files import SUFFIXES, read_rows
 from psopt.tasks._formats import json_rows
 from psopt.tasks._row import Record, Row, columns_of_row, inputs_of
@@ -133,6 +143,7 @@ def texts_of_records(
 
 def _alone(where: str, text: str, columns: InputColumns) -> str:
     inputs = columns.names
+    check_text(text, where, "it", LONGEST_TEXT)
     if isinstance(text, Row) or not inputs or (len(inputs) > 1 and columns.texts_alone):
         return text
     if len(inputs) > 1:

@@ -93,7 +93,7 @@ def test_changed_texts_are_told_apart_by_family(psopt: Any, data: Path) -> None:
     assert families["unchanged"]["n"] == 1
     assert families["case"]["flips"] > 0  # by a hash of the messages
     assert found["n_rephrasings"] == 11
-    done = psopt("diagnose", "--vary", "input", "--html", "page.html")
+    done = psopt("diagnose", "--vary", "typos,case,padding", "--html", "page.html")
     check_says(done.stdout, "8 samples × 4 changed texts", "answers changed")
     assert "[case]" in (data / "page.html").read_text("utf-8")
     # texts and wordings share the askings, and a check says so
@@ -123,6 +123,7 @@ def test_python_has_the_same_by_keyword(data: Path, drawing: FakeServer, monkeyp
         ("check", ["--max-sensitivity", ".1", "--beyond-reruns"], "add --vary repeat"),
         ("diagnose", ["--vary", "text-paraphrase"], "add --rephraser MODEL"),
         ("diagnose", ["--vary", "repeat", "--rephrasings", "1"], "--rephrasings 2"),
+        ("check", ["--vary", "input", "--max-sensitivity", "1"], "5 families need --rephrasings 6 or more"),
         ("optimize", ["--vary", "input"], "psopt diagnose and psopt check take them"),
         ("compare", ["--vary", "repeat", "--model2", "minilm"], "leave it out here"),
     ],
