@@ -102,7 +102,7 @@ def settings_to_resume(run: str | Path, **changes: Any) -> RunSettings:
             f"{run} is of a program that was compiled in Python: compile it again with log_dir={str(run)!r}"
         )
     made = f"a model object in Python ({settings.model}), which no name loads" if settings.own_model else ""
-    if manifest["dataset"]["source"] == "memory" and not settings.program:
+    if settings.has_own_task(manifest["dataset"]["source"]):
         made = made or "a task made in Python"
     if made:
         raise InputError(f"{run} was made with {made}: resume with {call_that_resumes(run)}")

@@ -183,7 +183,7 @@ def _what_resumes(recorder: RunRecorder, limit: str = "") -> str:
     folder, settings = recorder.directory.path, recorder.settings
     if settings.program == "python":
         return f"compile again with log_dir={str(folder)!r}"
-    if settings.own_model or (recorder.task.info.source == "memory" and not settings.program):
+    if settings.own_model or settings.has_own_task(recorder.task.info.source):
         return call_that_resumes(folder)
     limits = zip(("--max-calls", "--max-tokens-total", "--max-cost"), recorder.evaluator.budget.limits, strict=True)
     reached = [name for name, most in limits if limit and most is not None and (name in limit or "--" not in limit)]

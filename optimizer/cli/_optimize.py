@@ -286,9 +286,10 @@ def _sentence(migration: Migration, each: Moved, name: str) -> str:
     """The verdict on a prompt on the new model."""
     from psopt.runs import differences_line
 
+    where = " for single classes" if each.test.f1.difference >= 0 else ""
     words = {
         "not worse": f"is not worse than {migration.old_model} was, tested at 5 %",
-        "worse": f"is worse than {migration.old_model} was",
+        "worse": f"is worse{where} than {migration.old_model} was",
         "not shown": f"is not shown to be as good as {migration.old_model} was; more test samples may settle it",
     }
     differences = differences_line(each.test.to_dict(), migration.before.quality_name)

@@ -120,7 +120,7 @@ class Run:
         return [{name: row[name] for name in names} for row in whole]
 
     def to_frame(self, *, seed_prompt: bool = False) -> pd.DataFrame:
-        """Return a pandas DataFrame with one row per prompt of the front, by descending F1 on val.
+        """Return a pandas DataFrame with one row per prompt of the front, by descending F1 on val, and the recommended.
 
         Columns are ``id``; ``role`` (``original prompt``, ``knee``, ``short``, ``recommended``); ``trial``;
         ``edits``, as people read them, and ``n_edits``; ``tokens``, about how many the prompt has without the text; and
@@ -138,6 +138,8 @@ class Run:
             If pandas is not installed.
         """
         listed = [*self.front]
+        if self.recommended.id not in {self.baseline.id, *(candidate.id for candidate in listed)}:
+            listed.append(self.recommended)
         if seed_prompt and self.baseline.id not in {candidate.id for candidate in listed}:
             listed.insert(0, self.baseline)
         pandas = import_extra("pandas", "run.to_frame()", "pandas")

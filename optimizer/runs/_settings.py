@@ -97,6 +97,12 @@ class RunSettings(RunOptions):
             return next(filter(can_write, self.models), None)
         return self.proposer
 
+    def has_own_task(self, source: str) -> bool:
+        """Whether the task, with data from this source, was an object in Python, which no name loads again."""
+        dataset = self.data.dataset
+        is_named = source not in ("file", "hub") or bool(Path(dataset).suffix) or is_hub_name(dataset)
+        return not self.program and (source == "memory" or not is_named)
+
     def load_task(self) -> Task:
         """Load the run's data (see `load_data`)."""
         return load_data(self.data, self.seed)

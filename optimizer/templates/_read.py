@@ -111,6 +111,7 @@ def named_fields(source: str | Path, prompt_format: str | None = None, columns: 
     if detected in ("psopt", "description"):
         return ()
     draft = read_draft(source, detected)
+    check_is_ours(source, draft, columns)  # before the data are read: what is not a field, no column is missing for
     names: dict[str, None] = {}
     for message in draft.messages:
         names |= dict.fromkeys(names_in(message.text, columns, double_braces=draft.double_braces))

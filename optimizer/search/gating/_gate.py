@@ -103,7 +103,7 @@ def gate(
     judged = tuple(_judged(tests, mode))
     verdict = Verdict("keep", None, mode, judged, margin, ALPHA, reason, len(baseline.samples), baseline.n_rephrasings)
     if not judged:
-        return replace(verdict, reason="nothing on val was a better compromise")
+        return replace(verdict, reason="nothing on val was better without losing a point of F1 or S")
     if mode == "off":
         return replace(verdict, verdict="untested", id=judged[0].id)
     for test in judged:

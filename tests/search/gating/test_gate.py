@@ -242,7 +242,7 @@ def test_likely_asks_val_too_at_half_its_weight(on_val: MeasuredGain, is_likely:
 
 
 def test_where_there_is_nobody_the_baseline_stays_and_a_pinned_sample_that_is_not_in_test_is_refused() -> None:
-    assert gate(BASELINE, {}).reason == "nothing on val was a better compromise"
+    assert gate(BASELINE, {}).reason == "nothing on val was better without losing a point of F1 or S"
     assert untested("sure", 0.01, "the limit did not pay").verdict == "keep"
     with pytest.raises(InputError, match="'s400' is none of the 400 test samples"):
         check_pinned(["s1", "s400"], SAMPLES)
