@@ -119,13 +119,17 @@ def test_the_recommended_prompt_is_picked_which_may_be_the_baseline(tmp_path: Pa
     knee, kept = ({"id": name, "knee": name == "bbbb2222", "val": {"f1": 0.5}} for name in ("bbbb2222", "aaaa1111"))
     measured = {"measured": {"model": "minilm"}}
     front = {"prompts": [knee | measured], "short": None, "recommended": kept | measured}
-    recommended = data_of(untested("sure", 0.01, "nothing on val was better without losing a point of F1 or S"), "aaaa1111")
+    recommended = data_of(
+        untested("sure", 0.01, "nothing on val was better without losing a point of F1 or S"), "aaaa1111"
+    )
     (tmp_path / "front.json").write_text(json.dumps(front))
     (tmp_path / "run.json").write_text(json.dumps({"schema_version": 1, "recommended": recommended}))
     for which, found in (("recommended", "aaaa1111"), ("aaaa", "aaaa1111"), ("knee", "bbbb2222")):
         assert read_entry(tmp_path, which)["id"] == found
     assert picked_prompt(tmp_path).name == "aaaa1111.json"
-    assert pick_note(tmp_path, "recommended") == ["Keep yours: nothing on val was better without losing a point of F1 or S."]
+    assert pick_note(tmp_path, "recommended") == [
+        "Keep yours: nothing on val was better without losing a point of F1 or S."
+    ]
     assert pick_note(tmp_path, "knee") == []
 
 
