@@ -125,6 +125,15 @@ def test_a_run_is_resumed_with_its_prompt_and_a_changed_file_is_noticed(task: Ta
         psopt.optimize(task, **more, out="run", resume=True)
 
 
+def test_a_task_that_python_read_from_a_file_is_resumed_by_a_call(task: Task, folder: Path) -> None:
+    assert task.info.source == "file"
+    psopt.optimize(task, prompt="mail.txt", **RUN, out="run")
+    with pytest.raises(
+        InputError, match=r"was made with a task made in Python: resume with psopt\.optimize\(task, .*resume=True"
+    ):
+        psopt.resume("run", trials=3)
+
+
 class _KilledAfterTwo(Observer):
     def trial(self, candidate: Candidate, n_done: int, n_total: int) -> None:
         if n_done == 2:

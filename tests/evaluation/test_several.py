@@ -36,7 +36,9 @@ def test_each_objective_is_of_the_model_that_is_worst_in_it() -> None:
     one, two = (score(each, intervals=True) for each in predictions(0.9, 0.6).each)
     assert (both.f1, both.sensitivity, both.consistency) == (two.f1, two.sensitivity, two.consistency)
     assert both.ci["f1"] == two.ci["f1"]
-    assert both.per_class == one.per_class  # what is no objective is the first model's
+    assert (both.macro_f1, both.pss, both.ci["macro_f1"]) == (two.macro_f1, two.pss, two.ci["macro_f1"])
+    assert both.sensitivity_limit is None
+    assert both.per_class == one.per_class  # the first model's
     mean = score(predictions(0.9, 0.6, over="mean"), intervals=True)
     assert mean.f1 == pytest.approx((one.f1 + two.f1) / 2)
     assert mean.ci["sensitivity"][1] == pytest.approx((one.ci["sensitivity"][1] + two.ci["sensitivity"][1]) / 2)

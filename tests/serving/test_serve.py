@@ -38,6 +38,7 @@ REFUSED: dict[bytes, str] = {
     b'{"messages": [{"role": "user", "content": " "}]}': "must be a text",
     b'{"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}]}': "must be a text",
     b'{"n": null, "messages": []}': "one message",
+    b'{"messages": [{"role": "user", "content": "a\\ud800b"}]}': "half a surrogate pair",
     b'{"stream": true, "messages": [{"role": "user", "content": "x"}]}': "leave stream out",
     b'{"n": 2, "messages": [{"role": "user", "content": "x"}]}': "leave n out",
 }
@@ -116,6 +117,9 @@ def test_a_request_that_can_not_be_answered_says_why(folder: Path) -> None:
         assert ask(address, saying([{"type": "text", "text": "My card was charged twice"}]))[0] == 200
         with urllib.request.urlopen(f"{address}/health") as response:
             assert json.load(response) == {"status": "ok", "waiting": 0}
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(f"{address}/v1/nothing")
+        assert json.load(refused.value)["error"]["message"] == "GET /v1/nothing: Not Found"
 
 
 def test_rows_come_as_json_objects(folder: Path) -> None:
