@@ -105,7 +105,7 @@ class CallbackTracker(Tracker):
 
 
 # Settings that don't show how the run was made, or may hold something private: a password in an address.
-_LEFT_OUT = {"command", "prompt", "folder", "own_model", "storage", "log", "headers", "extra_body"}
+_LEFT_OUT = {"command", "prompt", "folder", "cache_dir", "own_model", "storage", "log", "headers", "extra_body"}
 
 
 @dataclass(frozen=True)
