@@ -214,7 +214,8 @@ def unasked_lines(manifest: Mapping[str, Any]) -> list[str]:
 def worse_line(manifest: Mapping[str, Any]) -> str:
     """What planted phrases do, where they change more answers than with the original prompt; otherwise empty."""
     planted = manifest.get("planted") or {"original": 0, "recommended": 0}
-    return _planted(manifest) if planted["recommended"] > planted["original"] else ""
+    is_worse = planted["recommended"] > planted["original"]
+    return f"Read its notes before you ship it. {_planted(manifest)}" if is_worse else ""
 
 
 def asked_for_lines(manifest: Mapping[str, Any]) -> list[str]:
