@@ -140,6 +140,8 @@ def export(
     text, suffix = written.text, written.suffix
     if form == "promptfoo":
         file = Path(into) if into is not None else configuration_of(settings)
+        if prompt.id == baseline.id:
+            raise InputError(f"{file}: the run keeps the prompt that it began with, so there is nothing to add")
         text, suffix = with_prompt(file, text, f"psopt-{prompt.id}"), file.suffix
     model, around = asked_about(directory)
     verification = None

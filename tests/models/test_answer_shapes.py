@@ -109,6 +109,22 @@ def test_an_empty_answer_is_asked_for_once_more_and_one_lost_to_thinking_is_not(
     assert (model.predict(PROMPTS[:1], TEXTS[:5]) == len(LABELS)).all()
 
 
+def test_an_empty_answer_holds_for_one_process_and_a_server_that_is_well_again_is_asked(
+    server: FakeServer, tmp_path: Path
+) -> None:
+    server.change(shape="null")
+    model = model_at(server, tmp_path)
+    queries = model.queries(PROMPTS[:1], TEXTS[:5])
+    assert [answer.text for answer in model.engine.answers(queries)] == [None] * 5
+    server.change(shape="plain")
+    n_before = server.counts()["requests"]
+    assert [answer.text for answer in model.engine.answers(queries)] == [None] * 5  # not asked again here
+    assert server.counts()["requests"] == n_before
+    assert all(answer.text for answer in model_at(server, tmp_path).engine.answers(queries))
+    assert all(answer.text for answer in model_at(server, tmp_path).engine.answers(queries))
+    assert server.counts()["requests"] == n_before + 5
+
+
 def test_a_model_that_only_reasons_is_told_from_one_that_names_no_label(server: FakeServer) -> None:
     server.change(shape="all-reasoning", answer="fixed:Something else")
     with pytest.raises(ModelError, match=r"none of the first 20 .* sends them as reasoning"):

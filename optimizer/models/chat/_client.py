@@ -40,6 +40,11 @@ class Answer:
     confidence: float | None = None
     model: str = ""  # the model that answered, according to the server; empty where it names none
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it says nothing, without a reason: often a fault of the server, which may be over."""
+        return not (self.text or self.unanswered or self.truncated or self.logprobs)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as the cache keeps it: what differs from the default."""
         values = ((field, getattr(self, field.name)) for field in fields(self) if field.name != "cached_in")

@@ -51,6 +51,8 @@ class Engine:
         self.batches: Any = None
         self._scheduler = RequestScheduler(client.name, options)
         self._in_flight: dict[bytes, asyncio.Future[Answer]] = {}
+        # Empty answers hold for this engine's life alone: a server that was at fault may be well next time.
+        self._empty: dict[bytes, Answer] = {}
         self._has_spoken = False
         self._is_uncounted = False  # whether answers came without the counts of tokens that a limit needs
         # Closes the client's connections, also when the engine is no longer used. The garbage collector may call it in
@@ -95,7 +97,12 @@ class Engine:
         return [*map(self.kept_by_key(keys).get, keys)]
 
     def kept_by_key(self, keys: Iterable[bytes]) -> dict[bytes, Answer]:
-        return {key: Answer.from_dict(value) for key, value in self._cache.get_many(keys).items()}
+        keys = list(keys)
+        answers = {key: Answer.from_dict(value) for key, value in self._cache.get_many(keys).items()}
+        if empty := [key for key, answer in answers.items() if answer.is_empty]:  # of an earlier version
+            self._cache.forget(empty)
+        lasting = {key: answer for key, answer in answers.items() if not answer.is_empty}
+        return {key: self._empty[key] for key in keys if key in self._empty} | lasting
 
     def missing(self, queries: Iterable[Query]) -> list[Query]:
         """The queries that would be sent, each once; the meter learns from the answers to the others."""
@@ -211,7 +218,11 @@ class Engine:
                 tries.count(failure)
                 await asyncio.sleep(self._scheduler.wait_before_next(failure, tries, is_over=worker.is_over.is_set()))
             else:
-                self._cache.put(self.key(query), answer.to_dict())
+                key = self.key(query)
+                if answer.is_empty:
+                    self._empty[key] = answer
+                else:
+                    self._cache.put(key, answer.to_dict())
                 return answer
 
     async def _send(self, query: Query, worker: Worker, tries: Tries) -> Answer:

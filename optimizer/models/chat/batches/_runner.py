@@ -39,6 +39,7 @@ MOST_LINES = 50_000  # OpenAI's limits (platform.openai.com/docs/guides/batch), 
 MOST_BYTES = 200_000_000
 _FIRST_TRIES = 4  # at a server that has not answered yet: it is probably not there
 _FIRST_WAIT = 0.25  # seconds; doubles with each try
+_CALL_BY_CALL = "answers are kept: go on later, or call by call with --no-batch"
 _MOST_FRUITLESS = 3  # batches in a row that end without an answer, each after up to a day
 _TRIES = 3  # of a line in batches, each of which may take a day; then it is asked alone
 _CROWDED = "token_limit"  # OpenAI's token_limit_exceeded, Azure's token_limit_..: too much is already queued
@@ -294,6 +295,8 @@ class BatchRunner:
         for key, answer in results.answers.items():
             grid.answered(key, answer)
         grid.failures.update(results.failed)
+        if results.answers:  # one that has expired is silent on the others
+            grid.failures.update(requests.keys() - results.answers.keys() - results.empty.keys() - set(results.failed))
         failing = {key for key, times in grid.failures.items() if times >= _TRIES}
         # Asked alone, an empty answer gets a second try, and a request without what is refused is found.
         grid.alone |= (results.empty.keys() | results.unsupported | failing) & grid.waiting.keys()
@@ -307,7 +310,7 @@ class BatchRunner:
             self._n_fruitless = 0
             raise AnswersMissingError(
                 f"{self._client.name}: {_MOST_FRUITLESS} batches in a row ended without an answer; the last,"
-                f" {state.id}, is {state.status}"
+                f" {state.id}, is {state.status}; {_CALL_BY_CALL}"
             )
 
     async def _forget(self, batch: OpenBatch, state: BatchState | None = None) -> None:
@@ -333,7 +336,9 @@ class BatchRunner:
         if not bad or is_about_all or len(bad) > max(1, len(keys) / 2):
             _, code, message = next(iter(state.errors), (None, "", "it did not say why"))
             cause = self._client.safe(f"{message} ({code})")
-            raise ModelRefusedError(f"{self._client.endpoint} did not take {state.id} for {self._client.name}: {cause}")
+            raise ModelRefusedError(
+                f"{self._client.endpoint} did not take {state.id} for {self._client.name}: {cause}; {_CALL_BY_CALL}"
+            )
         grid.alone |= bad & grid.waiting.keys()
 
     async def _cancel(self, grid: Grid) -> None:
