@@ -165,9 +165,12 @@ def test_an_interrupted_grid_is_gone_on_with_by_its_batch_and_all_of_it_is_kept(
     assert (batch["server"], len(batch["keys"])) == (interrupted.server.url, N_IN_BATCH)
     assert "sk-" not in file.read_text()
     budget = Budget(max_calls=N_IN_BATCH + 2)  # what nobody asks for yet is set aside, too
+    kept: list[int] = []
+    budget.ledger = lambda usage: kept.append(usage.failed)
     model = interrupted.model(budget)
     assert (model.predict(PROMPTS[:1], TEXTS) == expected[:, :1]).all()
     assert budget.usage.made == N_IN_BATCH
+    assert min(kept[1:]) == 0 == kept[-1]  # the batch's file remembers its lines: after a kill they are no failures
     assert model.engine.missing(model.queries(PROMPTS, TEXTS)) == []
     assert (model.predict(PROMPTS, TEXTS) == expected).all()
     assert len(interrupted.opened()) == 1

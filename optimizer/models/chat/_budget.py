@@ -97,6 +97,7 @@ class Budget:
     in_whole: bool = False
     call_watcher: CallWatcher = _not_watched  # is notified of each call on this budget, as it is sent
     _reserved: Need = field(default_factory=Need)
+    _in_batches: int = 0  # calls of them that open batches hold, whose files remember them: a kill loses none
 
     @classmethod
     def of(cls, options: LMConfig) -> Budget:
@@ -147,9 +148,14 @@ class Budget:
             setattr(self.usage, name, getattr(self.usage, name) + amount)
         self._tell_ledger()
 
+    def hold_in_batches(self, n_calls: int) -> None:
+        """Take note that open batches hold so many more of the calls that are set aside; fewer, if negative."""
+        self._in_batches += n_calls
+        self._tell_ledger()
+
     def _tell_ledger(self) -> None:
         if self.ledger is not None:
-            self.ledger(self.earlier + self.usage + Usage(failed=self._reserved.calls))
+            self.ledger(self.earlier + self.usage + Usage(failed=self._reserved.calls - self._in_batches))
 
     def check_room(self, need: Need) -> None:
         """Raise BudgetReachedError, where `in_whole` is set, for requests that can't all be paid for."""

@@ -147,6 +147,7 @@ class BatchRunner:
             if batch.tag not in self._reserved:
                 self._reserved[batch.tag] = Need(len(batch.keys), batch.most_tokens, batch.most_cost)
                 self._engine.budget.set_aside(self._reserved[batch.tag])
+                self._engine.budget.hold_in_batches(len(batch.keys))
             batches.append(batch)
         return batches
 
@@ -217,6 +218,7 @@ class BatchRunner:
         )
         self._sent.add(batch.tag)
         self._reserved[batch.tag] = most
+        self._engine.budget.hold_in_batches(most.calls)
         has_tried = False
 
         async def attempt() -> str:
@@ -238,7 +240,9 @@ class BatchRunner:
 
     def _release(self, batch: OpenBatch) -> None:
         """Release what was set aside for a batch."""
-        self._engine.budget.release(self._reserved.pop(batch.tag, Need()))
+        need = self._reserved.pop(batch.tag, Need())
+        self._engine.budget.hold_in_batches(-need.calls)
+        self._engine.budget.release(need)
 
     async def _state(self, batch: OpenBatch) -> BatchState:
         """The state of a batch; not ended while it has no id or the server is unreachable."""
