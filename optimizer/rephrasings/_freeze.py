@@ -153,7 +153,7 @@ def freeze_rephrasings(
         check_families(options.wordings)
     if options.file is not None:
         of_file = _from_file(options.file, description, n_parts, n_search, n_heldout)
-        if options.keep_labels and of_file.source == "file":
+        if options.keep_labels:  # a file that psopt wrote may have been edited
             check_labels_given(options.file, of_file, task.labels)
         return of_file
     if options.is_written:
