@@ -104,6 +104,7 @@ def test_what_a_signal_ended_is_gone_on_with(folder: Path) -> None:
         process = start(folder, server.url, *SEARCH, "--trials", "4")
         server.wait_for(answered=120, seconds=240)
         server.change(**HANGING)
+        server.wait_for(requests=server.counts()["requests"] + 1, seconds=240)  # so that one hangs
         assert "psopt resume run" in end(process, server)
         assert json.loads((folder / "run" / "run.json").read_text())["finish_reason"] == "interrupted"
         spent = json.loads((folder / "run" / "spent.json").read_text())
