@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import example_key, inputs_key
-from psopt.dspy_programs._fingerprint import as_json_data, fingerprint
+from psopt.dspy_programs._fingerprint import ANSWERS, as_json_data, fingerprint
 from psopt.dspy_programs._lm import RunCounter, lm_of, own_error
 from psopt.dspy_programs._outcome import PASSED, as_text, judge
 from psopt.errors import InputError, ModelError, NoLabelsError, first_line
@@ -178,7 +178,7 @@ class ProgramRunner:
         keys = set(self._keys(programs, texts, cells, "").values())
         for program in programs:
             self.prepare(program)
-        kept = self._kept(keys) if (self._folder / "answers.db").exists() else ()  # looking would create the file
+        kept = self._kept(keys) if (self._folder / ANSWERS[0]).exists() else ()  # looking would create the file
         return (len(keys) - len(kept)) * self._counter.n_expected
 
     def _keys(

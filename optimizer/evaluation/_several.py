@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.evaluation._objectives import OBJECTIVES
+from psopt.evaluation._objectives import OBJECTIVES, sign_of
 from psopt.evaluation._scores import ModelScores, score_one_model
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from psopt.settings import Over
 
 
-_LOWER_IS_BETTER = ("sensitivity", "na_rate", "pss")
-_COMBINED = (*OBJECTIVES, "macro_f1", "na_rate", "pss")
+# Each with what turns it into a gain
+_COMBINED = {**{name: sign_of(name) for name in OBJECTIVES}, "macro_f1": 1, "na_rate": -1, "pss": -1}
 _NOT_COMBINED = ("sensitivity_limit", "sensitivity_readable", "consistency_no_self_pairs", "posix")
 
 
@@ -44,12 +44,11 @@ def combined_scores(of_models: Mapping[str, Scores], over: Over) -> Scores:
     each = list(of_models.values())
     values: dict[str, Any] = dict.fromkeys(_NOT_COMBINED)
     bounds = dict(each[0].ci)
-    for name in _COMBINED:
+    for name, sign in _COMBINED.items():
         of_each = [getattr(scores, name) for scores in each]
         if None in of_each:
             values[name] = None
             continue
-        sign = -1 if name in _LOWER_IS_BETTER else 1
         worst = int(np.argmin([sign * value for value in of_each]))
         values[name] = of_each[worst] if over == "worst" else float(np.mean(of_each))
         if all(name in scores.ci for scores in each):

@@ -195,9 +195,9 @@ def _text(where: str, part: Any) -> str:
     return text
 
 
+_SHOWN = 40  # characters of a message that differs, from a little before the first difference
 # Two sets of values that no text contains by chance. A function that cuts fields shows: they begin and end differently,
 # and the second is long.
-_SHOWN = 40  # characters of a message that differs, from a little before the first difference
 _MARKS = ("psoptQ{:03d}A", "QpsoptQ{:03d}B" + "z" * 20_000)
 
 

@@ -137,20 +137,19 @@ class Budget:
         self.set_aside(need)
         return True
 
-    def set_aside(self, need: Need) -> None:
-        """Set aside what a request already in flight may take, whatever is left; `release` takes it back."""
+    def set_aside(self, need: Need, n_in_batches: int = 0) -> None:
+        """Set aside what requests already in flight may take, whatever is left; `release` takes it back.
+
+        An open batch holds `n_in_batches` more of the calls that are set aside.
+        """
         self._reserved += need
+        self._in_batches += n_in_batches
         self._tell_ledger()
 
     def count(self, **amounts: float) -> None:
         """Add these amounts, named as in `Usage`, to what was spent."""
         for name, amount in amounts.items():
             setattr(self.usage, name, getattr(self.usage, name) + amount)
-        self._tell_ledger()
-
-    def hold_in_batches(self, n_calls: int) -> None:
-        """Take note that open batches hold so many more of the calls that are set aside; fewer, if negative."""
-        self._in_batches += n_calls
         self._tell_ledger()
 
     def _tell_ledger(self) -> None:
@@ -190,8 +189,8 @@ class Budget:
         rooms = [(limit - used) / of_one for limit, used, of_one in amounts if limit is not None and of_one]
         return max(0, int(min(rooms, default=0)))
 
-    def release(self, need: Need) -> None:
-        self.set_aside(Need(-need.calls, -need.tokens, -need.cost))
+    def release(self, need: Need, n_in_batches: int = 0) -> None:
+        self.set_aside(Need(-need.calls, -need.tokens, -need.cost), -n_in_batches)
 
 
 # Share of the price of single calls (openai.com/api/pricing; Azure's Global Batch).

@@ -43,7 +43,7 @@ class Answer:
     @property
     def is_empty(self) -> bool:
         """Whether it says nothing, without a reason: often a fault of the server, which may be over."""
-        return not (self.text or self.unanswered or self.truncated or self.logprobs)
+        return not (self.text or self.unanswered or self.truncated)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as the cache keeps it: what differs from the default."""

@@ -78,7 +78,7 @@ def _read(choice: dict[str, Any], usage: Any) -> Answer:
         is_thought=is_thought,
         confidence=confidence_of(choice.get("logprobs")),
     )
-    if not text and not unanswered and not answer.truncated:
+    if answer.is_empty:
         raise TransientError("an empty answer", empty=answer)
     return answer
 

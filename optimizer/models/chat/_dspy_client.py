@@ -145,7 +145,7 @@ def _read(response: Any) -> Answer:
         truncated=response.finish_reason == "length",
         reasoning=getattr(usage, "reasoning_tokens", None) or 0,
     )
-    if not text and not answer.truncated:
+    if answer.is_empty:
         raise TransientError("an empty answer", empty=answer)
     return answer
 

@@ -90,7 +90,7 @@ def examples_from_train(
             layer += _choose(n_each, fitting, vectors, before, names_a_case)
         samples = [predictions.samples[index] for index in layer]
         n_characters += sum(len(sample.text) for sample in samples)
-        most = most_characters if number <= len(layers) else min(most_characters, MOST_FURTHER_CHARACTERS)
+        most = most_characters if number <= len(layers) else MOST_FURTHER_CHARACTERS
         if n_characters > most and (edits or taken):
             break
         if is_open:

@@ -146,8 +146,7 @@ class BatchRunner:
                 batch = self._named(batch, opened)  # the same, with its id
             if batch.tag not in self._reserved:
                 self._reserved[batch.tag] = Need(len(batch.keys), batch.most_tokens, batch.most_cost)
-                self._engine.budget.set_aside(self._reserved[batch.tag])
-                self._engine.budget.hold_in_batches(len(batch.keys))
+                self._engine.budget.set_aside(self._reserved[batch.tag], len(batch.keys))
             batches.append(batch)
         return batches
 
@@ -218,7 +217,7 @@ class BatchRunner:
         )
         self._sent.add(batch.tag)
         self._reserved[batch.tag] = most
-        self._engine.budget.hold_in_batches(most.calls)
+        self._engine.budget.set_aside(Need(), most.calls)  # its lines are set aside already
         has_tried = False
 
         async def attempt() -> str:
@@ -241,8 +240,7 @@ class BatchRunner:
     def _release(self, batch: OpenBatch) -> None:
         """Release what was set aside for a batch."""
         need = self._reserved.pop(batch.tag, Need())
-        self._engine.budget.hold_in_batches(-need.calls)
-        self._engine.budget.release(need)
+        self._engine.budget.release(need, need.calls)
 
     async def _state(self, batch: OpenBatch) -> BatchState:
         """The state of a batch; not ended while it has no id or the server is unreachable."""
