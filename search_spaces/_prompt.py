@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.errors import DataError, InputError, UnknownNameError
 from psopt.notebooks import card, line, preformatted, shortened
-from psopt.search_spaces._prompt_parts import Calibration, Definition, Example, PromptFormat, PromptParts
+from psopt.search_spaces._prompt_parts import PLAIN, Calibration, Definition, Example, PromptFormat
 from psopt.search_spaces._render import open_messages, render
 from psopt.tasks import FORMS, LABEL, InputColumns, Sample, fields_of, texts_of_records
 from psopt.templates import Template
@@ -27,7 +27,7 @@ STRATEGIES = ("simple", "detail", "1-shot")
 
 
 @dataclass(frozen=True)  # without slots, so that its id is computed once: a search asks for it at every step
-class Prompt(PromptParts):
+class Prompt:
     """A classification prompt, in parts.
 
     Only `description` is rephrased; everything else stays the same under every rephrasing.
@@ -59,6 +59,15 @@ class Prompt(PromptParts):
         part of what a prompt says, so neither of its `id` nor of its JSON.
     """
 
+    description: str
+    labels: tuple[str, ...]
+    noun: str = "text"
+    definitions: tuple[Definition, ...] = ()
+    notes: tuple[str, ...] = ()
+    examples: tuple[Example, ...] = ()
+    form: PromptFormat = PLAIN
+    template: Template | None = None
+    asks: str = LABEL
     calibration: Calibration | None = None
     asking: int = 0
 

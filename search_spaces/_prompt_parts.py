@@ -1,4 +1,4 @@
-"""What a prompt is made of, as frozen values: format, examples, definitions, decision rule, the fields to render."""
+"""What a prompt is made of, as frozen values: format, examples, definitions, decision rule."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from psopt.errors import InputError
 from psopt.settings import FAMILIES, Family
-from psopt.tasks import LABEL, Row, fields_of
+from psopt.tasks import Row, fields_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from psopt.templates import Template
 
 T = TypeVar("T")
 
@@ -106,21 +104,6 @@ class Definition:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class PromptParts:
-    """The fields of a `Prompt`, which documents them."""
-
-    description: str
-    labels: tuple[str, ...]
-    noun: str = "text"
-    definitions: tuple[Definition, ...] = ()
-    notes: tuple[str, ...] = ()
-    examples: tuple[Example, ...] = ()
-    form: PromptFormat = PLAIN
-    template: Template | None = None
-    asks: str = LABEL
-
-
 BATCH = "batch"
 """Batch calibration: Zhou et al., "Batch Calibration", 2023 (arXiv 2309.17249)."""
 SUPERVISED = "supervised"
@@ -191,6 +174,3 @@ class Calibration:
 
 def _rounded(values: Sequence[float]) -> list[float]:
     return [round(value, _DIGITS) for value in values]
-
-
-P = TypeVar("P", bound=PromptParts)

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 
 from psopt.search_spaces._prompt_parts import Definition, in_order
 from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT, Row, fields_of
-from psopt.templates import Additions, Field, Messages, fill_slots, render_template
+from psopt.templates import Additions, Messages, fill_slots, render_template
 from psopt.text import line_changes, statements
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.search_spaces._prompt_parts import Example, P, PromptFormat, PromptParts
-    from psopt.templates import Piece, Template
+    from psopt.search_spaces._prompt import Prompt
+    from psopt.search_spaces._prompt_parts import Example, PromptFormat
+    from psopt.templates import Template
     from psopt.text import Statements
 
 SYSTEM = "You are a text classifier."
@@ -34,7 +35,7 @@ _ASKING = {
 _PLACES = {LABEL: "Label", LABELS: "Labels"}
 
 
-def render(prompt: PromptParts, text: str) -> Messages:
+def render(prompt: Prompt, text: str) -> Messages:
     """Render a prompt and the text to classify as chat messages.
 
     A prompt that came as the user's own template is that template, filled; a text that is a `Row` brings its fields. In
@@ -54,25 +55,25 @@ def render(prompt: PromptParts, text: str) -> Messages:
     return [{"role": role, "content": content} for role, content in turns]
 
 
-def additions_of(prompt: PromptParts) -> Additions:
+def additions_of(prompt: Prompt) -> Additions:
     """What a prompt adds to its template."""
     definitions = tuple((definition.label, definition.text) for definition in prompt.definitions)
     examples = tuple((example.values, example.label) for example in _examples(prompt))
     return Additions(definitions, prompt.notes, examples)
 
 
-def _examples(prompt: PromptParts) -> list[Example]:
+def _examples(prompt: Prompt) -> list[Example]:
     """The examples in the order in which they are shown."""
     return in_order(prompt.examples, prompt.form.example_order)
 
 
-def own_instructions(prompt: PromptParts) -> str:
+def own_instructions(prompt: Prompt) -> str:
     """Render all before the text to classify in psopt's own form, as one text; models get the examples as turns."""
     examples = [f"{_question(prompt, example.text)} {example.label}" for example in _examples(prompt)]
     return "\n".join([*_instructions(prompt), *_part(prompt.form, "Examples:", examples)])
 
 
-def _instructions(prompt: PromptParts) -> list[str]:
+def _instructions(prompt: Prompt) -> list[str]:
     form = prompt.form
     asking = _ASKING[prompt.asks]
     if prompt.labels:
@@ -80,12 +81,12 @@ def _instructions(prompt: PromptParts) -> list[str]:
     return [prompt.description, *filter(None, [asking]), *_additions(prompt)]
 
 
-def render_additions(prompt: PromptParts) -> str:
+def render_additions(prompt: Prompt) -> str:
     """Render what a prompt adds to its description: definitions and notes."""
     return "\n".join(_additions(prompt)).strip("\n")
 
 
-def _additions(prompt: PromptParts) -> list[str]:
+def _additions(prompt: Prompt) -> list[str]:
     form = prompt.form
     definitions = [f"{definition.label}{form.separator}{definition.text}" for definition in prompt.definitions]
     lines = _part(form, "What the labels mean:", form.bulleted(definitions))
@@ -98,13 +99,13 @@ def _part(form: PromptFormat, heading: str, lines: list[str]) -> list[str]:
     return [*[""] * form.blank_lines, form.heading(heading), *lines]
 
 
-def _question(prompt: PromptParts, text: str) -> str:
+def _question(prompt: Prompt, text: str) -> str:
     form = prompt.form
     label = form.heading(_PLACES.get(prompt.asks, "Answer")) + form.separator.rstrip()
     return f"{form.heading(prompt.noun.capitalize())}{form.separator}{text}\n{label}"
 
 
-def with_statements(prompt: P) -> P:
+def with_statements(prompt: Prompt) -> Prompt:
     """Return the prompt with the definitions and notes in its template's literal text added to its own.
 
     An export is a template with edits written out: reading only the parts would miss them. A prompt in psopt's own form
@@ -144,12 +145,12 @@ class ShownMessage:
     added: bool = False
 
 
-def render_instructions(prompt: PromptParts) -> str:
+def render_instructions(prompt: Prompt) -> str:
     """Render all of a prompt except the text to classify: for a template, its messages with their fields open."""
     return render_shown(prompt) if prompt.template else own_instructions(prompt)
 
 
-def render_fixed(prompt: PromptParts) -> str:
+def render_fixed(prompt: Prompt) -> str:
     """Render what every request of a prompt contains, whatever the text: this measures the prompt's length."""
     if prompt.template is None:
         return own_instructions(prompt)
@@ -157,28 +158,22 @@ def render_fixed(prompt: PromptParts) -> str:
     return "\n".join(message["content"] for message in render(prompt, nothing))
 
 
-def filled_template(prompt: PromptParts) -> Template:
+def filled_template(prompt: Prompt) -> Template:
     """Return a prompt's template with its additions and open fields; raises ValueError for psopt's own form."""
     if prompt.template is None:
         raise ValueError("a prompt of psopt's own form has no template")
     return fill_slots(prompt.template, prompt.description, additions_of(prompt))
 
 
-def open_messages(prompt: PromptParts) -> Messages:
+def open_messages(prompt: Prompt) -> Messages:
     """Return a prompt's messages with their fields open, as they were spelled; in psopt's own form ``{text}``."""
     if prompt.template is None:
         return render(prompt, "{text}")
     messages = filled_template(prompt).messages
-    return [{**message.head, "content": "".join(map(_open, message.pieces))} for message in messages]
+    return [{**message.head, "content": "".join(map(str, message.pieces))} for message in messages]
 
 
-def _open(piece: Piece) -> str:
-    if isinstance(piece, Field):
-        return piece.spelled or f"{{{piece.name}}}"  # psopt added the ones without a spelling
-    return str(piece)
-
-
-def shown_messages(prompt: PromptParts, original: PromptParts | None = None) -> list[ShownMessage]:
+def shown_messages(prompt: Prompt, original: Prompt | None = None) -> list[ShownMessage]:
     """Return messages with open fields, marking lines that the original, by default without additions, lacks."""
     messages = open_messages(prompt)
     original = original or replace(prompt, definitions=(), notes=(), examples=())
@@ -204,7 +199,7 @@ def mark_added(old: Sequence[str], new: Sequence[str]) -> list[ShownLine]:
     return [ShownLine(text, change != "equal") for change, _, _, start, end in changes for text in new[start:end]]
 
 
-def render_shown(prompt: PromptParts, *, marked: bool = False) -> str:
+def render_shown(prompt: Prompt, *, marked: bool = False) -> str:
     """Write a prompt's messages, under their roles if there are several; `marked` puts ``+`` before added lines."""
     messages = shown_messages(prompt)
     blocks = [list(message.lines) for message in messages]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from psopt.errors import InputError, import_own_function, nearest
-from psopt.templates._template import Field, Origin, Slot, Unwritten, last_user
+from psopt.templates._template import Field, Origin, Slot, Unwritten, filled_in, last_user
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -246,7 +246,9 @@ def check_on_rows(name: str, draft: Draft, rows: Iterable[tuple[str, Mapping[str
     for sample_id, row in rows:
         messages = _messages(name, _call(name, dict(row)))
         made = "\n".join(f"{message.role}: {message.text}" for message in messages)
-        filled = "\n".join(f"{message.role}: {_filled(message, row)}" for message in draft.messages)
+        filled = "\n".join(
+            f"{message.role}: {filled_in(pieces_of(message.text, message.fields), row)}" for message in draft.messages
+        )
         if made != filled:
             pairs = enumerate(zip(made, filled, strict=False))
             place = next((place for place, (ours, theirs) in pairs if ours != theirs), min(len(made), len(filled)))
@@ -256,11 +258,6 @@ def check_on_rows(name: str, draft: Draft, rows: Iterable[tuple[str, Mapping[str
                 f"prompt {name}: for sample {sample_id} it does more than put the data in ({shown[0]!r} where its "
                 f"template has {shown[1]!r}): do that in the data, or in a column of its own"
             )
-
-
-def _filled(message: DraftMessage, row: Mapping[str, str]) -> str:
-    pieces = pieces_of(message.text, message.fields)
-    return "".join(row[piece.name] if isinstance(piece, Field) else str(piece) for piece in pieces)
 
 
 def _call(name: str, row: dict[str, str]) -> Any:

@@ -32,6 +32,9 @@ class Field:
     spelled: str
     written: bool = True
 
+    def __str__(self) -> str:
+        return self.spelled
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -207,7 +210,7 @@ def render_template(template: Template, description: str, additions: Additions, 
     has no value.
     """
     filled = fill_slots(template, description, additions)
-    return [{**message.head, "content": _text(message.pieces, fields)} for message in filled.messages]
+    return [{**message.head, "content": filled_in(message.pieces, fields)} for message in filled.messages]
 
 
 def fill_slots(template: Template, description: str, additions: Additions) -> Template:
@@ -286,7 +289,7 @@ def _slot(form: ExampleForm, slot: Slot, additions: Additions) -> str:
 
 def _turn(form: ExampleForm, fields: Mapping[str, str], label: str) -> tuple[str, str]:
     """The input and the answer of an example."""
-    return _text(form.input, fields), example_answer(form, fields, label)
+    return filled_in(form.input, fields), example_answer(form, fields, label)
 
 
 def example_answer(form: ExampleForm, fields: Mapping[str, str], label: str) -> str:
@@ -306,8 +309,9 @@ def example_answer(form: ExampleForm, fields: Mapping[str, str], label: str) -> 
     return json.dumps(members, ensure_ascii=False)
 
 
-def _text(pieces: Sequence[Piece], fields: Mapping[str, str]) -> str:
+def filled_in(pieces: Sequence[Piece], fields: Mapping[str, str]) -> str:
+    """Return pieces as one text, with a row's values in place of its fields."""
     for piece in pieces:
         if isinstance(piece, Field) and piece.name not in fields:
-            raise InputError(f"the prompt names {piece.spelled}, and a sample has no such field: {', '.join(fields)}")
+            raise InputError(f"the prompt names {piece}, and a sample has no such field: {', '.join(fields)}")
     return "".join(fields[piece.name] if isinstance(piece, Field) else str(piece) for piece in pieces)

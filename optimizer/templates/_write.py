@@ -65,10 +65,8 @@ def written_text(message: Message) -> list[str]:
     for piece in message.pieces:
         if isinstance(piece, Unwritten):
             parts.append("")
-        elif not isinstance(piece, Field):
+        elif not isinstance(piece, Field) or piece.written:
             parts[-1] += str(piece)
-        elif piece.written:
-            parts[-1] += piece.spelled
     return parts
 
 
