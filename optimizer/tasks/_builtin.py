@@ -6,7 +6,7 @@ import csv
 import io
 import itertools
 import reprlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import resources
 from pathlib import Path, PurePosixPath
@@ -16,18 +16,17 @@ from psopt.errors import DataError, InputError, UnknownNameError, nearest
 from psopt.tasks._cells import listed
 from psopt.tasks._files import read_filled, read_rows
 from psopt.tasks._formats import in_words, wide_fields
-from psopt.tasks._row import Record, Row, Sample
-from psopt.tasks._samples import samples_of
+from psopt.tasks._row import Row, Sample
 from psopt.tasks._splits import draw_balanced
 from psopt.text import read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     TrainTest = tuple[tuple[Sample, ...], tuple[Sample, ...]]
     Labels = Mapping[str, str]  # from what a file calls a label to the task's name of it
 
-    ReadFile = Callable[[Path, str, Labels], tuple[Sample, ...]]
+    ReadFile = Callable[[Path, Labels], Sequence[Sample]]
 
 SIZE = 2000  # samples that are drawn from a large file, as in E25, the paper behind psopt
 PAIR_FIELDS = ("premise", "hypothesis")
@@ -93,61 +92,63 @@ class Builtin:
 
 def read_both(read_file: ReadFile, train: str, test: str, folder: Path, labels: Labels) -> TrainTest:
     """Read (train, test) from two files of one form."""
-    return read_file(folder / train, "train", labels), read_file(folder / test, "test", labels)
+    return _named("train", read_file(folder / train, labels)), _named("test", read_file(folder / test, labels))
 
 
-def read_table(path: Path, prefix: str, labels: Labels) -> tuple[Sample, ...]:  # noqa: ARG001  # the file has the names
+def _named(split: str, samples: Sequence[Sample]) -> tuple[Sample, ...]:
+    return tuple(replace(sample, id=f"{split}-{sample.id}") for sample in samples)
+
+
+def read_table(path: Path, labels: Labels) -> list[Sample]:  # noqa: ARG001  # the file has the names
     """Read a .jsonl file of text, label and, if there is one, subclass."""
-    return samples_of(path, read_rows(path), prefix)
+    rows = enumerate(read_rows(path), start=1)
+    return [Sample(str(number), **row.values) for number, row in rows]
 
 
-def read_questions(path: Path, prefix: str, labels: Labels) -> tuple[Sample, ...]:
-    """Read a label file of TREC; sample ids are the prefix and the line number."""
+def read_questions(path: Path, labels: Labels) -> list[Sample]:
+    """Read a label file of TREC; sample ids are the line numbers."""
     text = read_bytes(path, error=DataError).decode("latin-1")
-    lines = enumerate(text.split("\n"), start=1)  # splitlines would split at some Latin-1 characters too
-    samples = tuple(_question(path, prefix, number, line, labels) for number, line in lines if line.strip())
+    samples = []
+    for number, line in enumerate(text.split("\n"), start=1):  # splitlines would split at some Latin-1 characters too
+        label, _, question = line.strip().partition(" ")
+        coarse, _, fine = label.partition(":")
+        if label and not (coarse in labels and fine and question.strip()):
+            raise DataError(f"{path}, line {number}: expected `COARSE:fine text`, COARSE one of {', '.join(labels)}")
+        if label:
+            samples.append(Sample(str(number), question.strip(), labels[coarse], fine))
     if not samples:
         raise DataError(f"{path}: is empty")
     return samples
 
 
-def _question(path: Path, prefix: str, number: int, line: str, labels: Labels) -> Sample:
-    label, _, text = line.strip().partition(" ")
-    coarse, _, fine = label.partition(":")
-    if coarse not in labels or not fine or not text.strip():
-        raise DataError(f"{path}, line {number}: expected `COARSE:fine text`, COARSE one of {', '.join(labels)}")
-    return Sample(f"{prefix}-{number}", text.strip(), labels[coarse], fine)
-
-
-def read_pairs(path: Path, prefix: str, labels: Labels) -> tuple[Sample, ...]:
+def read_pairs(path: Path, labels: Labels) -> list[Sample]:
     """Read a file of premises and hypotheses, one JSON object per line, as in SuperGLUE."""
-    return samples_of(path, [_pair(f"{path}, {row.where}", row, labels) for row in read_rows(path)], prefix)
+    samples = []
+    for number, row in enumerate(read_rows(path), start=1):
+        where, label, fields = f"{path}, {row.where}", row.values.get("label"), {}
+        for name in PAIR_FIELDS:
+            value = row.values.get(name)
+            if not isinstance(value, str) or not value.strip():
+                wanted = "expected premise, hypothesis and label"
+                raise DataError(f"{where}: the {name} is missing, empty or no text; {wanted}")
+            fields[name] = " ".join(value.split())
+        if not isinstance(label, str) or label not in labels:
+            raise DataError(f"{where}: the label is {reprlib.repr(label)}; it must be one of {', '.join(labels)}")
+        text = Row(PAIR_LAYOUT.format_map(fields), fields, PAIR_FIELDS)
+        samples.append(Sample(str(number), text, labels[label]))
+    return samples
 
 
-def _pair(where: str, row: Record, labels: Labels) -> Record:
-    fields = {}
-    for name in PAIR_FIELDS:
-        value = row.values.get(name)
-        if not isinstance(value, str) or not value.strip():
-            raise DataError(f"{where}: the {name} is missing, empty or no text; expected premise, hypothesis and label")
-        fields[name] = " ".join(value.split())
-    label = row.values.get("label")
-    if not isinstance(label, str) or label not in labels:
-        raise DataError(f"{where}: the label is {reprlib.repr(label)}; it must be one of {', '.join(labels)}")
-    return Record(row.where, {"text": Row(PAIR_LAYOUT.format_map(fields), fields, PAIR_FIELDS), "label": labels[label]})
-
-
-def read_articles(path: Path, prefix: str, labels: Labels) -> tuple[Sample, ...]:
-    """Draw articles from a file of DBPedia, balanced; sample ids are the prefix and the line number."""
-    stream = 1 if prefix == "train" else 2
-    labelled = ((row.values["label"], row) for row in _articles(path, labels))
-    rows = draw_balanced(labelled, [*labels.values()], SIZE, stream=stream)
-    if not rows:
+def read_articles(path: Path, labels: Labels) -> list[Sample]:
+    """Draw articles from a file of DBPedia, balanced; sample ids are the line numbers."""
+    stream = 1 if path.name.startswith("train") else 2
+    samples = draw_balanced(_articles(path, labels), [*labels.values()], SIZE, stream=stream)
+    if not samples:
         raise DataError(f"{path}: is empty")
-    return samples_of(path, rows, prefix)
+    return samples
 
 
-def _articles(path: Path, labels: Labels) -> Iterator[Record]:
+def _articles(path: Path, labels: Labels) -> Iterator[Sample]:
     """Read line by line, since train.csv has 560,000 lines: class number, title and text, without a header."""
     line = 1
     try:
@@ -165,7 +166,7 @@ def _articles(path: Path, labels: Labels) -> Iterator[Record]:
         raise DataError(f"{path}: can't be read: {error.strerror}") from error
 
 
-def _article(path: Path, line: int, fields: list[str], labels: Labels) -> Record:
+def _article(path: Path, line: int, fields: list[str], labels: Labels) -> Sample:
     if len(fields) != 3:
         raise DataError(f"{path}, line {line}: {len(fields)} fields; expected 3: class number, title, text")
     number, title, text = (field.strip() for field in fields)
@@ -173,24 +174,23 @@ def _article(path: Path, line: int, fields: list[str], labels: Labels) -> Record
         raise DataError(f"{path}, line {line}: the class is {number!r}; it must be a number from 1 to {len(labels)}")
     if not text:
         raise DataError(f"{path}, line {line}: the text is empty; fetch the file again, or remove the line")
-    return Record(f"line {line}", {"id": str(line), "text": f"{title}: {text}", "label": labels[number]})
+    return Sample(str(line), f"{title}: {text}", labels[number])
 
 
 def read_abstracts(folder: Path, labels: Labels) -> TrainTest:
     """Read (train, test) from the files of WoS-46985, balanced: test is drawn first, train from what is left."""
-    rows = _abstracts(folder, labels)
-    labelled = [(row.values["label"], row) for row in rows]
-    test = draw_balanced(labelled, [*labels.values()], SIZE, stream=3)
-    taken = {row.where for row in test}
-    left = [(label, row) for label, row in labelled if row.where not in taken]
-    train = draw_balanced(left, [*labels.values()], SIZE, stream=4)
-    path = folder / TEXTS
+    samples = _abstracts(folder, labels)
+    names = list(labels.values())
+    test = draw_balanced(samples, names, SIZE, stream=3)
+    taken = {sample.id for sample in test}
+    train = draw_balanced((sample for sample in samples if sample.id not in taken), names, SIZE, stream=4)
     if not train:
-        raise DataError(f"{path}: {len(rows)} abstracts are too few; {len(labels)} or more must be left beside test")
-    return samples_of(path, train, "train"), samples_of(path, test, "test")
+        fault = f"{len(samples)} abstracts are too few; {len(labels)} or more must be left beside test"
+        raise DataError(f"{folder / TEXTS}: {fault}")
+    return _named("train", train), _named("test", test)
 
 
-def _abstracts(folder: Path, labels: Labels) -> list[Record]:
+def _abstracts(folder: Path, labels: Labels) -> list[Sample]:
     """One abstract per line, and in further files the numbers of its domain and, if that file is there, of its area."""
     texts = _lines(folder / TEXTS)
     domains = _lines(folder / DOMAINS)
@@ -200,17 +200,15 @@ def _abstracts(folder: Path, labels: Labels) -> list[Record]:
             n_lines = f"{TEXTS} has {len(texts):,} lines and {name} {len(numbers):,}"
             raise DataError(f"{folder}: {n_lines}; they must have one for each abstract: fetch both again")
     names = list(labels.values())
-    rows = []
+    samples = []
     for index, (text, domain) in enumerate(zip(texts, domains, strict=True)):
         if not text:
             fix = f"remove the line here and in {DOMAINS}"
             raise DataError(f"{folder / TEXTS}, line {index + 1}: the abstract is empty; {fix}")
         label = names[_number(folder / DOMAINS, index, domain, len(names))]
-        values = {"id": str(index + 1), "text": text, "label": label}
-        if areas:
-            values["subclass"] = f"area {_number(folder / AREAS, index, areas[index])}"
-        rows.append(Record(f"line {index + 1}", values))
-    return rows
+        area = f"area {_number(folder / AREAS, index, areas[index])}" if areas else None
+        samples.append(Sample(str(index + 1), text, label, area))
+    return samples
 
 
 def _lines(path: Path) -> list[str]:

@@ -33,7 +33,6 @@ from psopt.tasks._row import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from psopt.tasks._cells import Columns
     from psopt.tasks._row import Record
@@ -175,18 +174,6 @@ def _all_placed(
         return Placed(Sample(sample_id, text, label, subclass, pinned), split)
 
     return of_each_row(source, rows, place)
-
-
-def samples_of(path: Path, rows: Sequence[Record], prefix: str) -> tuple[Sample, ...]:
-    """Make a sample from each row of a built-in data set: columns ``text`` and ``label``; ids begin with the prefix.
-
-    A text stays unchanged, plain or with fields of its own: other columns do not become fields.
-    """
-    table = make_samples(str(path), rows, ColumnChoice(text="text", label="label"), require_labels=True)
-    return tuple(
-        replace(sample, id=f"{prefix}-{sample.id}", text=row.values["text"])
-        for (sample, _), row in zip(table.placed, rows, strict=True)
-    )
 
 
 def _label(value: Any, where: str, column: str, spec: AnswerSpec) -> str:

@@ -8,14 +8,14 @@ import unicodedata
 from collections import Counter, defaultdict
 from dataclasses import replace
 from numbers import Integral
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from psopt.errors import DataError, InputError
 from psopt.tasks._labels import words_hint
 from psopt.text import shortened_list
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+    from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
     import numpy as np
     from psopt.tasks._row import Sample
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 _SEED = 42
 """The seed of the draws that reduce a published data set. They don't depend on a task's seed, so that results are on
 the same test set and comparable; the task's seed draws val from train."""
-
-T = TypeVar("T")
 
 
 def subset(samples: Sequence[Sample], n: int, *, seed: int, by_label: bool = True) -> Samples:
@@ -87,31 +85,22 @@ def shares(sizes: Mapping[str, int], n: int) -> dict[str, int]:
     return counts
 
 
-def draw_balanced(items: Iterable[tuple[str, T]], labels: Sequence[str], n: int, *, stream: int) -> list[T]:
-    """Draw `n` items, equally many of every label (give or take one), in their own order.
+def draw_balanced(samples: Iterable[Sample], labels: Sequence[str], n: int, *, stream: int) -> list[Sample]:
+    """Draw `n` samples, equally many of every label (give or take one), in their own order.
 
-    If a label has too few items, all are taken. `items` are (label, item), read once: each gets a random key, and the
-    smallest keys of each label are kept, so that memory holds at most `n` items. `stream` keeps draws apart.
-
-    >>> draw_balanced(((label, i) for i, label in enumerate("aaaaaaaaab")), "ab", 4, stream=1)
-    [1, 2, 9]
+    If a label has too few samples, all are taken. They are read once: each gets a random key, and the smallest keys of
+    each label are kept, so that memory holds at most `n` samples. `stream` keeps draws apart.
     """
     wanted = shares(dict.fromkeys(labels, 1), n)
-    heaps: dict[str, list[tuple[float, int, T]]] = {label: [] for label in labels}
-    for number, (key, (label, item)) in enumerate(zip(_keys(stream), items, strict=False)):
-        heap = heaps[label]  # its first entry has the largest key, stored as a negative number
-        if len(heap) < wanted[label]:
-            heapq.heappush(heap, (-key, number, item))
-        elif heap and -key > heap[0][0]:
-            heapq.heapreplace(heap, (-key, number, item))
-    drawn = sorted(itertools.chain.from_iterable(heaps.values()), key=lambda entry: entry[1])
-    return [item for _, _, item in drawn]
-
-
-def _keys(stream: int) -> Iterator[float]:
     rng = _generator(_SEED, stream)
-    while True:
-        yield from rng.random(4096).tolist()
+    heaps: dict[str, list[tuple[float, int, Sample]]] = {label: [] for label in labels}
+    for number, sample in enumerate(samples):
+        heap = heaps[str(sample.label)]  # its first entry has the largest key, stored as a negative number
+        heapq.heappush(heap, (-rng.random(), number, sample))
+        if len(heap) > wanted[str(sample.label)]:
+            heapq.heappop(heap)
+    drawn = sorted(itertools.chain.from_iterable(heaps.values()), key=lambda entry: entry[1])
+    return [sample for _, _, sample in drawn]
 
 
 def _parted(
