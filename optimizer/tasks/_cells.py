@@ -131,14 +131,14 @@ OR_SKIP = ", or leave such rows out with --skip-empty (skip_empty=True)"
 """What messages on empty cells add, where rows with empty cells may be left out."""
 
 
-class RowError(DataError):
-    """One row that can't be used: where it stands in the data, what is wrong (with its value), and how to fix it.
+class RowError(Exception):
+    """What is wrong with a row (with its value), and how to fix it; `of_each_row` says which row it is.
 
     `kind` is what is wrong in words that all rows with this fault share.
     """
 
-    def __init__(self, where: str, fault: str, fix: str, kind: str = "") -> None:
-        super().__init__(f"{where}: {fault}; {fix}")
+    def __init__(self, fault: str, fix: str, kind: str = "") -> None:
+        super().__init__(f"{fault}; {fix}")
         self.fault = fault
         self.fix = fix
         self.kind = kind or fault
@@ -162,44 +162,43 @@ def plain(value: Any) -> Any:
 
 
 def of_each_row(source: str, rows: Sequence[Record], read: Callable[[int, Record], T]) -> list[T]:
-    """Read every row with `read`, which takes its index and the row."""
+    """Read every row with `read`, which takes its index and the row; raise DataError that tells all that is wrong."""
     results = []
-    faults: dict[str, list[tuple[Record, RowError]]] = {}
+    faults: dict[str, list[tuple[str, RowError]]] = {}
     for index, row in enumerate(rows):
         try:
             results.append(read(index, row))
         except RowError as fault:
-            faults.setdefault(fault.kind, []).append((row, fault))
+            faults.setdefault(fault.kind, []).append((row.where, fault))
     if not faults:
         return results
-    fault_groups = list(faults.values())
-    if len(fault_groups) == 1 and len(fault_groups[0]) == 1:
-        raise fault_groups[0][0][1]
-    raise DataError(f"{source}: " + " | ".join(map(_told, fault_groups)))
+    told = " | ".join(map(_told, faults.values()))
+    is_one = sum(map(len, faults.values())) == 1
+    raise DataError(f"{source}, {told}" if is_one else f"{source}: {told}")
 
 
-def _told(faults: Sequence[tuple[Record, RowError]]) -> str:
+def _told(faults: Sequence[tuple[str, RowError]]) -> str:
     """Describe one kind of fault, the rows that have it, and how to fix them."""
-    row, first = faults[0]
+    where, first = faults[0]
     if len(faults) == 1:
-        return f"{row.where}: {first.fault}; {first.fix}"
-    line = f"{first.kind} in {len(faults):,} rows: {shortened_list([row.where for row, _ in faults], _MOST_NAMED)}"
+        return f"{where}: {first}"
+    line = f"{first.kind} in {len(faults):,} rows: {shortened_list([place for place, _ in faults], _MOST_NAMED)}"
     if first.fault != first.kind:
         line += f" (the first: {first.fault})"
     return f"{line}; {first.fix}"
 
 
-def text_of(where: str, values: Mapping[str, Any], columns: Columns, or_skip: str = "", *, only_texts: bool) -> str:
+def text_of(values: Mapping[str, Any], columns: Columns, or_skip: str = "", *, only_texts: bool) -> str:
     """The text of a row: a plain string if ``text`` is the only column, otherwise a `Row` with its fields.
 
     A cell may be empty if another input of its row is not. A number or a truth value is taken as written, unless
     `only_texts`. In columns that are not inputs, cells that no prompt can show do not become fields. Messages on empty
     rows end with `or_skip`.
     """
-    inputs = {name: _input(where, values, name, columns, or_skip, only_texts=only_texts) for name in columns.inputs}
+    inputs = {name: _input(values, name, columns, or_skip, only_texts=only_texts) for name in columns.inputs}
     if not any(value.strip() for value in inputs.values()):
         names = " and ".join(repr(name) for name in columns.inputs)
-        raise RowError(where, f"the inputs {names} are all empty", f"fill one in or remove the row{or_skip}")
+        raise RowError(f"the inputs {names} are all empty", f"fill one in or remove the row{or_skip}")
     fields = {}
     for name, value in values.items():
         if name in inputs:
@@ -211,24 +210,22 @@ def text_of(where: str, values: Mapping[str, Any], columns: Columns, or_skip: st
     return Row.of(fields, columns.inputs)
 
 
-def _input(
-    where: str, values: Mapping[str, Any], name: str, columns: Columns, or_skip: str, *, only_texts: bool
-) -> str:
+def _input(values: Mapping[str, Any], name: str, columns: Columns, or_skip: str, *, only_texts: bool) -> str:
     cell = f"the input (column {name!r})"
     if only_texts:
         cell = f"the text (column {name!r})"
     elif name not in values:
-        raise RowError(where, f"{cell} is missing", "add the column to the row or remove the row")
+        raise RowError(f"{cell} is missing", "add the column to the row or remove the row")
     value = values.get(name)
     if is_empty(value):
         if len(columns.inputs) > 1:
             return ""
-        raise RowError(where, f"{cell} is empty", f"fill it in or remove the row{or_skip}")
+        raise RowError(f"{cell} is empty", f"fill it in or remove the row{or_skip}")
     written = _written(value)
     if written is None or (only_texts and not isinstance(value, str)):
         fault = f"{cell} is {reprlib.repr(value)}, not text"
-        raise RowError(where, fault, "name another column or put it in quotes", f"{cell} is no text")
-    check_text(written, where, cell, LONGEST_TEXT)
+        raise RowError(fault, "name another column or put it in quotes", f"{cell} is no text")
+    check_text(written, cell, LONGEST_TEXT)
     return written
 
 
@@ -247,25 +244,25 @@ def _shown(value: Any) -> str | None:
         return ""
     try:
         shown = _written(value) or json.dumps(value, ensure_ascii=False)
-        check_text(shown, "", "", LONGEST_TEXT)
-    except (TypeError, ValueError):  # RowError is a ValueError too
+        check_text(shown, "", LONGEST_TEXT)
+    except (TypeError, ValueError, RowError):
         return None
     return shown
 
 
-def check_text(value: str, where: str, cell: str, most: int) -> None:
+def check_text(value: str, cell: str, most: int) -> None:
     """Raise RowError if a text is too long, or contains what no request can carry; `cell` says which cell it is."""
     if len(value) > most:
         fault = f"{cell} has {len(value):,} characters; at most {most:,} are taken"
         fix = "is it the right column? Else shorten it or remove the row"
-        raise RowError(where, fault, fix, f"{cell} has too many characters")
+        raise RowError(fault, fix, f"{cell} has too many characters")
     if "\0" in value:
-        raise RowError(where, f"{cell} holds a NUL character", "remove it")
+        raise RowError(f"{cell} holds a NUL character", "remove it")
     try:
         value.encode()
     except UnicodeEncodeError as error:
         kind = f"{cell} holds half a surrogate pair"
-        raise RowError(where, f"{kind} at character {error.start + 1}", "remove it", kind) from error
+        raise RowError(f"{kind} at character {error.start + 1}", "remove it", kind) from error
 
 
 def is_empty(value: Any) -> bool:

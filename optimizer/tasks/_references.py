@@ -11,14 +11,13 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from psopt.tasks._answer_spec import JSON, LABELS, NUMBER
-from psopt.tasks._cells import RowError, check_text, is_empty, of_each_row, plain
+from psopt.tasks._cells import RowError, check_text, is_empty, plain
 from psopt.text import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from psopt.tasks._answer_spec import AnswerSpec
-    from psopt.tasks._row import Record
 
 _TEXTS = (str, int, float, Decimal)  # what is a text as it stands
 LONGEST_REFERENCE = 20_000  # characters, as a guard against a wrong column; chosen, not measured
@@ -27,27 +26,15 @@ _QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.DOTALL)
 _NO_COMMA = re.compile(r"\[[',\s]*''\s*''[',\s]*\]")
 
 
-def read_references(source: str, rows: Sequence[Record], column: str, spec: AnswerSpec) -> list[str | None]:
-    """Return the right answer of each row, in the form of `Sample.label`; all None if the whole column is empty.
+def reference_in(cell: Any, column: str, spec: AnswerSpec) -> str:
+    """Return the right answer in a cell, in the form of `Sample.label`.
 
     A number is written plainly, several labels as `written_set` does, several texts as a JSON list.
     """
-    cells = [row.values.get(column) for row in rows]
-    if all(is_empty(cell) for cell in cells):
-        return [None] * len(rows)
-
-    def read(index: int, row: Record) -> str:
-        return _reference(cells[index], f"{source}, {row.where}", column, spec)
-
-    return of_each_row(source, rows, read)
-
-
-def _reference(cell: Any, where: str, column: str, spec: AnswerSpec) -> str:
-    """The right answer in one cell."""
     name = f"the answer (column {column!r})"
     if isinstance(cell, str) and _NO_COMMA.fullmatch(_QUOTED.sub("''", cell.strip())):  # as NumPy writes an array
         kind = f"{name} is a list without commas"
-        raise RowError(where, f"{kind}: {cell[:60]!r}", 'write it with commas, such as ["a", "b"]', kind)
+        raise RowError(f"{kind}: {cell[:60]!r}", 'write it with commas, such as ["a", "b"]', kind)
     if spec.kind == LABELS:
         reference = _set(cell, spec.detail)
         kind = f"{name} is no list"
@@ -60,8 +47,8 @@ def _reference(cell: Any, where: str, column: str, spec: AnswerSpec) -> str:
         fix = "correct it or remove the row"
     if reference is None:
         value = "empty" if is_empty(cell) else repr(str(cell)[:60])
-        raise RowError(where, f"{kind}: {value}", fix, kind)
-    check_text(reference, where, name, LONGEST_REFERENCE)
+        raise RowError(f"{kind}: {value}", fix, kind)
+    check_text(reference, name, LONGEST_REFERENCE)
     return reference
 
 

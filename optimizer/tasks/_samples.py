@@ -28,7 +28,7 @@ from psopt.tasks._cells import (
     plain_rows,
     text_of,
 )
-from psopt.tasks._references import read_references
+from psopt.tasks._references import reference_in
 from psopt.tasks._row import Sample
 
 if TYPE_CHECKING:
@@ -145,29 +145,27 @@ def _all_placed(
 ) -> list[Placed]:
     """Make a sample from each row; the numbers are those of the rows in the data."""
     rows = [row for _, row in numbered]
-    references: Sequence[str | None] = ()
-    if columns.label and spec.is_open:
-        references = read_references(source, rows, columns.label, spec)
+    if spec.is_open and all(is_empty(row.values.get(columns.label or "")) for row in rows):
+        columns = replace(columns, label=None)
     places: dict[str, str] = {}
 
     def place(index: int, row: Record) -> Placed:
-        where, values = f"{source}, {row.where}", row.values
+        values = row.values
         sample_id, label, split = str(numbered[index][0]), None, None
         if columns.id:
             sample_id = str(values.get(columns.id)).strip()
             if is_empty(values.get(columns.id)):
-                raise RowError(where, "the id is empty", "fill it in, or leave the column out")
-        text = text_of(where, values, columns, OR_SKIP, only_texts=only_texts)
-        pinned = columns.pinned is not None and _pinned(values.get(columns.pinned), where, columns.pinned)
+                raise RowError("the id is empty", "fill it in, or leave the column out")
+        text = text_of(values, columns, OR_SKIP, only_texts=only_texts)
+        pinned = columns.pinned is not None and _pinned(values.get(columns.pinned), columns.pinned)
         if columns.split:
-            split = _split(values.get(columns.split), where)
-        if references:
-            label = references[index]
-        elif columns.label:
-            label = _label(values.get(columns.label), where, columns.label, spec)
+            split = _split(values.get(columns.split))
+        if columns.label:
+            read_label = reference_in if spec.is_open else _label
+            label = read_label(values.get(columns.label), columns.label, spec)
         if sample_id in places:
             fault = f"id {sample_id!r} is that of {places[sample_id]} too"
-            raise RowError(where, fault, "ids must differ", "the id is that of another row too")
+            raise RowError(fault, "ids must differ", "the id is that of another row too")
         places[sample_id] = row.where
         subclass = values.get(columns.subclass) if columns.subclass else None
         subclass = None if is_empty(subclass) else str(subclass).strip()
@@ -176,32 +174,32 @@ def _all_placed(
     return of_each_row(source, rows, place)
 
 
-def _label(value: Any, where: str, column: str, spec: AnswerSpec) -> str:
+def _label(value: Any, column: str, spec: AnswerSpec) -> str:
     """A label as text; whole numbers and truth values are converted, and on a scale all numbers."""
     cell = f"the label (column {column!r})"
     if is_empty(value):
-        raise RowError(where, f"{cell} is empty", f"fill it in or remove the row{OR_SKIP}")
+        raise RowError(f"{cell} is empty", f"fill it in or remove the row{OR_SKIP}")
     is_on_scale = spec.kind == ORDINAL and isinstance(value, (float, Decimal)) and math.isfinite(value)
     if not is_on_scale and not isinstance(value, (str, int)):
         fault = f"{cell} is {reprlib.repr(value)}, not the name of a class"
-        raise RowError(where, fault, "name another column", f"{cell} is not the name of a class")
+        raise RowError(fault, "name another column", f"{cell} is not the name of a class")
     label = str(value).strip()
-    check_text(label, where, cell, LONGEST_LABEL)
+    check_text(label, cell, LONGEST_LABEL)
     if len(label.splitlines()) > 1:
         kind = f"{cell} holds a line break"
-        raise RowError(where, f"{kind}: {label!r}", "write it on one line", kind)
+        raise RowError(f"{kind}: {label!r}", "write it on one line", kind)
     return label
 
 
-def _split(value: Any, where: str) -> str:
+def _split(value: Any) -> str:
     split = str(value).strip().lower()
     if split not in SPLIT_NAMES:
         fault = f"the split is {reprlib.repr(value)}"
-        raise RowError(where, fault, "it must be train, val or test", "the split is none")
+        raise RowError(fault, "it must be train, val or test", "the split is none")
     return SPLIT_NAMES[split]
 
 
-def _pinned(value: Any, where: str, column: str) -> bool:
+def _pinned(value: Any, column: str) -> bool:
     """Whether a cell says that its sample must stay right; an empty one means that it need not."""
     if is_empty(value):
         return False
@@ -209,5 +207,5 @@ def _pinned(value: Any, where: str, column: str) -> bool:
     if cell_text not in _PINNED:
         kind = f"the column {column!r} says neither yes nor no"
         fix = "it must be true or false (1, 0, yes, no); rename the column if it is about something else"
-        raise RowError(where, f"{kind}: {reprlib.repr(value)}", fix, kind)
+        raise RowError(f"{kind}: {reprlib.repr(value)}", fix, kind)
     return _PINNED[cell_text]

@@ -13,6 +13,7 @@ from psopt.tasks._builtin import find_builtin
 from psopt.tasks._cells import (
     LONGEST_TEXT,
     ColumnChoice,
+    RowError,
     check_text,
     column_names,
     find_columns,
@@ -125,29 +126,29 @@ def texts_of_records(
     >>> texts_of_records([{"subject": "Bill", "body": "Hi"}], InputColumns(("subject", "body")))
     ['subject: Bill\nbody: Hi']
     """
-    texts: list[str] = []
+    alone: dict[int, Record] = {}
     rows: dict[int, Record] = {}
-    for number, record in enumerate(records):
-        where = f"record {number + 1}"
+    for number, record in enumerate(records, start=1):
+        where = f"record {number}"
         if isinstance(record, str):
-            texts.append(_alone(f"{source}, {where}", record, columns))
+            alone[number] = Record(where, {"text": record})
         elif isinstance(record, Mapping):
             rows[number] = Record(where, record)
-            texts.append("")
         else:
             raise DataError(f"{source}, {where}: expected a text or a mapping, not {reprlib.repr(record)}")
-    for number, text in zip(rows, _texts(source, list(rows.values()), columns), strict=True):
-        texts[number] = text
-    return texts
+    texts = of_each_row(source, list(alone.values()), lambda _, row: _alone(row.values["text"], columns))
+    texts += _texts(source, list(rows.values()), columns)
+    numbered = sorted(zip((*alone, *rows), texts, strict=True))
+    return [text for _, text in numbered]
 
 
-def _alone(where: str, text: str, columns: InputColumns) -> str:
+def _alone(text: str, columns: InputColumns) -> str:
     inputs = columns.names
-    check_text(text, where, "it", LONGEST_TEXT)
+    check_text(text, "it", LONGEST_TEXT)
     if isinstance(text, Row) or not inputs or (len(inputs) > 1 and columns.texts_alone):
         return text
     if len(inputs) > 1:
-        raise DataError(f"{where}: is a text alone, where the inputs are {listed(inputs)}; give a mapping of these")
+        raise RowError(f"is a text alone, where the inputs are {listed(inputs)}", "give a mapping of these")
     return Row(text, {inputs[0]: text}, inputs)
 
 
@@ -161,7 +162,7 @@ def _texts(source: str, rows: Sequence[Record], columns: InputColumns) -> list[s
     places = replace(places, others=tuple(name for name in names if name not in places.inputs))
 
     def read(_: int, row: Record) -> str:
-        return text_of(f"{source}, {row.where}", row.values, places, only_texts=not choice.inputs)
+        return text_of(row.values, places, only_texts=not choice.inputs)
 
     texts = of_each_row(source, rows, read)
     if not columns.layout:
