@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.errors import DataError, InputError, UnknownNameError
+from psopt.errors import InputError, UnknownNameError
 from psopt.notebooks import card, line, preformatted, shortened
 from psopt.search_spaces._prompt_parts import PLAIN, Calibration, Definition, Example, PromptFormat
 from psopt.search_spaces._render import open_messages, render
-from psopt.tasks import FORMS, LABEL, InputColumns, Sample, fields_of, texts_of_records
+from psopt.tasks import FORMS, LABEL, InputColumns, Sample, texts_of_records
 from psopt.templates import Template
 
 if TYPE_CHECKING:
@@ -144,11 +144,6 @@ class Prompt:
             inputs = (inputs,)
         columns = InputColumns(tuple(inputs), self.fields, texts_alone=self.template is None)
         (text,) = texts_of_records([record], columns, source="prompt.render")
-        fields = fields_of(text)
-        for name in self.fields:
-            if name not in fields:
-                has = ", ".join(fields)
-                raise DataError(f"prompt.render: the row has no column {name!r}, which the prompt names; it has {has}")
         return render(self, text)
 
     def to_dict(self) -> dict[str, Any]:

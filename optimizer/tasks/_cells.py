@@ -59,6 +59,7 @@ class Columns:
     subclass: str | None
     others: tuple[str, ...] = ()  # further columns that a prompt may name
     pinned: str | None = None
+    only_texts: bool = False  # whether a number in the input is a fault: nobody has named the inputs
 
 
 def find_columns(source: str, names: Sequence[str], choice: ColumnChoice, *, option: str = "--text-column") -> Columns:
@@ -89,7 +90,7 @@ def find_columns(source: str, names: Sequence[str], choice: ColumnChoice, *, opt
     if len(inputs) > 1:  # shown next to other columns, an id still tells the rows apart
         sample_id = customary(inputs, ("id",)) or sample_id
     others = tuple(name for name in free if name not in (split, subclass, pinned))
-    return Columns(inputs, label, sample_id, split, subclass, others, pinned)
+    return Columns(inputs, label, sample_id, split, subclass, others, pinned, only_texts=not choice.inputs)
 
 
 def missing_column(source: str, names: Sequence[str], kind: str, option: str) -> DataError:
@@ -188,14 +189,14 @@ def _told(faults: Sequence[tuple[str, RowError]]) -> str:
     return f"{line}; {first.fix}"
 
 
-def text_of(values: Mapping[str, Any], columns: Columns, or_skip: str = "", *, only_texts: bool) -> str:
+def text_of(values: Mapping[str, Any], columns: Columns, or_skip: str = "") -> str:
     """The text of a row: a plain string if ``text`` is the only column, otherwise a `Row` with its fields.
 
-    A cell may be empty if another input of its row is not. A number or a truth value is taken as written, unless
-    `only_texts`. In columns that are not inputs, cells that no prompt can show do not become fields. Messages on empty
+    A cell may be empty if another input of its row is not. A number or a truth value is taken as written, except in a
+    text column. In columns that are not inputs, cells that no prompt can show do not become fields. Messages on empty
     rows end with `or_skip`.
     """
-    inputs = {name: _input(values, name, columns, or_skip, only_texts=only_texts) for name in columns.inputs}
+    inputs = {name: _input(values, name, columns, or_skip) for name in columns.inputs}
     if not any(value.strip() for value in inputs.values()):
         names = " and ".join(repr(name) for name in columns.inputs)
         raise RowError(f"the inputs {names} are all empty", f"fill one in or remove the row{or_skip}")
@@ -210,9 +211,9 @@ def text_of(values: Mapping[str, Any], columns: Columns, or_skip: str = "", *, o
     return Row.of(fields, columns.inputs)
 
 
-def _input(values: Mapping[str, Any], name: str, columns: Columns, or_skip: str, *, only_texts: bool) -> str:
+def _input(values: Mapping[str, Any], name: str, columns: Columns, or_skip: str) -> str:
     cell = f"the input (column {name!r})"
-    if only_texts:
+    if columns.only_texts:
         cell = f"the text (column {name!r})"
     elif name not in values:
         raise RowError(f"{cell} is missing", "add the column to the row or remove the row")
@@ -222,7 +223,7 @@ def _input(values: Mapping[str, Any], name: str, columns: Columns, or_skip: str,
             return ""
         raise RowError(f"{cell} is empty", f"fill it in or remove the row{or_skip}")
     written = _written(value)
-    if written is None or (only_texts and not isinstance(value, str)):
+    if written is None or (columns.only_texts and not isinstance(value, str)):
         fault = f"{cell} is {reprlib.repr(value)}, not text"
         raise RowError(fault, "name another column or put it in quotes", f"{cell} is no text")
     check_text(written, cell, LONGEST_TEXT)

@@ -109,7 +109,7 @@ def make_samples(
             numbered = _filled(with_text, [columns.label])
         if not numbered:
             raise DataError(f"{source}: no row has a label (column {columns.label!r}); name another column")
-    placed = _all_placed(source, numbered, columns, spec, only_texts=not choice.inputs)
+    placed = _all_placed(source, numbered, columns, spec)
     table = Table(placed, label_column, len(rows) - len(with_text), len(with_text) - len(placed), code_column)
     if choice.inputs or choice.text or columns.inputs[0].lower() == TEXT_NAMES[0]:
         return table
@@ -141,7 +141,7 @@ def _names_beside(rows: Sequence[Record], columns: Columns) -> str | None:
 
 
 def _all_placed(
-    source: str, numbered: Sequence[tuple[int, Record]], columns: Columns, spec: AnswerSpec, *, only_texts: bool
+    source: str, numbered: Sequence[tuple[int, Record]], columns: Columns, spec: AnswerSpec
 ) -> list[Placed]:
     """Make a sample from each row; the numbers are those of the rows in the data."""
     rows = [row for _, row in numbered]
@@ -156,7 +156,7 @@ def _all_placed(
             sample_id = str(values.get(columns.id)).strip()
             if is_empty(values.get(columns.id)):
                 raise RowError("the id is empty", "fill it in, or leave the column out")
-        text = text_of(values, columns, OR_SKIP, only_texts=only_texts)
+        text = text_of(values, columns, OR_SKIP)
         pinned = columns.pinned is not None and _pinned(values.get(columns.pinned), columns.pinned)
         if columns.split:
             split = _split(values.get(columns.split))

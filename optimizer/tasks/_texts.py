@@ -157,14 +157,9 @@ def _texts(source: str, rows: Sequence[Record], columns: InputColumns) -> list[s
         return []
     rows = plain_rows(rows)
     names = column_names([row.values for row in rows])
-    choice = columns.of(names)
-    places = find_columns(source, names, choice, option="--input")
+    places = find_columns(source, names, columns.of(names), option="--input")
     places = replace(places, others=tuple(name for name in names if name not in places.inputs))
-
-    def read(_: int, row: Record) -> str:
-        return text_of(row.values, places, only_texts=not choice.inputs)
-
-    texts = of_each_row(source, rows, read)
+    texts = of_each_row(source, rows, lambda _, row: text_of(row.values, places))
     if not columns.layout:
         return texts
     return [_laid_out(text, columns.layout) for text in texts]

@@ -8,7 +8,7 @@ import re
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from psopt.errors import InputError
+from psopt.errors import DataError, InputError
 from psopt.text import read_data
 
 if TYPE_CHECKING:
@@ -206,8 +206,8 @@ class Additions:
 def render_template(template: Template, description: str, additions: Additions, fields: Mapping[str, str]) -> Messages:
     """Fill a template: its parts, its slots, its fields, each once; the content of data is never read as a template.
 
-    Raises InputError if the description has another number of parts than the template, a part lost a field, or a field
-    has no value.
+    Raises InputError if the description has another number of parts than the template, or a part lost a field; and
+    DataError if a field has no value.
     """
     filled = fill_slots(template, description, additions)
     return [{**message.head, "content": filled_in(message.pieces, fields)} for message in filled.messages]
@@ -313,5 +313,6 @@ def filled_in(pieces: Sequence[Piece], fields: Mapping[str, str]) -> str:
     """Return pieces as one text, with a row's values in place of its fields."""
     for piece in pieces:
         if isinstance(piece, Field) and piece.name not in fields:
-            raise InputError(f"the prompt names {piece}, and a sample has no such field: {', '.join(fields)}")
+            has = ", ".join(fields)
+            raise DataError(f"the row has no column {piece.name!r}, which the prompt names; it has {has}")
     return "".join(fields[piece.name] if isinstance(piece, Field) else str(piece) for piece in pieces)
