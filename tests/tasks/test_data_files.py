@@ -10,6 +10,7 @@ import pytest
 from psopt.errors import DataError, MissingExtraError
 from psopt.tasks import Task, load_task
 
+from tests.sweeps import each
 from tests.tasks.loading import samples_of, write_records
 
 if TYPE_CHECKING:
@@ -40,18 +41,13 @@ def labels_of(task: Task) -> Counter[str]:
     return Counter(str(sample.label) for sample in samples_of(task))
 
 
-def test_quoted_line_breaks_and_a_byte_order_mark_load(tmp_path: Path) -> None:
-    content = "\ufeff" + lines(ROWS, ",", "text,label") + '"two\nlines, ""quoted""",ham\n'
-    assert 'two\nlines, "quoted"' in texts_of(loaded(tmp_path / "d.csv", content))
-
-
 def test_braces_in_data_are_plain_text_and_the_longest_length_loads(tmp_path: Path) -> None:
     texts = {"{text}", "{", "}} {0} {label!r} %s $text", "{{ jinja }}", "<b>&amp;", "x" * 100_000}
     more = [{"text": text, "label": "Date"} for text in texts]
     assert texts <= texts_of(load_task(write_records(tmp_path / "d.jsonl", [*RECORDS, *more])))
 
 
-@pytest.mark.parametrize("names", [("question", "class"), ("Review", "Category"), ("sentence", "target")])
+@each("names", [("question", "class"), ("Review", "Category"), ("sentence", "target")])
 def test_customary_columns_are_found(tmp_path: Path, names: tuple[str, str]) -> None:
     records = [{"n": str(i), names[1]: row["label"], names[0]: row["text"]} for i, row in enumerate(RECORDS)]
     assert texts_of(load_task(write_records(tmp_path / "d.csv", records))) == {record["text"] for record in RECORDS}
@@ -118,52 +114,41 @@ def test_parquet_without_its_extra_is_one_line_that_names_it(tmp_path: Path, mon
         load_task(str(path))
 
 
-@pytest.mark.parametrize(
-    ("fields", "texts"),
-    [
-        (
-            ['"so he said', '5" screen', 'what?"', '"all of ""it"""'],
-            {'"so he said', '5" screen', 'what?"', 'all of "it"'},
-        ),
-        (['"first\nsecond\tthird"'], {"first\nsecond\tthird"}),
-    ],
-)
-@pytest.mark.parametrize("name", ["a.tsv", "a.csv"])
-def test_a_stray_quote_between_tabs_swallows_no_row(
-    fields: list[str], texts: set[str], name: str, tmp_path: Path
-) -> None:
-    rows = [*ROWS, *((field, "ham\t") for field in fields), ("\t", "")]
-    task = loaded(tmp_path / name, lines(rows, "\t", "text\tlabel"))
-    assert texts_of(task) == {text for text, _ in ROWS} | texts
+ITEMS = [f'{{"text": "{text}", "label": "{label}"}}' for text, label in ROWS]
+STRAY = ['"so he said', '5" screen', 'what?"', '"all of ""it"""']
+QUOTED = [(f'"{text}, and more"', f' "{label}"') for text, label in ROWS]
+# A file's name, its content, and texts in it besides those of ROWS.
+AWKWARD: list[tuple[str, str, set[str]]] = [
+    ("a.csv", "\ufeff" + lines(ROWS, ",", "text,label") + '"two\nlines, ""quoted""",ham\n', {'two\nlines, "quoted"'}),
+    ("b.csv", lines([*ROWS, (" b", "ham")], ",", "text,label"), {" b"}),
+    ("c.csv", "\n \n" + lines(QUOTED, ",", '"text", "label"').replace("\n", "\n \n,,\n"), set()),
+    *(("d.csv", lines([*ROWS, ("1, 2", "ham")], sign, f"text{sign}label"), {"1, 2"}) for sign in ";\t|"),
+    ("e.csv", "sep=;\n" + lines(ROWS, ";", "text;label"), set()),
+    ("f.ndjson", "\n".join(ITEMS), set()),
+    ("g.jsonl", "\n".join(f'{{"item": {item}}}' for item in ITEMS), set()),  # of OpenAI's Evals
+    *(
+        (name, lines([*ROWS, *((field, "ham\t") for field in fields), ("\t", "")], "\t", "text\tlabel"), texts)
+        for name in ("h.tsv", "h.csv")
+        for fields, texts in (
+            (STRAY, {*STRAY[:3], 'all of "it"'}),
+            (['"first\nsecond\tthird"'], {"first\nsecond\tthird"}),
+        )
+    ),
+]
 
 
-@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
-def test_a_csv_is_parted_by_what_its_header_is(delimiter: str, tmp_path: Path) -> None:
-    rows = [(f"{text}, and more", label) for text, label in ROWS]
-    task = loaded(tmp_path / "a.csv", lines(rows, delimiter, f"text{delimiter}label"))
-    assert texts_of(task) == {text for text, _ in rows}
-
-
-def test_blank_lines_and_a_space_before_a_quote_are_no_part_of_the_data(tmp_path: Path) -> None:
-    quoted = [(f'"{text}, and more"', f' "{label}"') for text, label in ROWS]
-    content = "\n \n" + lines(quoted, ",", '"text", "label"').replace("\n", "\n \n,,\n")
-    task = loaded(tmp_path / "a.csv", content)
-    assert labels_of(task) == HALVES
-    assert texts_of(task) == {f"{text}, and more" for text, _ in ROWS}
-    assert " b" in texts_of(loaded(tmp_path / "b.csv", lines([*ROWS, (" b", "ham")], ",", "text,label")))
+@each("name, content, more", AWKWARD)
+def test_files_are_read_as_people_have_them(name: str, content: str, more: set[str], tmp_path: Path) -> None:
+    """Quotes, line breaks, delimiters, blank lines, and what other programs write before and around rows."""
+    task = loaded(tmp_path / name, content)
+    assert {text.removesuffix(", and more") for text in texts_of(task)} == {text for text, _ in ROWS} | more
+    assert labels_of(task) == HALVES | {"ham": 6 + len(more)}
 
 
 def test_an_index_without_a_name_is_a_field_and_no_fault(tmp_path: Path) -> None:
     rows = [(str(place), *row) for place, row in enumerate(ROWS)]
     task = loaded(tmp_path / "a.csv", lines(rows, ",", ",text,label"))
     assert task.train[0].text.fields["column 1"].isdigit()  # type: ignore[attr-defined]
-
-
-def test_ndjson_items_of_openais_evals_and_a_first_line_of_excel_are_read(tmp_path: Path) -> None:
-    rows = [f'{{"text": "{text}", "label": "{label}"}}' for text, label in ROWS]
-    assert labels_of(loaded(tmp_path / "a.ndjson", "\n".join(rows))) == HALVES
-    assert labels_of(loaded(tmp_path / "a.jsonl", "\n".join(f'{{"item": {row}}}' for row in rows))) == HALVES
-    assert labels_of(loaded(tmp_path / "a.csv", "sep=;\n" + lines(ROWS, ";", "text;label"))) == HALVES
 
 
 @pytest.mark.parametrize(("one", "other"), [("1", "1.0"), ("caf\u00e9", "cafe\u0301"), ("spam", "sp\u200bam")])
