@@ -71,14 +71,35 @@ FILES += [
 ]
 
 
-@each("name, content, parts", FILES)
-def test_a_bad_file_is_told_in_one_line(tmp_path: Path, name: str, content: bytes, parts: list[str]) -> None:
+# Options that don't go with a file.
+OPTIONS: list[tuple[str, dict[str, Any], list[str]]] = [
+    (HEAD + GOOD, {"text_column": "txt"}, ["has no column 'txt'; did you mean 'text'?", "'text', 'label'"]),
+    (HEAD + GOOD, {"text_column": "text", "label_column": "text"}, ["can't hold both"]),
+    ("text\na\n", {"label_column": "kind", "require_labels": False}, ["no column 'kind'"]),
+]
+
+
+@each(
+    "name, content, options, parts",
+    [
+        *((name, content, {}, parts) for name, content, parts in FILES),
+        *(("d.csv", content.encode(), options, parts) for content, options, parts in OPTIONS),
+    ],
+)
+def test_a_bad_file_is_told_in_one_line(
+    tmp_path: Path, name: str, content: bytes, options: dict[str, Any], parts: list[str]
+) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    message = error_of(path)
+    message = error_of(path, **options)
     assert message.startswith(str(path))
     for part in parts:
         assert part in message
+
+
+def test_without_labels_a_task_file_must_name_them(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text("text\na\nb\n")
+    assert "--task-file" in error_of(tmp_path / "d.csv", require_labels=False)
 
 
 def test_parquet_faults_name_the_row(tmp_path: Path) -> None:
@@ -119,17 +140,8 @@ def test_an_unknown_name_suggests_the_nearest_and_what_looks_like_a_path_is_no_n
         assert "no such file" in error_of(name)
 
 
-def test_a_given_column_must_exist_and_differ(tmp_path: Path) -> None:
-    path = tmp_path / "d.csv"
-    path.write_text(HEAD + GOOD)
-    message = error_of(path, text_column="txt")
-    assert "has no column 'txt'; did you mean 'text'?" in message
-    assert "'text', 'label'" in message
-    assert "can't hold both" in error_of(path, text_column="text", label_column="text")
-
-
-@pytest.mark.parametrize(
-    ("pool", "test", "told"),
+@each(
+    "pool, test, told",
     [
         (HEAD + GOOD, "a,yes\nb,maybe\n", r"test-2.*'maybe'|'maybe'.*test-2"),
         ("text,label,split\na,x,train\nb,y,train\nc,x,test\n", "a,x\n", "one or the other"),
@@ -144,16 +156,8 @@ def test_a_test_file_that_does_not_go_with_the_data_is_told(tmp_path: Path, pool
         load_task(tmp_path / "d.csv", test_file=tmp_path / "t.csv")
 
 
-def test_labels_are_required_unless_said(tmp_path: Path) -> None:
-    path = tmp_path / "d.csv"
-    path.write_text("text\na\nb\n")
-    assert "--label-column" in error_of(path)
-    assert "--task-file" in error_of(path, require_labels=False)
-    assert "no column 'kind'" in error_of(path, label_column="kind", require_labels=False)
-
-
-@pytest.mark.parametrize(
-    ("options", "part"),
+@each(
+    "options, part",
     [
         ({"text_column": "q"}, "--text-column"),
         ({"task_file": "t.toml"}, "--task-file"),
@@ -181,8 +185,8 @@ def test_all_bad_rows_are_told_in_one_message_by_kind(tmp_path: Path) -> None:
     assert broken.startswith("line 35: the label (column 'label') has 300 characters; at most 200 are taken;")
 
 
-@pytest.mark.parametrize(
-    ("rows", "note", "first"),
+@each(
+    "rows, note, first",
     [
         (",yes\n ,\n", "2 rows without a text are left out", 3),
         (",yes\nunlabelled,\n,\n", "2 rows without a text are left out; 1 row without a label is left out", 4),

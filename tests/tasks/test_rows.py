@@ -120,15 +120,3 @@ def test_labels_that_nobody_names_are_looked_for_among_the_rest() -> None:
     rows = [{"category": f"c{i}", "message": "m", "target": "ab"[i % 2]} for i in range(10)]
     task = Task.from_records(rows, inputs=("category", "message"))
     assert (task.labels, task.label_column) == (("a", "b"), "target")
-
-
-def test_a_task_file_names_inputs_and_the_caller_overrules_it(tmp_path: Path) -> None:
-    write_records(tmp_path / "d.csv", records())
-    words = tmp_path / "task.toml"
-    words.write_text('data = "d.csv"\ninputs = ["subject", "body"]\nlabel_column = "team"\n')
-    assert samples_of(load_task(words))[0].text.inputs == BOTH
-    assert samples_of(load_task(words, inputs=("subject",)))[0].text.inputs == ("subject",)
-    assert columns_of(words) == ("id", "subject", "body", "team", "reason")
-    words.write_text('data = "d.csv"\ninputs = "subject"\n')
-    with pytest.raises(DataError, match="inputs must be a list of columns"):
-        load_task(words)

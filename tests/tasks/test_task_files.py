@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from psopt.errors import DataError, InputError
-from psopt.tasks import load_task
+from psopt.tasks import columns_of, load_task
 
 from tests.sweeps import each
 
@@ -53,6 +53,10 @@ def test_a_task_file_beside_a_data_file_lends_its_words_and_columns_given_by_han
     task = load_task(data, task_file=words, text_column="said")
     assert (task.name, task.labels) == ("rows", ("bad", "good"))
     assert task.description == "Classify the review into one of the given classes."
+    words.write_text('data = "rows.csv"\ninputs = ["kind", "said"]\n')
+    assert columns_of(words) == ("said", "kind")
+    overruled = load_task(words, inputs=["said"], label_column="kind")
+    assert overruled.train[0].text.inputs == ("said",)  # type: ignore[attr-defined]
 
 
 # What a task file holds, and parts of what is told of it.
@@ -62,6 +66,7 @@ BAD: list[tuple[str, list[str]]] = [
     ('descripton = "x"', ["unknown key 'descripton'", "did you mean 'description'?"]),
     ("name = 3", ["name must be a text, not 3"]),
     ('labels = "good"', ["labels must be a list of texts"]),
+    ('inputs = "said"', ["inputs must be a list of columns"]),
     ('labels = ["good"]', ["at least two labels", "only 'good'"]),
     ('labels = ["good", "good"]', ["'good' stands twice"]),
     ('labels = ["good", "b\\nad"]', ["line break"]),
