@@ -125,17 +125,14 @@ def read_pairs(path: Path, labels: Labels) -> list[Sample]:
     """Read a file of premises and hypotheses, one JSON object per line, as in SuperGLUE."""
     samples = []
     for number, row in enumerate(read_rows(path), start=1):
-        where, label, fields = f"{path}, {row.where}", row.values.get("label"), {}
-        for name in PAIR_FIELDS:
-            value = row.values.get(name)
-            if not isinstance(value, str) or not value.strip():
-                wanted = "expected premise, hypothesis and label"
-                raise DataError(f"{where}: the {name} is missing, empty or no text; {wanted}")
-            fields[name] = " ".join(value.split())
-        if not isinstance(label, str) or label not in labels:
-            raise DataError(f"{where}: the label is {reprlib.repr(label)}; it must be one of {', '.join(labels)}")
+        code = str(row.values.get("label"))
+        texts = [row.values.get(name) for name in PAIR_FIELDS]
+        if code not in labels or not all(isinstance(text, str) and text.strip() for text in texts):
+            wanted = f"texts for premise and hypothesis, and a label, one of {', '.join(labels)}"
+            raise DataError(f"{path}, {row.where}: expected {wanted}; it has {reprlib.repr(row.values)}")
+        fields = {name: " ".join(str(text).split()) for name, text in zip(PAIR_FIELDS, texts, strict=True)}
         text = Row(PAIR_LAYOUT.format_map(fields), fields, PAIR_FIELDS)
-        samples.append(Sample(str(number), text, labels[label]))
+        samples.append(Sample(str(number), text, labels[code]))
     return samples
 
 
@@ -156,7 +153,11 @@ def _articles(path: Path, labels: Labels) -> Iterator[Sample]:
             reader = csv.reader(file, strict=True)
             for fields in reader:
                 if fields:
-                    yield _article(path, line, fields, labels)
+                    number, title, text = map(str.strip, (*fields, "", "")[:3])
+                    if len(fields) != 3 or number not in labels or not text:
+                        wanted = f"class number from 1 to {len(labels)}, title, text"
+                        raise DataError(f"{path}, line {line}: expected {wanted}; it has {reprlib.repr(fields)}")
+                    yield Sample(str(line), f"{title}: {text}", labels[number])
                 line = reader.line_num + 1
     except csv.Error as error:
         raise DataError(f"{path}, line {line}: {in_words(error)}") from error
@@ -164,17 +165,6 @@ def _articles(path: Path, labels: Labels) -> Iterator[Sample]:
         raise DataError(f"{path}, after line {line}: is not UTF-8; fetch the file again") from error
     except OSError as error:
         raise DataError(f"{path}: can't be read: {error.strerror}") from error
-
-
-def _article(path: Path, line: int, fields: list[str], labels: Labels) -> Sample:
-    if len(fields) != 3:
-        raise DataError(f"{path}, line {line}: {len(fields)} fields; expected 3: class number, title, text")
-    number, title, text = (field.strip() for field in fields)
-    if number not in labels:
-        raise DataError(f"{path}, line {line}: the class is {number!r}; it must be a number from 1 to {len(labels)}")
-    if not text:
-        raise DataError(f"{path}, line {line}: the text is empty; fetch the file again, or remove the line")
-    return Sample(str(line), f"{title}: {text}", labels[number])
 
 
 def read_abstracts(folder: Path, labels: Labels) -> TrainTest:

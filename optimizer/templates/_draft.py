@@ -196,9 +196,8 @@ def _text(where: str, part: Any) -> str:
 
 
 _SHOWN = 40  # characters of a message that differs, from a little before the first difference
-# Two sets of values that no text contains by chance. A function that cuts fields shows: they begin and end differently,
-# and the second is long.
-_MARKS = ("psoptQ{:03d}A", "QpsoptQ{:03d}B" + "z" * 20_000)
+_MARK = "QpsoptQ{:03d}B" + "z" * 20_000
+"""A value that no text contains by chance; so long that a function which cuts its fields shows."""
 
 
 class _Recorder(dict[str, str]):
@@ -226,19 +225,15 @@ def names_asked(name: str) -> list[str]:
 
 def draft_of_function(name: str, columns: Sequence[str]) -> Draft:
     """Call a function with marked values, and find them in its messages; refuse one that does more than insert them."""
-    results = []
-    for mark in _MARKS:
-        marks = {mark.format(index): column for index, column in enumerate(columns)}
-        row = {column: value for value, column in marks.items()}
-        messages = _messages(name, _call(name, row))
-        results.append(tuple(_with_fields(message, marks) for message in messages))
-    first, second = results
-    if first != second or any("psoptq" in message.text.casefold() for message in first):
+    marks = {_MARK.format(index): column for index, column in enumerate(columns)}
+    made = _call(name, {column: value for value, column in marks.items()})
+    messages = tuple(_with_fields(message, marks) for message in _messages(name, made))
+    if any("psoptq" in message.text.casefold() for message in messages):
         raise InputError(
             f"prompt {name}: its messages depend on the data in other ways than by putting them in: write them as a "
             "template with fields in braces"
         )
-    return Draft(first, Origin("python", ".json", {"function": name}))
+    return Draft(messages, Origin("python", ".json", {"function": name}))
 
 
 def check_on_rows(name: str, draft: Draft, rows: Iterable[tuple[str, Mapping[str, str]]]) -> None:

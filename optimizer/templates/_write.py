@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from psopt.templates._lines import newline_of
 from psopt.templates._template import Field, Part, Slot, Unwritten, last_user
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from psopt.templates._template import Message, Template
     from psopt.text import Node
@@ -102,9 +103,14 @@ def _written(source: Source, template: Template) -> str:
     expected[last:last] = added
     if added:
         changes.append(_insertion(source.text, messages, last, added))
-    changed = _changed(source.text, changes, lambda text: _messages(source, text) == expected)
-    if changed is not None:
-        return changed
+
+    def is_exact(changed: Node) -> bool:
+        own = message_list(changed)
+        return own is not None and own.plain() == expected
+
+    written = _first_exact(source, _changed(source.text, changes), is_exact)
+    if written is not None:
+        return written
     if node is messages:
         return _dumped(node, expected)
     return _dumped(node, {**node.plain(), "messages": expected})
@@ -140,16 +146,15 @@ def _inline(source: Source, template: Template, suffix: str) -> str:
     text = _written(Source(Path(f"prompt{suffix}"), entry.value), template)
     if text == entry.value:
         return source.text
-
-    def is_exact(changed: str) -> bool:
-        again = readable(source, changed)
-        return again is not None and chosen_prompt(source.path, again, number).value == text
-
     change = _Change(entry.start, entry.end, tuple(spellings(source.text, entry, text)))
-    changed = _changed(source.text, [change], is_exact)
-    if changed is None:
+    written = _first_exact(
+        source,
+        _changed(source.text, [change]),
+        lambda changed: chosen_prompt(source.path, changed, number).value == text,
+    )
+    if written is None:
         raise InputError("the edited prompt can't be written into its configuration: keep it in a file of its own")
-    return changed
+    return written
 
 
 def _insertion(text: str, messages: Node, index: int, items: Sequence[dict[str, str]]) -> _Change:
@@ -194,10 +199,10 @@ def block_items(indent: str, item: dict[str, str]) -> Iterator[str]:
         yield f"{indent}- {key}: {name}\n{indent}  {member}: {spelled}\n"
 
 
-def _changed(text: str, changes: Sequence[_Change], is_exact: Callable[[str], bool]) -> str | None:
-    """The text with all changes, in the first spelling that reads back correctly; None if none does."""
+def _changed(text: str, changes: Sequence[_Change]) -> Iterator[str]:
+    """Yield the text with all changes, in one spelling after the other."""
     if not all(change.spellings for change in changes):
-        return None
+        return
     newline = newline_of(text)
     # Each further spelling is right in more cases, so one level for all changes is enough; there are four or five.
     for level in range(max((len(change.spellings) for change in changes), default=1)):
@@ -205,24 +210,17 @@ def _changed(text: str, changes: Sequence[_Change], is_exact: Callable[[str], bo
         for change in changes:
             spelled = change.spellings[min(level, len(change.spellings) - 1)]
             spans.append(Span(change.start, change.end, (re.sub(r"\r?\n", newline, spelled),)))
-        changed = "".join(map(str, pieces_of(text, spans)))
-        if is_exact(changed):
-            return changed
+        yield "".join(map(str, pieces_of(text, spans)))
+
+
+def _first_exact(source: Source, candidates: Iterable[str], is_exact: Callable[[Node], bool]) -> str | None:
+    """The first changed text of a file that reads back correctly; None if none does."""
+    for text in candidates:
+        with suppress(InputError):
+            node = document_of(replace(source, text=text))
+            if node is not None and is_exact(node):
+                return text
     return None
-
-
-def _messages(source: Source, text: str) -> Any:
-    """The messages of a changed file as data; None if the change broke it."""
-    messages = message_list(readable(source, text))
-    return messages.plain() if messages else None
-
-
-def readable(source: Source, text: str) -> Node | None:
-    """The data of a changed file; None if it can't be read."""
-    try:
-        return document_of(replace(source, text=text))
-    except InputError:
-        return None
 
 
 def spellings(source: str, node: Node, text: str) -> Iterator[str]:
@@ -348,12 +346,13 @@ def with_prompt(path: Path, text: str, label: str) -> str:
             raise InputError(f"{path} holds this prompt already, as prompt {number}: --pick takes another")
     added = {"label": label, "raw": text}
     expected = {**plain, "prompts": [*entries, added]}
-    for changed in _candidates(source.text, config.value["prompts"], added):
-        changed = re.sub(r"\r?\n", newline_of(source.text), changed)
-        node = readable(source, changed)
-        if node is not None and node.plain() == expected:
-            return source.marked(changed)
-    raise InputError(f"the prompts of {path} are written so that none can be added: put it there by hand")
+    newline = newline_of(source.text)
+    ways = _candidates(source.text, config.value["prompts"], added)
+    candidates = (re.sub(r"\r?\n", newline, way) for way in ways)
+    written = _first_exact(source, candidates, lambda changed: changed.plain() == expected)
+    if written is None:
+        raise InputError(f"the prompts of {path} are written so that none can be added: put it there by hand")
+    return source.marked(written)
 
 
 def _candidates(text: str, prompts: Node, added: dict[str, str]) -> Iterator[str]:

@@ -144,14 +144,14 @@ BAD_LINES: list[tuple[str, str, str, str]] = [
         ("cb", "train.jsonl", line, told)
         for line, told in (
             ('{"premise": "a", ', "no valid JSON"),
-            (pair(1, "neutral", hypothesis=" "), "the hypothesis is missing, empty or no text"),
-            (pair(1, "maybe"), "'maybe'; it must be one of entailment, contradiction, neutral"),
-            (json.dumps({"premise": "a", "hypothesis": "b"}), "the label is None"),
+            (pair(1, "neutral", hypothesis=" "), "expected texts for premise and hypothesis, and a label"),
+            (pair(1, "maybe"), "one of entailment, contradiction, neutral; it has {"),
         )
     ),
-    ("dbpedia", "test.csv", "3,title", "2 fields; expected 3"),
-    ("dbpedia", "test.csv", "15,title,text", "the class is '15'; it must be a number from 1 to 14"),
-    ("dbpedia", "test.csv", '3,"title"," "', "the text is empty"),
+    *(
+        ("dbpedia", "test.csv", line, "expected class number from 1 to 14, title, text; it has ['")
+        for line in ("3,title", "15,title,text", '3,"title"," "')
+    ),
     ("dbpedia", "test.csv", '3,"title","and then', "a quote is opened and never closed"),
     ("wos", "X.txt", " ", "the abstract is empty"),
     ("wos", "YL1.txt", "7", "is '7'; it must be a number from 0 to 6"),
