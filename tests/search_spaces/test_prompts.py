@@ -40,7 +40,7 @@ EDITS = [edit("note", "good", "N."), edit("example", "bad", "Dull"), edit("defin
 def test_a_prompt_and_its_edits_are_values_that_survive_json() -> None:
     full = apply_edits(OWN, EDITS)
     assert apply_edits(full, EDITS) == full  # again they change nothing more
-    for prompt in (OWN, full):
+    for prompt in (OWN, full, EDITED):
         assert Prompt.from_dict(prompt.to_dict()) == pickle.loads(pickle.dumps(prompt)) == prompt
     assert repr(OWN) == f"<Prompt {OWN.id}: 'Judge the review.'; 2 labels>"
     assert OWN.id == Prompt("Judge the review.", ("good", "bad"), "review").id != OWN.described_as("Judge it.").id

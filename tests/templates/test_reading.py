@@ -6,21 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.search_spaces import Definition, Example, Prompt, render
-from psopt.tasks import Row
-from psopt.templates import (
-    Additions,
-    ExampleForm,
-    Field,
-    Message,
-    Part,
-    ReadTemplate,
-    Slot,
-    Template,
-    detect_format,
-    named_fields,
-    read_template,
-)
+from psopt.search_spaces import Prompt, render
+from psopt.templates import Additions, ReadTemplate, detect_format, named_fields, read_template
 
 from tests.sweeps import each
 from tests.templates.asking import asked, messages_to, read_text, template_of, written
@@ -237,32 +224,3 @@ def test_a_rephrasing_keeps_the_fields_of_its_part(tmp_path: Path) -> None:
         render(prompt.described_as("say how it is"), "x")
     with pytest.raises(ValueError, match="1 parts that are rephrased, and the description 2"):
         render(prompt.described_as("a {{ text }}\n\nb"), "x")
-
-
-SUBJECT, BODY = Field("subject", "{subject}"), Field("body", "{{ body }}")
-TEMPLATE = Template(
-    (
-        Message("system", ('You sort mail.\n{"keep": "this"}\n\n', Part(0), Slot("notes", opening="\n\nNote:\n"))),
-        Message("user", (Slot("examples", bullet="", joint="\n\n", closing="\n\n"), SUBJECT, "\n", BODY, "\nTeam:")),
-    ),
-    answer="json:team",
-    example=ExampleForm((SUBJECT, "\n", BODY), "\nTeam: ", label_key="team", keys=("team", "reason")),
-)
-
-
-def test_edits_stand_in_the_slots_of_a_template_and_all_survives_json() -> None:
-    row = Row.of({"subject": "Hi {body}", "body": "{{ subject }}", "id": "1"}, ("subject", "body"))
-    plain = Prompt("Which team answers?", ("billing", "sales"), template=TEMPLATE)
-    shown = "Hi {body}\n{{ subject }}\nTeam:"
-    assert render(plain, row) == [
-        {"role": "system", "content": 'You sort mail.\n{"keep": "this"}\n\nWhich team answers?'},
-        {"role": "user", "content": shown},
-    ]
-    example = Example(str(row), "billing", fields=tuple(row.fields.items()))
-    edits: dict[str, Any] = {"notes": ("Bills go to billing.",), "definitions": (Definition("sales", "offers"),)}
-    prompt = Prompt("Sort it.", plain.labels, examples=(example,), template=TEMPLATE, **edits)
-    system, user = render(prompt, row)
-    assert system["content"].endswith("Sort it.\n\nNote:\n- Bills go to billing.")
-    assert user["content"] == f'{shown} {{"team": "billing"}}\n\n{shown}'
-    again = Prompt.from_dict(prompt.to_dict())
-    assert (again, again.id) == (prompt, prompt.id)
