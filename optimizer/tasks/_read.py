@@ -127,18 +127,8 @@ def _digest(splits: Splits) -> str:
 
 
 def left_out(tables: Sequence[Table], splits: Splits) -> list[str]:
-    """Say, one fact per line, how many samples of the data the splits leave out, and why."""
-    coded = {(table.label_column, table.code_column): None for table in tables if table.code_column}
-    notes = [f"the labels are those of column {name!r}, which names the codes of {code!r}" for name, code in coded]
-    if hidden := tables[0].not_shown:
-        names = shortened_list([repr(name) for name in hidden], _MOST_NAMED)
-        notes.append(f"the texts are those of column {tables[0].text_column!r}; --input shows others too: {names}")
-    n_without_text = sum(table.n_without_text for table in tables)
-    n_without_label = sum(table.n_without_label for table in tables)
-    for missing_value, n_rows in (("a text", n_without_text), ("a label", n_without_label)):
-        if n_rows:
-            are = "row without {} is" if n_rows == 1 else "rows without {} are"
-            notes.append(f"{n_rows:,} {are.format(missing_value)} left out")
+    """Say what the user is told of the tables, and how many of their samples the splits leave out, and why."""
+    notes = list(dict.fromkeys(itertools.chain.from_iterable(table.notes for table in tables)))
     samples = [sample for table in tables for sample, _ in table.placed]
     n_lost = len(samples) - sum(map(len, splits))
     if n_lost:
@@ -219,14 +209,12 @@ def split_rows(
     require_labels: bool = True,
 ) -> dict[str, Any]:
     """Make samples from rows and those of a test file, split them, and put a task's fields together."""
-    choice, spec, skips = described.columns, described.spec, described.skip_empty
-    tables = [make_samples(source, rows, choice, require_labels=require_labels, spec=spec, skip_empty=skips)]
+    tables = [make_samples(source, rows, described, require_labels=require_labels)]
     if path := described.test:
-        of_test = read_rows(path)
-        tables.append(make_samples(str(path), of_test, choice, require_labels=True, spec=spec, skip_empty=skips))
+        tables.append(make_samples(str(path), read_rows(path), described, require_labels=True))
     # Before texts are compared: one text under two spellings of a label is no contradiction.
-    placed, merged_note = merge_alike([table.placed for table in tables], described.labels, spec)
-    splits = make_splits(source, *placed, seed=seed, by_label=not spec.is_open)
+    placed, merged_note = merge_alike([table.placed for table in tables], described.labels, described.spec)
+    splits = make_splits(source, *placed, seed=seed, by_label=not described.spec.is_open)
     info = replace(info.noted(*left_out(tables, splits), merged_note), test_is_drawn=draws_test(*placed))
     return assemble(described, splits, info, tables[0].label_column)
 

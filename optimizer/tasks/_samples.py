@@ -10,12 +10,11 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.errors import DataError
-from psopt.tasks._answer_spec import LABELS, ORDINAL, AnswerSpec
+from psopt.tasks._answer_spec import LABELS, ORDINAL
 from psopt.tasks._cells import (
     LABEL_NAMES,
     OR_SKIP,
     TEXT_NAMES,
-    ColumnChoice,
     RowError,
     check_text,
     column_names,
@@ -30,17 +29,20 @@ from psopt.tasks._cells import (
 )
 from psopt.tasks._references import reference_in
 from psopt.tasks._row import Sample
+from psopt.text import shortened_list
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from psopt.tasks._answer_spec import AnswerSpec
     from psopt.tasks._cells import Columns
     from psopt.tasks._row import Record
+    from psopt.tasks._taskfile import TaskFile
 
 # Guards against a wrong column or a broken quote, not measured: no class name is a page.
 LONGEST_LABEL = 200
+_MOST_NAMED = 5  # columns in one line
 _WHOLE_NUMBER = re.compile(r"[+-]?\d+(?:\.0+)?")
-ONE_LABEL = AnswerSpec()
 # The split that each customary name means
 SPLIT_NAMES = {"train": "train", "training": "train", "test": "test", "val": "val", "valid": "val"}
 SPLIT_NAMES |= {"validation": "val", "dev": "val"}
@@ -55,71 +57,56 @@ class Placed(NamedTuple):
 
 
 class Table(NamedTuple):
-    """The samples of a table, the column that holds their labels (empty if there is none), and the rows left out.
+    """The samples of a table, the column that holds their labels (empty if there is none), and what the user is told.
 
-    `code_column` is the column found first, if it holds codes whose names are in the label column. `text_column` is the
-    one of the texts, if it was found by another customary name than "text"; `not_shown` are those that are then hidden.
+    The notes say which columns were taken where nobody has named any, and how many rows were left out.
     """
 
     placed: list[Placed]
-    label_column: str = ""
-    n_without_text: int = 0
-    n_without_label: int = 0
-    code_column: str = ""
-    text_column: str = ""
-    not_shown: tuple[str, ...] = ()
+    label_column: str
+    notes: list[str]
 
 
-def make_samples(
-    source: str,
-    rows: Sequence[Record],
-    choice: ColumnChoice,
-    *,
-    require_labels: bool,
-    spec: AnswerSpec = ONE_LABEL,
-    skip_empty: bool = False,
-) -> Table:
-    """Make a sample from each row. Without an id column, ids are the rows' numbers, from 1.
+def make_samples(source: str, rows: Sequence[Record], described: TaskFile, *, require_labels: bool) -> Table:
+    """Make a sample from each row, read as a task file says. Without an id column, ids are the rows' numbers, from 1.
 
-    If labels aren't required, data without a label column, or with an empty one, give unlabelled samples. With
-    `skip_empty`, rows without a text or a label are left out (but a set of labels may be empty); the numbers of the
-    others stay.
+    If labels aren't required, data without a label column, or with an empty one, give unlabelled samples. If rows
+    without a text or a label are left out (but a set of labels may be empty), the numbers of the others stay.
     """
+    choice, spec = described.columns, described.spec
     rows = plain_rows(rows)
     names = column_names([row.values for row in rows])
     columns = find_columns(source, names, choice)
     label_column = columns.label or ""
+    notes = []
     if not label_column and require_labels:
         if shown := customary(columns.inputs, LABEL_NAMES):  # a prompt shows it, which is refused
             find_columns(source, names, replace(choice, label=shown))
         raise missing_column(source, names, "label", "--label-column")
     if not require_labels and all(is_empty(row.values.get(label_column)) for row in rows):
         columns = replace(columns, label=None)
-    code_column = ""
     if columns.label and not choice.label and (named := _names_beside(rows, columns)):
-        code_column, label_column = columns.label, named
+        notes.append(f"the labels are those of column {named!r}, which names the codes of {columns.label!r}")
         others = tuple(name for name in columns.others if name != named)
-        columns = replace(columns, label=named, others=others)
-    with_text = numbered = list(enumerate(rows, start=1))
-    if skip_empty:
-        with_text = numbered = _filled(numbered, columns.inputs)
-        if not with_text:
-            raise DataError(f"{source}: no row has a text (column {listed(columns.inputs)}); name another column")
-        if columns.label and spec.kind != LABELS:  # with several labels, an empty cell means that there is none
-            numbered = _filled(with_text, [columns.label])
-        if not numbered:
-            raise DataError(f"{source}: no row has a label (column {columns.label!r}); name another column")
-    placed = _all_placed(source, numbered, columns, spec)
-    table = Table(placed, label_column, len(rows) - len(with_text), len(with_text) - len(placed), code_column)
-    if choice.inputs or choice.text or columns.inputs[0].lower() == TEXT_NAMES[0]:
-        return table
-    not_shown = tuple(name for name in columns.others if name != columns.id)
-    return table._replace(text_column=columns.inputs[0], not_shown=not_shown)
-
-
-def _filled(numbered: Sequence[tuple[int, Record]], columns: Sequence[str]) -> list[tuple[int, Record]]:
-    """The rows that have something in one of these columns."""
-    return [(number, row) for number, row in numbered if not all(map(is_empty, map(row.values.get, columns)))]
+        columns, label_column = replace(columns, label=named, others=others), named
+    hidden = [repr(name) for name in columns.others if name != columns.id]
+    is_named = choice.inputs or choice.text or columns.inputs[0].lower() == TEXT_NAMES[0]
+    if hidden and not is_named:
+        others_shown = f"--input shows others too: {shortened_list(hidden, _MOST_NAMED)}"
+        notes.append(f"the texts are those of column {columns.inputs[0]!r}; {others_shown}")
+    numbered = list(enumerate(rows, start=1))
+    required: dict[str, Sequence[str]] = {"text": columns.inputs}
+    if columns.label and spec.kind != LABELS:  # with several labels, an empty cell means that there is none
+        required["label"] = [columns.label]
+    for role, of_role in required.items() if described.skip_empty else ():
+        filled = [(number, row) for number, row in numbered if not all(map(is_empty, map(row.values.get, of_role)))]
+        if not filled:
+            raise DataError(f"{source}: no row has a {role} (column {listed(of_role)}); name another column")
+        if n_empty := len(numbered) - len(filled):
+            are = f"row without a {role} is" if n_empty == 1 else f"rows without a {role} are"
+            notes.append(f"{n_empty:,} {are} left out")
+        numbered = filled
+    return Table(_all_placed(source, numbered, columns, spec), label_column, notes)
 
 
 def _names_beside(rows: Sequence[Record], columns: Columns) -> str | None:

@@ -12,7 +12,7 @@ from psopt.errors import DataError, InputError
 from psopt.notebooks import card, folded, line, table
 from psopt.tasks._answer_spec import LABEL, AnswerSpec
 from psopt.tasks._builtin import BUILTINS, check_fields
-from psopt.tasks._cells import ColumnChoice, as_names
+from psopt.tasks._cells import as_names
 from psopt.tasks._files import read_rows
 from psopt.tasks._formats import is_frame, rows_of_frame
 from psopt.tasks._labels import check_classes, check_positions, check_samples, number_of
@@ -303,8 +303,9 @@ def read_samples(
     """
     rows = read_rows(path)
     has_labels = label_column is None or any(label_column in row.values for row in rows)
-    choice = ColumnChoice(as_names(inputs), label_column if has_labels else None, text_column)
-    table = make_samples(str(path), rows, choice, require_labels=False, spec=task.spec)
+    described = TaskFile(str(path), inputs=as_names(inputs), text_column=text_column, answers=task.answers)
+    described = replace(described, label_column=label_column if has_labels else None)
+    table = make_samples(str(path), rows, described, require_labels=False)
     samples = tuple(placed.sample for placed in table.placed)
     check_samples(str(path), samples, task.classes)
     return samples
