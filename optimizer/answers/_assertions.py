@@ -158,7 +158,7 @@ def is_asserted(text: str, standing: Standing) -> bool:
     before = text[max(0, standing.start - _WINDOW) : standing.start]
     after = text[standing.end : standing.end + _WINDOW]
     begins = standing.start <= _WINDOW and _BEFORE_ALONE.fullmatch(_MARKUP.sub("", before)) is not None
-    sentence_before = before[_last_end(before) :]
+    sentence_before = _SENTENCE.split(before)[-1]
     sentence_after = _SENTENCE.split(after, maxsplit=1)[0]
     if _NO.match(after) or _says_none(text, standing) or _is_listed_as_rejected(before):
         return False
@@ -213,11 +213,6 @@ def _says_none(text: str, standing: Standing) -> bool:
         and _NAME_AFTER_NO.match(text, standing.end) is not None
         and _ARTICLE.search(text[max(0, standing.start - _WINDOW) : standing.start]) is None
     )
-
-
-def _last_end(before: str) -> int:
-    """Where the last sentence of a text begins."""
-    return max((match.end() for match in _SENTENCE.finditer(before)), default=0)
 
 
 def _is_alone(before: str, after: str) -> bool:

@@ -299,10 +299,8 @@ def fields_as_lines(names: Sequence[str]) -> list[str | Field]:
     if len(fields) == 1:
         return [*fields]
     pieces: list[str | Field] = []
-    separator = ""
     for field in fields:
-        pieces += [f"{separator}{field.name}: ", field]
-        separator = "\n"
+        pieces += [f"\n{field.name}: " if pieces else f"{field.name}: ", field]
     return pieces
 
 
