@@ -73,18 +73,13 @@ class AnswerForm:
         return bool(self.keys) or self.output != "{label}"
 
 
-def answer_form(draft: Draft, labels: Sequence[str], label_column: str, answer: str | None) -> AnswerForm:
+def answer_form(draft: Draft, answer: str | None) -> AnswerForm:
     """Find the form of answer that a prompt asks for; what the user says overrides what the prompt says."""
     if answer is None:
-        return (
-            _json(draft, labels, label_column)
-            or _xml(draft, labels, label_column)
-            or _last_line(draft)
-            or AnswerForm(why=_unclear(draft))
-        )
+        return _json(draft, draft.label_column) or _xml(draft) or _last_line(draft) or AnswerForm(why=_unclear(draft))
     kind, _, name = answer.partition(":")
     if kind == "json":
-        stated = _json(draft, labels, name)
+        stated = _json(draft, name)
         if stated and name in stated.keys:
             return replace(stated, spec=answer, why="", key=name)
         return AnswerForm(answer, key=name, keys=(name,))
@@ -95,9 +90,9 @@ def answer_form(draft: Draft, labels: Sequence[str], label_column: str, answer: 
     return AnswerForm(answer)
 
 
-def _json(draft: Draft, labels: Sequence[str], label_column: str) -> AnswerForm | None:
+def _json(draft: Draft, label_column: str) -> AnswerForm | None:
     for skeleton in _skeletons(draft):
-        key, keys = _skeleton_key(skeleton, labels, label_column)
+        key, keys = _skeleton_key(skeleton, draft.labels, label_column)
         if key:
             return AnswerForm(f"json:{key}", f"it shows {shortened(skeleton, 60)}", key=key, keys=keys)
     for message in draft.messages:
@@ -105,7 +100,7 @@ def _json(draft: Draft, labels: Sequence[str], label_column: str) -> AnswerForm 
         if match is None or message.role == "assistant":
             continue
         words = dict.fromkeys(_WORD.findall(match["keys"]))
-        keys = tuple(word for word in words if word not in (*_BETWEEN_KEYS, *labels))
+        keys = tuple(word for word in words if word not in (*_BETWEEN_KEYS, *draft.labels))
         if key := _label_key(keys, label_column):
             return AnswerForm(f"json:{key}", f"it says {shortened(match.group(), 60)!r}", key=key, keys=keys)
     return None
@@ -165,13 +160,13 @@ def _label_key(keys: Collection[str], label_column: str) -> str:
     return possible[0] if usual or len(possible) == 1 else ""
 
 
-def _xml(draft: Draft, labels: Sequence[str], label_column: str) -> AnswerForm | None:
-    wanted = {name.casefold() for name in (label_column, *_ANSWER_TAGS) if name}
+def _xml(draft: Draft) -> AnswerForm | None:
+    wanted = {name.casefold() for name in (draft.label_column, *_ANSWER_TAGS) if name}
     for message in draft.messages:
         for pattern in (_TAG_PAIR, _TAG_NAMED):
             for match in pattern.finditer(message.text):
                 tag = match["tag"] or match["inner"]
-                shows_label = pattern is _TAG_PAIR and match["inner"].strip() in labels
+                shows_label = pattern is _TAG_PAIR and match["inner"].strip() in draft.labels
                 if not (tag.casefold() in wanted or shows_label) or _is_listed(message.text, match, tag):
                     continue
                 if not _is_input(draft, tag):

@@ -68,8 +68,17 @@ class DraftMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class PartSpan:
+    """A stretch of one message's text that is rephrased."""
+
+    message: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
-    """A prompt as messages of text."""
+    """A prompt as messages of text, and what was found in it."""
 
     messages: tuple[DraftMessage, ...]
     origin: Origin
@@ -78,11 +87,35 @@ class Draft:
     # Members of a whole request that are not sent, each with the option that sends it instead
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # further notes on how the file was read
+    # The task's labels, and the column that holds them
+    labels: tuple[str, ...] = ()
+    label_column: str = ""
+    parts: tuple[PartSpan, ...] = ()
+    appended: tuple[str | Field, ...] = ()  # what psopt puts at the end, if no field is named
 
     @property
     def last_user(self) -> int:
         """The index of the user's last message, or of the last message if there is none."""
         return last_user([message.role for message in self.messages])
+
+    def parts_in(self, index: int) -> list[PartSpan]:
+        """The parts of one message."""
+        return [part for part in self.parts if part.message == index]
+
+    @property
+    def chosen(self) -> list[str]:
+        """The kinds of edits for which the author chose a place."""
+        marks = itertools.chain.from_iterable(message.slots for message in self.messages)
+        return [slot.kind for slot in places_in(marks, Slot)]
+
+    @property
+    def has_turns(self) -> bool:
+        """Whether examples are turns: the prompt shows some, or its last message shows only the sample."""
+        if "examples" in self.chosen:
+            return False
+        last = self.last_user
+        is_answered = "assistant" in [message.role for message in self.messages[:last]]
+        return is_answered or (last > 0 and not self.parts_in(last))
 
 
 def places_in(spans: Iterable[Span], kind: type[Placed]) -> list[Placed]:

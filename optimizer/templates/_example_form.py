@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from psopt.templates._draft import Span, pieces_of, places_in
-from psopt.templates._lines import LEAD_WORDS, TAG, fences, newline_of, touching, within
+from psopt.templates._lines import LEAD_WORDS, TAG, fences, lines_of, newline_of, touching, within
 from psopt.templates._template import ExampleForm, Field, Slot
 from psopt.text import label_pattern, n_words, names_label
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from psopt.templates._answer_form import AnswerForm
     from psopt.templates._draft import Draft, DraftMessage
     from psopt.templates._lines import Line
-    from psopt.templates._parts import PartSpan
     from psopt.templates._template import SlotKind
 
 
@@ -182,13 +181,15 @@ class InputBlock:
     tail: tuple[int, int]  # an open end after the block, such as ``Answer:``; empty if there is none
 
 
-def input_block(message: DraftMessage, lines: Sequence[Line], parts: Sequence[PartSpan]) -> InputBlock | None:
-    """Find the last block of fields in a message; None if it has no fields.
+def input_block(draft: Draft) -> InputBlock | None:
+    """Find the last block of fields in the user's last message; None if it has no fields.
 
     Examples don't repeat what is rephrased, and the block's leading line does not count if there is a place between the
     two where the author wants edits.
     """
+    message = draft.messages[draft.last_user]
     text, fields = message.text, message.fields
+    lines = lines_of(message, draft.labels)
     places = [(field.start, field.end) for field in fields]
     rows = [row for row, line in enumerate(lines) if touching(line.outer_start, line.outer_end, places)]
     if not rows:
@@ -209,7 +210,7 @@ def input_block(message: DraftMessage, lines: Sequence[Line], parts: Sequence[Pa
     tail = _open_end(lines, last)
     if lines[opening].kind == "heading" and text[tail[0] : tail[1]].startswith("#"):
         start = lines[opening].outer_start  # sections of input and of answer: an example has both
-    shared = [part for part in parts if part.start < end and start < part.end]
+    shared = [part for part in draft.parts_in(draft.last_user) if part.start < end and start < part.end]
     if shared:
         # Examples don't repeat an instruction on the same line.
         after = (field.start for field in fields if field.start >= shared[-1].end and field.end <= end)
@@ -259,32 +260,22 @@ def _open_end(lines: Sequence[Line], last: int) -> tuple[int, int]:
     return (below[0].outer_start, below[0].outer_end) if below and _OPEN_END.match(below[0].text) else (0, 0)
 
 
-def example_form(
-    draft: Draft,
-    block: InputBlock | None,
-    answer: AnswerForm,
-    labels: Sequence[str],
-    *,
-    appended: Sequence[str | Field],
-    has_parts: bool,
-    turns: bool,
-) -> ExampleForm:
-    """Return the form of an example; `turns` says whether it is two turns, like those that the prompt shows.
+def example_form(draft: Draft, block: InputBlock | None, answer: AnswerForm) -> ExampleForm:
+    """Return the form of an example: in one message or as two turns, like those that the prompt shows.
 
-    `block` is where the user's last message shows the sample, None if psopt puts it at the end, as `appended`;
-    `has_parts` says whether that message also holds instructions.
+    `block` is where the user's last message shows the sample, None if psopt puts it at the end.
     """
-    message = draft.messages[draft.last_user]
+    message, turns = draft.messages[draft.last_user], draft.has_turns
     text = message.text
-    answer = replace(answer, output=_shown_answer(draft, labels) or answer.output)
+    answer = replace(answer, output=_shown_answer(draft) or answer.output)
     if block is None:
-        pieces = tuple(appended)
+        pieces = draft.appended
         if announced := announcing_line(text):
-            pieces = (f"{announced}\n", *appended)
+            pieces = (f"{announced}\n", *draft.appended)
         gap = _gap("", "", answer)
     else:
         start, end = block.start, block.end
-        if turns and not has_parts:
+        if turns and not draft.parts_in(draft.last_user):
             start, end = 0, len(text)
         elif turns:
             end = block.tail[1] or block.end
@@ -345,13 +336,13 @@ def _gap(shown: str, tail: str, answer: AnswerForm, *, ends_in_field: bool = Tru
     return gap if answer.speaks else f"{gap}Answer: "  # which every reader of answers skips
 
 
-def _shown_answer(draft: Draft, labels: Sequence[str]) -> str:
+def _shown_answer(draft: Draft) -> str:
     """The form of the assistant's turns, with ``{label}`` for the label; empty if they are JSON or have many lines."""
     for message in draft.messages[: draft.last_user]:
         text = message.text.strip()
         if message.role != "assistant" or not text or "\n" in text or text.startswith("{"):
             continue
-        named = [label for label in labels if names_label(text, label, match_case=True)]
+        named = [label for label in draft.labels if names_label(text, label, match_case=True)]
         if len(named) == 1:
             return label_pattern(named[0]).sub("{label}", text, count=1)
     return ""

@@ -121,7 +121,7 @@ def foreign_marks(text: str, columns: Collection[str] = ()) -> Iterator[tuple[re
         yield bare, "stands for a value, and names no column: write {text}"
 
 
-def check_shows_data(source: str | Path, draft: Draft, columns: Collection[str], label_column: str) -> None:
+def check_shows_data(source: str | Path, draft: Draft, columns: Collection[str]) -> None:
     """Refuse a prompt without fields that seems to name one: in quotes, or in other signs than braces, as in ``$mail``.
 
     If it has a field, these mean themselves.
@@ -131,7 +131,7 @@ def check_shows_data(source: str | Path, draft: Draft, columns: Collection[str],
         return
     for text in texts:
         for match, name in (*literal_names(text, double_braces=draft.double_braces), *_other_places(text)):
-            if name.casefold() != label_column.casefold():
+            if name.casefold() != draft.label_column.casefold():
                 shown = f"{nearest(name, columns) or ';'} columns: {', '.join(columns)}"
                 how = f"write {{NAME}} where the text belongs; --prompt-format {draft.origin.format} sends it as it is"
                 raise _refused(source, text, match, f"names no column of the data{shown} ({how})")

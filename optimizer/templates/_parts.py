@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from psopt.errors import InputError
+from psopt.templates._draft import PartSpan
 from psopt.templates._lines import BULLET, CAPTION, OUTPUT, VERBS, fences, json_objects, lines_of
 from psopt.text import n_words
 
@@ -55,16 +56,7 @@ _ITEM = re.compile(r"^[ \t]*(?:(?:[-*+•–]|\(?\d{1,3}[.)])[ \t]+)?", re.MULTI
 _ITEM_START = re.compile(r"^[ \t]*(?:[-*+•–]|\(?\d{1,3}[.)])[ \t]+(?=\S)", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class PartSpan:
-    """A stretch of one message's text that is rephrased."""
-
-    message: int
-    start: int
-    end: int
-
-
-def parts_of(draft: Draft, labels: Sequence[str]) -> list[PartSpan]:
+def parts_of(draft: Draft) -> list[PartSpan]:
     """Find what is rephrased, in the prompt's order; refuse a prompt without any."""
     marked = _marked(draft)
     if marked is not None:
@@ -72,7 +64,7 @@ def parts_of(draft: Draft, labels: Sequence[str]) -> list[PartSpan]:
     indices = _with_instructions(draft)
     # An author may give the instructions in the first of the turns that show examples.
     first_user = [index for index, message in enumerate(draft.messages) if message.role == "user"][:1]
-    parts = _strongest(draft, indices, labels) or _strongest(draft, first_user, labels)
+    parts = _strongest(draft, indices) or _strongest(draft, first_user)
     if not parts:
         raise InputError("no instruction found in the prompt: mark what is to be rephrased by <rephrase>..</rephrase>")
     return [_before_edges(draft, part) for part in parts]
@@ -142,9 +134,9 @@ class Stretch:
     strength: Strength
 
 
-def _strongest(draft: Draft, indices: Sequence[int], labels: Sequence[str]) -> list[PartSpan]:
+def _strongest(draft: Draft, indices: Sequence[int]) -> list[PartSpan]:
     """The parts that serve best: the first instructions of all messages; of weaker ones a single one, or one list's."""
-    found = {index: _stretches(draft.messages[index], labels) for index in indices}
+    found = {index: _stretches(draft.messages[index], draft.labels) for index in indices}
     for strength in STRENGTHS:
         parts = [
             [PartSpan(index, stretch.start, stretch.end) for stretch in found[index] if stretch.strength == strength]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -23,15 +22,14 @@ from psopt.templates._example_form import (
 from psopt.templates._formats import check_is_no_chat, detect_format, read_draft
 from psopt.templates._lines import field_spans, lines_of, names_in
 from psopt.templates._marks import check_is_ours, check_shows_data, without_marks
-from psopt.templates._parts import PartSpan, parts_of
-from psopt.templates._template import PART_BREAK, Field, Message, Part, Slot, Template, Unwritten
+from psopt.templates._parts import parts_of
+from psopt.templates._template import PART_BREAK, Field, Message, Part, Template, Unwritten
 from psopt.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from psopt.templates._lines import Line
     from psopt.templates._template import SlotKind
 
 _ORDER: tuple[SlotKind, ...] = ("definitions", "notes", "examples")
@@ -78,20 +76,20 @@ def read_template(
     detected = detect_format(source, prompt_format, labels=labels, columns=columns)
     if detected == "psopt":
         raise InputError(f"prompt {source} is psopt's own JSON and no template of chat messages")
-    draft = read_draft(source, detected, columns)
+    draft = replace(read_draft(source, detected, columns), labels=tuple(labels), label_column=label_column)
     if detected == "python":
         check_on_rows(str(source), draft, rows)
     check_is_ours(source, draft, columns)
     if prompt_format is None:
         check_is_no_chat(source, draft)
         if fields:  # otherwise the columns are not known
-            check_shows_data(source, draft, columns, label_column)
+            check_shows_data(source, draft, columns)
     how = "" if prompt_format else "; --prompt-format overrules"
     if detected == "description":
         note = f"prompt {source} names no field and not all labels: taken for the task's description{how}"
         return ReadTemplate(None, draft.messages[0].text, (note,), detected)
     try:
-        template, description, notes = _compiled(draft, columns, labels, label_column, answer, inputs)
+        template, description, notes = _compiled(draft, columns, answer, inputs)
     except InputError as error:
         raise InputError(f"prompt {source}: {error}") from error
     note = f"prompt {source}: format {detected}, {counted(len(draft.messages), 'message')}{how}"
@@ -118,83 +116,27 @@ def named_fields(source: str | Path, prompt_format: str | None = None, columns: 
     return tuple(names)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """A draft and what was found in it; `appended` is what psopt puts at the end."""
-
-    draft: Draft
-    labels: tuple[str, ...]
-    parts: tuple[PartSpan, ...] = ()
-    appended: tuple[str | Field, ...] = ()
-
-    def text(self, index: int) -> str:
-        """The text of one message."""
-        return self.draft.messages[index].text
-
-    def lines(self, index: int) -> list[Line]:
-        """The lines of one message."""
-        return lines_of(self.draft.messages[index], self.labels)
-
-    def parts_in(self, index: int) -> list[PartSpan]:
-        """The parts of one message."""
-        return [part for part in self.parts if part.message == index]
-
-    @property
-    def chosen(self) -> list[str]:
-        """The kinds of edits for which the author chose a place."""
-        marks = itertools.chain.from_iterable(message.slots for message in self.draft.messages)
-        return [slot.kind for slot in places_in(marks, Slot)]
-
-    @property
-    def has_turns(self) -> bool:
-        """Whether examples are turns: the prompt shows some, or its last message shows only the sample."""
-        if "examples" in self.chosen:
-            return False
-        last = self.draft.last_user
-        is_answered = "assistant" in [message.role for message in self.draft.messages[:last]]
-        return is_answered or (last > 0 and not self.parts_in(last))
-
-    @property
-    def block(self) -> InputBlock | None:
-        """Where the user's last message shows the sample."""
-        last = self.draft.last_user
-        return input_block(self.draft.messages[last], self.lines(last), self.parts_in(last))
-
-
 def _compiled(
-    draft: Draft,
-    columns: Sequence[str],
-    labels: Sequence[str],
-    label_column: str,
-    answer: str | None,
-    inputs: Sequence[str],
+    draft: Draft, columns: Sequence[str], answer: str | None, inputs: Sequence[str]
 ) -> tuple[Template, str, list[str]]:
     """The template, its description, and what the screen says about both."""
     messages = []
     for message in map(without_marks, draft.messages):
         if not message.is_searched:
             of_answer = message.role == "assistant"
-            spans = field_spans(message.text, columns, "" if of_answer else label_column, draft.double_braces)
+            spans = field_spans(message.text, columns, "" if of_answer else draft.label_column, draft.double_braces)
             message = replace(message, fields=tuple(spans), is_searched=True)
         messages.append(message)
-    draft = replace(draft, messages=tuple(messages))
     appended = () if any(message.fields for message in messages) else tuple(fields_as_lines(inputs or ["text"]))
-    parts = tuple(parts_of(draft, labels))
-    reading = _Reading(draft, tuple(labels), parts, appended)
-    twice = [kind for kind in reading.chosen if reading.chosen.count(kind) > 1]
+    draft = replace(draft, messages=tuple(messages), appended=appended)
+    draft = replace(draft, parts=tuple(parts_of(draft)))
+    twice = [kind for kind in draft.chosen if draft.chosen.count(kind) > 1]
     if twice:
         raise InputError(f"{{{{psopt.{twice[0]}}}}} stands in the prompt twice: edits have one place")
-    form = answer_form(draft, labels, label_column, answer)
-    example = example_form(
-        draft,
-        reading.block,
-        form,
-        labels,
-        appended=appended,
-        has_parts=bool(reading.parts_in(draft.last_user)),
-        turns=reading.has_turns,
-    )
-    description = PART_BREAK.join(reading.text(part.message)[part.start : part.end] for part in parts)
+    form = answer_form(draft, answer)
+    block = input_block(draft)
+    example = example_form(draft, block, form)
+    description = PART_BREAK.join(draft.messages[part.message].text[part.start : part.end] for part in draft.parts)
     notes = []
     if appended:
         notes.append(f"the prompt names no field: {', '.join(inputs) or 'the text'} goes to its end")
@@ -202,27 +144,28 @@ def _compiled(
     if draft.left_out:
         notes.append(f"not sent of the request in the file: {', '.join(draft.left_out)}")
     notes += draft.notes
-    template = Template(_messages(reading, form.tag), form.spec, example, draft.response_format, draft.origin)
+    template = Template(_messages(draft, block, form.tag), form.spec, example, draft.response_format, draft.origin)
     return template, description, notes
 
 
-def _messages(reading: _Reading, answer_tag: str) -> tuple[Message, ...]:
-    messages = reading.draft.messages
-    spans = [_author_spans(reading, index) for index in range(len(messages))]
+def _messages(draft: Draft, block: InputBlock | None, answer_tag: str) -> tuple[Message, ...]:
+    messages = draft.messages
+    spans = [_author_spans(draft, index) for index in range(len(messages))]
     for kind in _ORDER:
-        if kind in reading.chosen or (kind == "examples" and reading.has_turns):
+        if kind in draft.chosen or (kind == "examples" and draft.has_turns):
             continue
-        index, place = _place(reading, kind)
-        for part in reading.parts_in(index):
+        index, place = _place(draft, block, kind)
+        text = messages[index].text
+        for part in draft.parts_in(index):
             if part.start < place.position < part.end:  # moves to the beginning of the part's line, or to its end
-                line = reading.text(index).rfind("\n", 0, part.start) + 1
+                line = text.rfind("\n", 0, part.start) + 1
                 place = replace(place, position=line if place.before else part.end)
         elsewhere = "\n".join(message.text for number, message in enumerate(messages) if number != index)
-        slot = slot_at(reading.text(index), place, kind, elsewhere, answer_tag)
+        slot = slot_at(text, place, kind, elsewhere, answer_tag)
         spans[index].append(Span(place.position, place.position, (slot,)))
-    last = reading.draft.last_user
+    last = draft.last_user
     has_user = messages[last].role == "user"
-    sample = [Unwritten(piece) if isinstance(piece, str) else piece for piece in reading.appended]
+    sample = [Unwritten(piece) if isinstance(piece, str) else piece for piece in draft.appended]
     if sample and has_user:  # a paragraph of its own, at the end
         text = messages[last].text
         joint = "\n" if text.endswith("\n") else "\n\n"
@@ -236,27 +179,27 @@ def _messages(reading: _Reading, answer_tag: str) -> tuple[Message, ...]:
     return tuple(compiled)
 
 
-def _place(reading: _Reading, kind: SlotKind) -> tuple[int, Place]:
+def _place(draft: Draft, block: InputBlock | None, kind: SlotKind) -> tuple[int, Place]:
     """Notes follow the last instruction of the first message that has any; examples precede the input."""
     if kind != "examples":
-        index = reading.parts[0].message
-        last = reading.parts_in(index)[-1]
-        return index, place_after(reading.text(index), reading.lines(index), last.start, last.end)
-    index = reading.draft.last_user
-    block = reading.block
-    text = reading.text(index)
+        index = draft.parts[0].message
+        last = draft.parts_in(index)[-1]
+        message = draft.messages[index]
+        return index, place_after(message.text, lines_of(message, draft.labels), last.start, last.end)
+    index = draft.last_user
+    message = draft.messages[index]
     if block is None:
-        return index, place_at_end(text)
-    starts = [field.start for field in reading.draft.messages[index].fields if field.start >= block.start]
-    return index, place_before(text, block.top, block.start, min(starts, default=block.start))
+        return index, place_at_end(message.text)
+    starts = [field.start for field in message.fields if field.start >= block.start]
+    return index, place_before(message.text, block.top, block.start, min(starts, default=block.start))
 
 
-def _author_spans(reading: _Reading, index: int) -> list[Span]:
+def _author_spans(draft: Draft, index: int) -> list[Span]:
     """What replaces stretches of a message's own text: the author's marks, fields, and the parts."""
-    message = reading.draft.messages[index]
+    message = draft.messages[index]
     spans = [*message.slots, *message.seams]
     inside: list[Span] = []
-    for number, part in enumerate(reading.parts):
+    for number, part in enumerate(draft.parts):
         if part.message == index:
             held = [field for field in message.fields if part.start <= field.start and field.end <= part.end]
             places = dict.fromkeys(places_in(held, Field))
