@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from psopt.templates._answer_form import AnswerForm
-    from psopt.templates._draft import Draft, DraftMessage
+    from psopt.templates._draft import Draft, DraftMessage, PartSpan
     from psopt.templates._lines import Line
     from psopt.templates._template import SlotKind
 
@@ -42,11 +42,34 @@ class Place:
     headed: bool = True
 
 
-def place_after(text: str, lines: Sequence[Line], start: int, end: int) -> Place:
-    """Find the place for notes: after the block of the last instruction.
+def place_for(draft: Draft, block: InputBlock | None, kind: SlotKind) -> tuple[int, Place]:
+    """Find the message and the place for edits of a kind.
+
+    Notes follow the last instruction of the first message that has any; examples precede the input, and continue the
+    prompt's own examples of the same form. If the sample comes at the end (no `block`), they precede a line that
+    announces it (``Review:``).
+    """
+    if kind != "examples":
+        index = draft.parts[0].message
+        return index, _place_after(draft, draft.parts_in(index)[-1])
+    index = draft.last_user
+    text = draft.messages[index].text
+    if block is None:
+        announced = announcing_line(text)
+        return index, Place(len(text.rstrip()) - len(announced), before=bool(announced))
+    starts = [field.start for field in draft.messages[index].fields if field.start >= block.start]
+    caption = text[block.start : min(starts, default=block.start)].strip()
+    goes_on = bool(caption) and f"\n{caption}" in text[: block.top]
+    return index, Place(block.top, before=True, headed=not goes_on)
+
+
+def _place_after(draft: Draft, part: PartSpan) -> Place:
+    """The place after the block of an instruction.
 
     It is before that block if the instruction leads straight into what follows (``Classify this ticket:``).
     """
+    message, start, end = draft.messages[part.message], part.start, part.end
+    text, lines = message.text, lines_of(message, draft.labels)
     row = next(row for row, line in enumerate(lines) if line.outer_end >= end)
     first = next(row for row, line in enumerate(lines) if line.outer_end >= start)
     leads = text[start:end].endswith(":")
@@ -126,19 +149,6 @@ def _element(kind: SlotKind, bullet: str, new: str) -> Slot:
 
 def _has_sections(text: str, answer_tag: str) -> bool:
     return any(match["name"] != answer_tag for match in _TAG_LINE.finditer(text))
-
-
-def place_before(text: str, top: int, start: int, first_field: int) -> Place:
-    """Find the place for examples: before the input; they continue the prompt's own examples of the same form."""
-    caption = text[start:first_field].strip()
-    goes_on = bool(caption) and f"\n{caption}" in text[:top]
-    return Place(top, before=True, headed=not goes_on)
-
-
-def place_at_end(text: str) -> Place:
-    """Find the place for examples if the sample comes at the end: before a line that announces it (``Review:``)."""
-    announced = announcing_line(text)
-    return Place(len(text.rstrip()) - len(announced), before=bool(announced))
 
 
 def announcing_line(text: str) -> str:

@@ -10,17 +10,14 @@ from psopt.templates._answer_form import answer_form
 from psopt.templates._draft import Draft, Span, check_on_rows, names_asked, pieces_of, places_in
 from psopt.templates._example_form import (
     InputBlock,
-    Place,
     example_form,
     fields_as_lines,
     input_block,
-    place_after,
-    place_at_end,
-    place_before,
+    place_for,
     slot_at,
 )
 from psopt.templates._formats import check_is_no_chat, detect_format, read_draft
-from psopt.templates._lines import field_spans, lines_of, names_in
+from psopt.templates._lines import field_spans, names_in
 from psopt.templates._marks import check_is_ours, check_shows_data, without_marks
 from psopt.templates._parts import parts_of
 from psopt.templates._template import PART_BREAK, Field, Message, Part, Template, Unwritten
@@ -154,7 +151,7 @@ def _messages(draft: Draft, block: InputBlock | None, answer_tag: str) -> tuple[
     for kind in _ORDER:
         if kind in draft.chosen or (kind == "examples" and draft.has_turns):
             continue
-        index, place = _place(draft, block, kind)
+        index, place = place_for(draft, block, kind)
         text = messages[index].text
         for part in draft.parts_in(index):
             if part.start < place.position < part.end:  # moves to the beginning of the part's line, or to its end
@@ -177,21 +174,6 @@ def _messages(draft: Draft, block: InputBlock | None, answer_tag: str) -> tuple[
     if sample and not has_user:
         compiled.append(Message("user", tuple(sample)))
     return tuple(compiled)
-
-
-def _place(draft: Draft, block: InputBlock | None, kind: SlotKind) -> tuple[int, Place]:
-    """Notes follow the last instruction of the first message that has any; examples precede the input."""
-    if kind != "examples":
-        index = draft.parts[0].message
-        last = draft.parts_in(index)[-1]
-        message = draft.messages[index]
-        return index, place_after(message.text, lines_of(message, draft.labels), last.start, last.end)
-    index = draft.last_user
-    message = draft.messages[index]
-    if block is None:
-        return index, place_at_end(message.text)
-    starts = [field.start for field in message.fields if field.start >= block.start]
-    return index, place_before(message.text, block.top, block.start, min(starts, default=block.start))
 
 
 def _author_spans(draft: Draft, index: int) -> list[Span]:
