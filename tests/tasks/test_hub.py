@@ -175,7 +175,7 @@ def test_data_that_cannot_be_read_say_so_in_a_line(load: Any, dataset: str, part
 
 
 def test_without_the_hub_a_copy_in_the_cache_is_used_and_told(hub: HubStandIn, load: Any) -> None:
-    without = [("HF_HUB_OFFLINE", "1"), ("PSOPT_OFFLINE", "1"), ("HF_ENDPOINT", "http://127.0.0.1:9")]
+    without = [("PSOPT_OFFLINE", "1"), ("HF_ENDPOINT", "http://127.0.0.1:9")]
     for env in without:
         assert "no copy of it is in the cache" in load("hf:org/kept", env)["error"]
     online = load("hf:org/kept")
