@@ -16,7 +16,16 @@ from psopt.search_spaces._edits import (
     suggest_edits,
     with_titles,
 )
-from psopt.search_spaces._prompt import STRATEGIES, Prompt, seed_prompt
+from psopt.search_spaces._prompt import (
+    STRATEGIES,
+    Prompt,
+    additions_of,
+    filled_template,
+    open_messages,
+    render,
+    render_additions,
+    seed_prompt,
+)
 from psopt.search_spaces._prompt_parts import (
     BULLETS,
     CASINGS,
@@ -32,12 +41,7 @@ from psopt.search_spaces._prompt_parts import (
 from psopt.search_spaces._render import (
     ShownLine,
     ShownMessage,
-    additions_of,
-    filled_template,
     mark_added,
-    open_messages,
-    render,
-    render_additions,
     render_fixed,
     render_instructions,
     render_shown,

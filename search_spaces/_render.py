@@ -1,4 +1,4 @@
-"""From a prompt to the messages that a chat model reads, and to what people read: fields open, additions marked."""
+"""From a prompt to what people read, fields open and additions marked; and what its literal text says of labels."""
 
 from __future__ import annotations
 
@@ -8,101 +8,17 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from psopt.search_spaces._prompt_parts import Definition, in_order
-from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT, Row, fields_of
-from psopt.templates import Additions, Messages, fill_slots, render_template
+from psopt.search_spaces._prompt import open_messages, own_instructions, render
+from psopt.search_spaces._prompt_parts import Definition
+from psopt.tasks import Row
 from psopt.text import line_changes, statements
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from psopt.search_spaces._prompt import Prompt
-    from psopt.search_spaces._prompt_parts import Example, PromptFormat
-    from psopt.templates import Template
+    from psopt.templates import Messages, Template
     from psopt.text import Statements
-
-SYSTEM = "You are a text classifier."
-_SYSTEM_OF_OTHERS = "You read texts and answer precisely."
-# What a prompt asks for in psopt's own form, and the word before the place for the answer.
-_ASKING = {
-    LABEL: "Answer with exactly one of these labels and nothing else",
-    LABELS: "Answer with a JSON list of all of these labels that apply, and nothing else",
-    NUMBER: "Answer with a number and nothing else.",
-    TEXT: "Answer in a few words and say nothing else.",
-    JSON: "Answer in JSON and say nothing else.",
-    FREE: "",
-}
-_PLACES = {LABEL: "Label", LABELS: "Labels"}
-
-
-def render(prompt: Prompt, text: str) -> Messages:
-    """Render a prompt and the text to classify as chat messages.
-
-    A prompt that came as the user's own template is that template, filled; a text that is a `Row` brings its fields. In
-    psopt's own form the text comes last, so that prefix caching in servers pays off, and it is pasted unchanged: braces
-    or anything else in it have no meaning here. Examples are turns before it, asked and answered in the same form as
-    the text: measured on real models, turns make answers more stable than the same examples in one message
-    (`experiments/example_turns.py`).
-    """
-    if prompt.template is not None:
-        return render_template(prompt.template, prompt.description, additions_of(prompt), fields_of(text))
-    system = SYSTEM if prompt.asks in _PLACES else _SYSTEM_OF_OTHERS
-    turns = [("system", system)]
-    for example in _examples(prompt):
-        turns += [("user", _question(prompt, example.text)), ("assistant", example.label)]
-    turns.append(("user", _question(prompt, text)))
-    turns[1] = ("user", "\n".join([*_instructions(prompt), *[""] * prompt.form.blank_lines, turns[1][1]]))
-    return [{"role": role, "content": content} for role, content in turns]
-
-
-def additions_of(prompt: Prompt) -> Additions:
-    """What a prompt adds to its template."""
-    definitions = tuple((definition.label, definition.text) for definition in prompt.definitions)
-    examples = tuple((example.values, example.label) for example in _examples(prompt))
-    return Additions(definitions, prompt.notes, examples)
-
-
-def _examples(prompt: Prompt) -> list[Example]:
-    """The examples in the order in which they are shown."""
-    return in_order(prompt.examples, prompt.form.example_order)
-
-
-def own_instructions(prompt: Prompt) -> str:
-    """Render all before the text to classify in psopt's own form, as one text; models get the examples as turns."""
-    examples = [f"{_question(prompt, example.text)} {example.label}" for example in _examples(prompt)]
-    return "\n".join([*_instructions(prompt), *_part(prompt.form, "Examples:", examples)])
-
-
-def _instructions(prompt: Prompt) -> list[str]:
-    form = prompt.form
-    asking = _ASKING[prompt.asks]
-    if prompt.labels:
-        asking += form.separator + form.listing.join(in_order(prompt.labels, form.label_order))
-    return [prompt.description, *filter(None, [asking]), *_additions(prompt)]
-
-
-def render_additions(prompt: Prompt) -> str:
-    """Render what a prompt adds to its description: definitions and notes."""
-    return "\n".join(_additions(prompt)).strip("\n")
-
-
-def _additions(prompt: Prompt) -> list[str]:
-    form = prompt.form
-    definitions = [f"{definition.label}{form.separator}{definition.text}" for definition in prompt.definitions]
-    lines = _part(form, "What the labels mean:", form.bulleted(definitions))
-    return lines + _part(form, "Note:", form.bulleted(prompt.notes))
-
-
-def _part(form: PromptFormat, heading: str, lines: list[str]) -> list[str]:
-    if not lines:
-        return []
-    return [*[""] * form.blank_lines, form.heading(heading), *lines]
-
-
-def _question(prompt: Prompt, text: str) -> str:
-    form = prompt.form
-    label = form.heading(_PLACES.get(prompt.asks, "Answer")) + form.separator.rstrip()
-    return f"{form.heading(prompt.noun.capitalize())}{form.separator}{text}\n{label}"
 
 
 def with_statements(prompt: Prompt) -> Prompt:
@@ -156,21 +72,6 @@ def render_fixed(prompt: Prompt) -> str:
         return own_instructions(prompt)
     nothing = Row("", dict.fromkeys(prompt.template.fields, ""))
     return "\n".join(message["content"] for message in render(prompt, nothing))
-
-
-def filled_template(prompt: Prompt) -> Template:
-    """Return a prompt's template with its additions and open fields; raises ValueError for psopt's own form."""
-    if prompt.template is None:
-        raise ValueError("a prompt of psopt's own form has no template")
-    return fill_slots(prompt.template, prompt.description, additions_of(prompt))
-
-
-def open_messages(prompt: Prompt) -> Messages:
-    """Return a prompt's messages with their fields open, as they were spelled; in psopt's own form ``{text}``."""
-    if prompt.template is None:
-        return render(prompt, "{text}")
-    messages = filled_template(prompt).messages
-    return [{**message.head, "content": "".join(map(str, message.pieces))} for message in messages]
 
 
 def shown_messages(prompt: Prompt, original: Prompt | None = None) -> list[ShownMessage]:
