@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from psopt.errors import DataError, InputError, UnknownNameError
 from psopt.tasks import load_task
@@ -100,18 +98,6 @@ def test_a_bad_file_is_told_in_one_line(
 def test_without_labels_a_task_file_must_name_them(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("text\na\nb\n")
     assert "--task-file" in error_of(tmp_path / "d.csv", require_labels=False)
-
-
-def test_parquet_faults_name_the_row(tmp_path: Path) -> None:
-    path = tmp_path / "d.parquet"
-    nothing = pa.array([], pa.string())
-    for text, label, told in (
-        (["a", None], ["x", "y"], "row 2"),
-        ([1, 2], ["x", "y"], "row 1"),
-        (nothing, nothing, "no rows"),
-    ):
-        pq.write_table(pa.table({"text": text, "label": label}), path)
-        assert told in error_of(path)
 
 
 def test_a_file_that_can_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,31 +111,24 @@ def test_dbpedias_files_become_a_task(published: Path, inner: str) -> None:
     assert task.test[2].text == 'Beta 2: Beta 2 is "one", of many.'
 
 
-def test_2000_are_drawn_from_each_file_balanced_and_always_the_same(published: Path) -> None:
-    put(published / "dbpedia", {"train.csv": articles("Alpha", 14 * 160), "test.csv": articles("Beta", 14 * 400)})
-    task, again = load_task("dbpedia", seed=0), load_task("dbpedia", seed=1)
-    assert len(task.test) == len(task.train) + len(task.val) == 2000
-    assert sorted(Counter(sample.label for sample in task.test).values()) == [142, 142] + [143] * 12
-    assert task.test == again.test
-    assert {sample.text for sample in task.val} != {sample.text for sample in again.val}
-    places = [int(sample.id[5:]) for sample in task.test]
-    assert places == sorted(places)
-    # the middle of 2,000 of 5,600 places lies near the middle: six standard errors, without replacement
-    assert abs(sum(places) / 2000 - 2800) < 6 * 5600 / 12**0.5 * ((1 - 2000 / 5600) / 2000) ** 0.5
-
-
 @pytest.mark.parametrize("inner", [".", "WOS46985"])
-def test_the_files_of_wos_become_a_task(published: Path, inner: str) -> None:
+def test_of_the_files_of_wos_2000_are_drawn_twice_balanced_and_always_the_same(published: Path, inner: str) -> None:
     put(published / "wos" / inner, abstracts(7 * 800))
     task = load_task("wos", strict_data=True)
     assert task.labels == LABELS["wos"]
-    assert task.test == load_task("wos", seed=1).test  # whatever the seed
+    again = load_task("wos", seed=1)
+    assert task.test == again.test  # whatever the seed
+    assert {sample.text for sample in task.val} != {sample.text for sample in again.val}
     assert len(task.test) == len(task.train) + len(task.val) == 2000
     assert sorted(Counter(sample.label for sample in task.test).values()) == [285, 285, 286, 286, 286, 286, 286]
     for sample in task.test:
         index = int(sample.id.removeprefix("test-")) - 1
         assert sample.text == f"We study thing {index}\u2028 in depth."
         assert (sample.label, sample.subclass) == (LABELS["wos"][index % 7], f"area {index % 5}")
+    places = [int(sample.id[5:]) for sample in task.test]
+    assert places == sorted(places)
+    # the middle of 2,000 of 5,600 places lies near the middle: six standard errors, without replacement
+    assert abs(sum(places) / 2000 - 2800) < 6 * 5600 / 12**0.5 * ((1 - 2000 / 5600) / 2000) ** 0.5
 
 
 # A data set, one of its files, what stands in its second line, and what is told of it.

@@ -41,12 +41,6 @@ def labels_of(task: Task) -> Counter[str]:
     return Counter(str(sample.label) for sample in samples_of(task))
 
 
-def test_braces_in_data_are_plain_text_and_the_longest_length_loads(tmp_path: Path) -> None:
-    texts = {"{text}", "{", "}} {0} {label!r} %s $text", "{{ jinja }}", "<b>&amp;", "x" * 100_000}
-    more = [{"text": text, "label": "Date"} for text in texts]
-    assert texts <= texts_of(load_task(write_records(tmp_path / "d.jsonl", [*RECORDS, *more])))
-
-
 @each("names", [("question", "class"), ("Review", "Category"), ("sentence", "target")])
 def test_customary_columns_are_found(tmp_path: Path, names: tuple[str, str]) -> None:
     records = [{"n": str(i), names[1]: row["label"], names[0]: row["text"]} for i, row in enumerate(RECORDS)]
@@ -173,11 +167,6 @@ def test_of_labels_that_are_equal_to_the_eye_the_plain_one_stands_however_rare(
     assert labels_of(loaded(tmp_path / "a.csv", lines(rows, ",", "text,label"))) == {plain: 7, "zero": 6}
     several = [(text, f"zero;{label}") for text, label in rows]
     assert loaded(tmp_path / "b.csv", lines(several, ",", "text,label"), answers="labels:;").labels == (plain, "zero")
-
-
-def test_numbers_that_signs_tell_apart_are_not_alike(tmp_path: Path) -> None:
-    rows = [(f"text {place}", ["-1", "1", "1-1", "C", "C++"][place % 5]) for place in range(25)]
-    assert "looks like" not in loaded(tmp_path / "a.csv", lines(rows, ",", "text,label")).info.note
 
 
 def test_of_codes_the_names_beside_them_are_the_labels(tmp_path: Path) -> None:

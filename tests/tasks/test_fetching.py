@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 import tarfile
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pooch
 import pytest
 import requests
-from psopt.errors import DataError, UnknownNameError
+from psopt.errors import DataError
 from psopt.tasks import RemoteFile, fetch_dataset, list_datasets, load_task
 from psopt.tasks._builtin import BUILTINS
 
@@ -115,6 +116,10 @@ def test_the_data_folder_comes_first(
     assert (task.info.source, task.info.note, origin.requests) == ("local", "", 0)
     assert len(task.test) == 2
     assert list_datasets()[-1].path == tmp_path / "data" / "toy"
+    (tmp_path / "data" / "toy" / TEST).write_bytes(QUESTIONS[TEST] + b"LOC:city Where ?\n")
+    other = load_task("toy")
+    assert len(other.test) == 3
+    assert re.search(r"is used although it is not the published file: sha256 \w+\.\., published", other.info.note)
 
 
 def test_a_download_is_kept_in_the_cache(cache: Path, origin: Origin) -> None:
@@ -129,17 +134,6 @@ def test_a_download_is_kept_in_the_cache(cache: Path, origin: Origin) -> None:
     (cache / TRAIN).write_bytes(QUESTIONS[TRAIN][:50])  # a spoilt file is fetched again
     assert load_task("toy").info.source == "downloaded"
     assert (cache / TRAIN).read_bytes() == QUESTIONS[TRAIN]
-
-
-def test_other_files_in_the_data_folder_are_used_and_noted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, origin: Origin
-) -> None:
-    put(tmp_path / "toy", {TRAIN: QUESTIONS[TRAIN], TEST: QUESTIONS[TEST] + b"LOC:city Where ?\n"})
-    monkeypatch.setenv("PSOPT_DATA_DIR", str(tmp_path))
-    task = load_task("toy")
-    assert len(task.test) == 3
-    assert "not the published file" in task.info.note
-    assert "sha256" in task.info.note
 
 
 @pytest.mark.parametrize(
@@ -187,13 +181,11 @@ def test_without_its_origin_the_bundled_sample_takes_its_place(
         fetch_dataset("toy")
 
 
-def test_other_content_than_published_and_unknown_names_are_refused(origin: Origin, cache: Path) -> None:
+def test_other_content_than_published_is_refused(origin: Origin, cache: Path) -> None:
     origin.content[TEST] = b"<html>moved</html>"
     with pytest.raises(DataError, match="sha256 differs"):
         fetch_dataset("toy")
     assert not (cache / TEST).exists()
-    with pytest.raises(UnknownNameError, match="did you mean 'trec'"):
-        fetch_dataset("trek")
 
 
 def test_offline_is_obeyed(monkeypatch: pytest.MonkeyPatch, origin: Origin) -> None:

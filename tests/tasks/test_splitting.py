@@ -144,6 +144,7 @@ def test_a_class_too_rare_to_split_stays_in_train() -> None:
         *(({"technical": 40, "billing": 40, slip: 3}, f"{slip!r} (3)") for slip in ("tehcnical", "technicals")),
         *(({"technical": 40, "billing": 40, slip: 3}, f"{slip!r} (3)") for slip in ("technicel", "technica")),
         ({"cat": 50, "car": 3, "level 1": 50, "level 2": 3}, ""),
+        ({"-1": 5, "1": 5, "1-1": 5, "C": 5, "C++": 5}, ""),
     ],
 )
 def test_labels_one_edit_apart_from_a_frequent_one_are_pointed_out(sizes: dict[str, int], said: str) -> None:

@@ -34,9 +34,10 @@ def test_a_task_file_names_its_data_relative_to_itself(
 ) -> None:
     monkeypatch.chdir("/")
     words.write_text(
-        'name = "mood"\nnoun = "review"\ndescription = """Is it\n  good ?"""\nlabels = ["good", "bad"]\n'
+        '\ufeffname = "mood"\nnoun = "review"\ndescription = """Is it\n  good ?"""\nlabels = ["good", "bad"]\n'
         'data = "rows.csv"\ntest = "more.csv"\n' + COLUMNS + "[definitions]\n"
-        'good = "praise"\n[subclasses.good]\nwarm = "warm praise"\n'
+        'good = "praise"\n[subclasses.good]\nwarm = "warm praise"\n',
+        "utf-8",
     )
     task = load_task(str(words))
     assert (task.name, task.noun, task.description) == ("mood", "review", "Is it good ?")
@@ -63,6 +64,7 @@ def test_a_task_file_beside_a_data_file_lends_its_words_and_columns_given_by_han
 BAD: list[tuple[str, list[str]]] = [
     (r'data = "C:\Users\me.csv"', ["no valid TOML", "in single quotes: 'C:\\data"]),
     ("labels: good", ["no valid TOML", "line 1"]),
+    ("a = " + "[" * 100_000, ["no valid TOML", "nested too deeply"]),
     ('descripton = "x"', ["unknown key 'descripton'", "did you mean 'description'?"]),
     ("name = 3", ["name must be a text, not 3"]),
     ('labels = "good"', ["labels must be a list of texts"]),

@@ -31,24 +31,6 @@ def test_a_text_is_one_message_and_fields_are_filled_once(tmp_path: Path) -> Non
     assert asked(read(tmp_path, PLAIN), ROW) == [expected]
 
 
-def test_windows_line_ends_and_the_last_line_are_kept(tmp_path: Path) -> None:
-    text = "\ufeff" + PLAIN.replace("\n", "\r\n").rstrip()
-    prompt = read(tmp_path, text)
-    assert written(prompt) == text
-    (edited,) = asked(prompt, ROW, Additions(notes=("Refunds go to billing.",)))
-    assert "answers.\r\n\r\nNotes:\r\n- Refunds go to billing.\r\n\r\nAnswer with" in edited
-
-
-def test_openai_messages_are_read_with_or_without_a_wrapper(tmp_path: Path) -> None:
-    """Parts of a text are joined by a line break."""
-    parts = [{"type": "text", "text": "Judge."}, {"type": "text", "text": "{body}"}]
-    messages = [{"role": "system", "content": "Sort it."}, {"role": "user", "content": parts}]
-    for data in (messages, {"model": "m", "messages": messages}):
-        prompt = read(tmp_path, json.dumps(data), "chat.json")
-        assert asked(prompt, ROW)[1] == f"Judge.\n{ROW['body']}"
-        assert prompt.format == "openai"
-
-
 @pytest.mark.parametrize(
     "text", ['Sort it: "{nobody}" {body}', "Sort it.\n```\n{nobody}\n```\n{body}", 'Sort it as {"a": {nobody}}: {body}']
 )
