@@ -64,7 +64,7 @@ def assemble(described: TaskFile, splits: Splits, info: DatasetInfo, label_colum
         notes.append(rare_note(splits))
         if not described.labels:
             notes.append(typo_hint(Counter(splits.labels)))
-    labels, splits = _labels(described, splits)
+    labels = _labels(described, splits)
     positions: tuple[float, ...] = ()
     if spec.kind == ORDINAL:
         labels, positions = in_order(described.origin, labels, described.order)
@@ -87,23 +87,20 @@ def assemble(described: TaskFile, splits: Splits, info: DatasetInfo, label_colum
     }
 
 
-def _labels(described: TaskFile, splits: Splits) -> tuple[tuple[str, ...], Splits]:
-    """The task's labels, and the samples with sets of labels written in the labels' order."""
+def _labels(described: TaskFile, splits: Splits) -> tuple[str, ...]:
+    """The task's labels."""
     if not described.spec.has_labels:
         if described.labels or described.definitions or described.subclasses:
             raise DataError(f"{described.origin}: answers are {described.spec}, which have no labels; leave them out")
-        return (), splits
-    spec = described.spec
-    in_data = sorted(set(_single_labels(splits.labels, spec)))
+        return ()
+    in_data = sorted(set(_single_labels(splits.labels, described.spec)))
     labels = described.labels or tuple(in_data)
     if not labels:
         in_file = 'the labels in a task file (--task-file): labels = ["..", ".."]'
         raise DataError(f"the data have no labels beside the inputs: name their column (--label-column), or {in_file}")
     check_classes(described.origin, labels, described.definitions, described.subclasses)
     check_among(described.origin, in_data, labels)
-    if spec.kind == LABELS:
-        splits = splits.relabelled(lambda text: written_set(set_written(text), labels))
-    return labels, splits
+    return labels
 
 
 def _single_labels(labels: Iterable[str], spec: AnswerSpec) -> Iterator[str]:
@@ -165,8 +162,7 @@ def merge_alike(
     def spelt(label: str) -> str:
         if spec.kind != LABELS:
             return spelling[label]
-        names = {spelling[name] for name in set_written(label)}
-        return written_set(names, sorted(names))
+        return written_set([spelling[name] for name in set_written(label)], task_labels)
 
     merged = [[Placed(relabelled(sample, spelt), split) for sample, split in table] for table in tables]
     return merged, f"labels that look the same: {shortened_list(merges, _MOST_NAMED)}"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from psopt.tasks._answer_spec import AnswerSpec
+    from psopt.tasks._taskfile import TaskFile
 
 _TEXTS = (str, int, float, Decimal)  # what is a text as it stands
 LONGEST_REFERENCE = 20_000  # characters, as a guard against a wrong column; chosen, not measured
@@ -26,17 +27,18 @@ _QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.DOTALL)
 _NO_COMMA = re.compile(r"\[[',\s]*''\s*''[',\s]*\]")
 
 
-def reference_in(cell: Any, column: str, spec: AnswerSpec) -> str:
+def reference_in(cell: Any, column: str, described: TaskFile) -> str:
     """Return the right answer in a cell, in the form of `Sample.label`.
 
     A number is written plainly, several labels as `written_set` does, several texts as a JSON list.
     """
-    name = f"the answer (column {column!r})"
+    spec, name = described.spec, f"the answer (column {column!r})"
     if isinstance(cell, str) and _NO_COMMA.fullmatch(_QUOTED.sub("''", cell.strip())):  # as NumPy writes an array
         kind = f"{name} is a list without commas"
         raise RowError(f"{kind}: {cell[:60]!r}", 'write it with commas, such as ["a", "b"]', kind)
     if spec.kind == LABELS:
-        reference = _set(cell, spec.detail)
+        members = _members(cell, spec.detail)
+        reference = None if members is None else written_set(members, described.labels)
         kind = f"{name} is no list"
         if spec.detail:
             kind = f"{name} is a list, where others are parted by {spec.detail!r}"
@@ -52,16 +54,14 @@ def reference_in(cell: Any, column: str, spec: AnswerSpec) -> str:
     return reference
 
 
-def _set(cell: Any, separator: str) -> str | None:
+def _members(cell: Any, separator: str) -> list[str] | None:
     """The labels of a cell, none if it is empty; None if they can't be told apart."""
-    members: list[str] | None = []
-    if not is_empty(cell):
-        members = _as_list(cell)
-        if separator and members is not None:
-            return None
-        if separator:
-            members = [part.strip() for part in str(cell).split(separator) if part.strip()]
-    return None if members is None else written_set(members, sorted(set(members)))
+    if is_empty(cell):
+        return []
+    members = _as_list(cell)
+    if not separator:
+        return members
+    return [part.strip() for part in str(cell).split(separator) if part.strip()] if members is None else None
 
 
 def as_reference(value: Any, spec: AnswerSpec, labels: Sequence[str] = ()) -> str | None:
@@ -100,11 +100,14 @@ def written_number(value: float) -> str:
 def written_set(labels: Iterable[str], among: Sequence[str]) -> str:
     """Return several labels as a JSON list in the order of the task, so that each set is written in only one way.
 
+    Others, and all where the task has not named any, follow in alphabetical order.
+
     >>> written_set(["sales", "billing"], ["billing", "sales"]), written_set([], ["billing", "sales"])
     ('["billing", "sales"]', '[]')
     """
     members = set(labels)
-    return json.dumps([label for label in among if label in members], ensure_ascii=False)
+    ordered = dict.fromkeys((*among, *sorted(members)))
+    return json.dumps([label for label in ordered if label in members], ensure_ascii=False)
 
 
 @functools.lru_cache(maxsize=65536)

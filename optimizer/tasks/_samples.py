@@ -34,7 +34,6 @@ from psopt.text import shortened_list
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.tasks._answer_spec import AnswerSpec
     from psopt.tasks._cells import Columns
     from psopt.tasks._row import Record
     from psopt.tasks._taskfile import TaskFile
@@ -106,7 +105,7 @@ def make_samples(source: str, rows: Sequence[Record], described: TaskFile, *, re
             are = f"row without a {role} is" if n_empty == 1 else f"rows without a {role} are"
             notes.append(f"{n_empty:,} {are} left out")
         numbered = filled
-    return Table(_all_placed(source, numbered, columns, spec), label_column, notes)
+    return Table(_all_placed(source, numbered, columns, described), label_column, notes)
 
 
 def _names_beside(rows: Sequence[Record], columns: Columns) -> str | None:
@@ -128,11 +127,12 @@ def _names_beside(rows: Sequence[Record], columns: Columns) -> str | None:
 
 
 def _all_placed(
-    source: str, numbered: Sequence[tuple[int, Record]], columns: Columns, spec: AnswerSpec
+    source: str, numbered: Sequence[tuple[int, Record]], columns: Columns, described: TaskFile
 ) -> list[Placed]:
     """Make a sample from each row; the numbers are those of the rows in the data."""
     rows = [row for _, row in numbered]
-    if spec.is_open and all(is_empty(row.values.get(columns.label or "")) for row in rows):
+    is_open = described.spec.is_open
+    if is_open and all(is_empty(row.values.get(columns.label or "")) for row in rows):
         columns = replace(columns, label=None)
     places: dict[str, str] = {}
 
@@ -148,8 +148,8 @@ def _all_placed(
         if columns.split:
             split = _split(values.get(columns.split))
         if columns.label:
-            read_label = reference_in if spec.is_open else _label
-            label = read_label(values.get(columns.label), columns.label, spec)
+            read_label = reference_in if is_open else _label
+            label = read_label(values.get(columns.label), columns.label, described)
         if sample_id in places:
             fault = f"id {sample_id!r} is that of {places[sample_id]} too"
             raise RowError(fault, "ids must differ", "the id is that of another row too")
@@ -161,12 +161,12 @@ def _all_placed(
     return of_each_row(source, rows, place)
 
 
-def _label(value: Any, column: str, spec: AnswerSpec) -> str:
+def _label(value: Any, column: str, described: TaskFile) -> str:
     """A label as text; whole numbers and truth values are converted, and on a scale all numbers."""
     cell = f"the label (column {column!r})"
     if is_empty(value):
         raise RowError(f"{cell} is empty", f"fill it in or remove the row{OR_SKIP}")
-    is_on_scale = spec.kind == ORDINAL and isinstance(value, (float, Decimal)) and math.isfinite(value)
+    is_on_scale = described.spec.kind == ORDINAL and isinstance(value, (float, Decimal)) and math.isfinite(value)
     if not is_on_scale and not isinstance(value, (str, int)):
         fault = f"{cell} is {reprlib.repr(value)}, not the name of a class"
         raise RowError(fault, "name another column", f"{cell} is not the name of a class")

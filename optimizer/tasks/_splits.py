@@ -142,10 +142,6 @@ class Splits(NamedTuple):
         """The label of each sample that has one."""
         return [sample.label for sample in itertools.chain(*self) if sample.label is not None]
 
-    def relabelled(self, new: Callable[[str], str]) -> Splits:
-        """The same samples with new labels; see `relabelled`."""
-        return Splits(*(tuple(relabelled(sample, new) for sample in split) for split in self))
-
 
 def relabelled(sample: Sample, new: Callable[[str], str]) -> Sample:
     """The same sample with a new label, made from its own; a sample without a label stays unchanged."""
