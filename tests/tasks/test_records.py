@@ -42,7 +42,7 @@ def test_pairs_and_mappings_give_the_same_task_and_words_and_options_reach_it() 
     assert Task.from_records(mappings) == Task.from_records(PAIRS) == Task.from_records([list(pair) for pair in PAIRS])
     words: dict[str, Any] = {"name": "mood", "description": "Say how it is.", "noun": "word"}
     words |= {"labels": ("good", "bad"), "definitions": {"bad": "awful"}}
-    unset = dict.fromkeys(("inputs", "order", "text_column", "label_column", "answers"))
+    unset: dict[str, Any] = dict.fromkeys(("inputs", "order", "text_column", "label_column", "answers"))
     task = Task.from_records(PAIRS, **words, **unset)
     assert {name: getattr(task, name) for name in words} == words
     assert task.info.name == "mood"
