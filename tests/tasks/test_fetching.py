@@ -6,12 +6,11 @@ No test leaves this machine: a server on the loopback is their origin.
 from __future__ import annotations
 
 import hashlib
-import io
 import re
-import tarfile
-import zipfile
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pooch
@@ -26,7 +25,6 @@ from tests.sweeps import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
 
 TRAIN, TEST = "train_5500.label", "TREC_10.label"
 LINES = {"NUM:count How many {} ?": 10, "LOC:city Where is {} ?": 10, "HUM:ind Who is {} ?": 10}
@@ -196,26 +194,15 @@ def test_offline_is_obeyed(monkeypatch: pytest.MonkeyPatch, origin: Origin) -> N
     assert load_task("toy").info.source == "downloaded"
 
 
-def zipped(content: Mapping[str, bytes]) -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, text in content.items():
-            file.writestr(name, text)
-    return data.getvalue()
-
-
-def tarred(content: Mapping[str, bytes]) -> bytes:
-    data = io.BytesIO()
-    with tarfile.open(fileobj=data, mode="w:gz") as file:
-        for name, text in content.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(text)
-            file.addfile(entry, io.BytesIO(text))
-    return data.getvalue()
+def packed(folder: Path, form: str, content: Mapping[str, bytes]) -> bytes:
+    for name, text in content.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(text)
+    return Path(shutil.make_archive(f"{folder}-packed", form, folder)).read_bytes()
 
 
 INSIDE = {f"TOY/{name}": text for name, text in PAIRS.items()} | {"TOY/test.jsonl": b"{}", "README": b"read me"}
-PACKERS: dict[str, Any] = {"TOY.zip": zipped, "toy.tgz": tarred}
+FORMS = {"TOY.zip": "zip", "toy.tgz": "gztar"}
 
 
 def publish_archive(server: Origin, name: str, data: bytes) -> None:
@@ -223,10 +210,10 @@ def publish_archive(server: Origin, name: str, data: bytes) -> None:
     server.publish("cb", {name: data}, ("TOY/train.jsonl", "TOY/val.jsonl"), ("TOY/extra.txt",))
 
 
-@pytest.fixture(params=PACKERS)
-def archive(request: pytest.FixtureRequest, server: Origin) -> str:
+@pytest.fixture(params=FORMS)
+def archive(request: pytest.FixtureRequest, server: Origin, tmp_path: Path) -> str:
     """The name of a published archive."""
-    publish_archive(server, request.param, PACKERS[request.param](INSIDE))
+    publish_archive(server, request.param, packed(tmp_path / "inside", FORMS[request.param], INSIDE))
     return str(request.param)
 
 
@@ -278,10 +265,13 @@ def test_a_refusal_says_how_to_do_it_by_hand_and_an_archive_put_there_that_it_is
         load_task("toy")
 
 
-def test_an_archive_that_cant_be_unpacked_is_one_line_and_an_optional_file_is_unpacked_if_there(server: Origin) -> None:
-    for name, data in (("TOY.zip", zipped(INSIDE)[:200]), ("toy.tgz", tarred(INSIDE)[:60])):
-        publish_archive(server, name, data)
+def test_an_archive_that_cant_be_unpacked_is_one_line_and_an_optional_file_is_unpacked_if_there(
+    server: Origin, tmp_path: Path
+) -> None:
+    for name, form in FORMS.items():
+        publish_archive(server, name, packed(tmp_path / "inside", form, INSIDE)[:200])
         with pytest.raises(DataError, match=r"can't be unpacked: .*; delete it and fetch it again"):
             fetch_dataset("toy")
-    publish_archive(server, "toy.tgz", tarred(INSIDE | {"TOY/extra.txt": b"more"}))
+    whole = packed(tmp_path / "whole", "gztar", INSIDE | {"TOY/extra.txt": b"more"})
+    publish_archive(server, "toy.tgz", whole)
     assert files_in(fetch_dataset("toy")) == PAIRS | {"extra.txt": b"more"}
