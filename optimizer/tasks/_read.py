@@ -267,10 +267,12 @@ def _rows_of_hub(source: str, tables: Mapping[str, Any], choice: ColumnChoice) -
     used = {split: table for split, table in tables.items() if split not in unknown}
     if all(SPLIT_NAMES[split.lower()] != "train" for split in used):
         raise DataError(f"{source}: none of its splits is called train; its splits: {', '.join(tables)}")
-    unlabelled = _without_labels(source, used, choice)
+    label = find_columns(source, column_names([table.features for table in used.values()]), choice).label
+    labelled = [split for split, table in used.items() if label and _has_labels(source, table, label)]
+    kept = {split: used[split] for split in labelled} or used
     notes = [f"the split {split!r} is left out: it is neither train, validation nor test" for split in unknown]
-    notes += [f"the split {split!r} is left out: it has no labels" for split in unlabelled]
-    return _rows(source, {split: table for split, table in used.items() if split not in unlabelled}), notes
+    notes += [f"the split {split!r} is left out: it has no labels" for split in used if split not in kept]
+    return _rows(source, kept), notes
 
 
 def _rows(source: str, tables: Any) -> list[Record]:
@@ -280,19 +282,10 @@ def _rows(source: str, tables: Any) -> list[Record]:
     return rows
 
 
-def _without_labels(source: str, tables: Mapping[str, Any], choice: ColumnChoice) -> list[str]:
-    """The splits in which no row has a label; empty if that is so in all."""
-    names = column_names([table.features for table in tables.values()])
-    label = find_columns(source, names, choice).label
-    if label is None:
-        return []
-    of_splits = {split: table.select_columns([label]) for split, table in tables.items() if label in table.features}
-    labelled = [
-        split
-        for split, table in of_splits.items()
-        if not all(is_empty(row.values[label]) for row in rows_of_frame(source, table) or ())
-    ]
-    return [split for split in tables if split not in labelled] if labelled else []
+def _has_labels(source: str, table: Any, label: str) -> bool:
+    """Whether any row of a split has a label."""
+    rows = rows_of_frame(source, table.select_columns([label])) if label in table.features else ()
+    return not all(is_empty(row.values[label]) for row in rows or ())
 
 
 def read_builtin(builtin: Builtin, *, seed: int, strict: bool) -> dict[str, Any]:
