@@ -53,7 +53,6 @@ class DraftMessage:
     text: str  # the whole content
     seams: tuple[Span, ...] = ()  # where the text parts meet, if it came in several
     fields: tuple[Span, ...] = ()  # where fields are
-    is_searched: bool = False  # whether all fields are known: then other braces are text
     marked: tuple[tuple[int, int], ...] = ()  # what the author marked for rephrasing
     slots: tuple[Span, ...] = ()  # where the author wants edits
     name: str = ""  # whose message it is, as OpenAI's few-shot turns say (``example_user``); mostly empty
@@ -319,4 +318,4 @@ def _with_fields(message: DraftMessage, marks: dict[str, str]) -> DraftMessage:
             shown = f"{{{marks[piece]}}}"
             fields.append(Span(len(text), len(text) + len(shown), (Field(marks[piece], shown),)))
         text += shown
-    return replace(message, text=text, seams=(), fields=tuple(fields), is_searched=True)
+    return replace(message, text=text, seams=(), fields=tuple(fields))

@@ -91,7 +91,7 @@ def check_is_ours(source: str | Path, draft: Draft, columns: Collection[str]) ->
 
     Raises InputError, which names the line, what stands there, and how to write it.
     """
-    for text in [message.text for message in draft.messages if not message.is_searched]:
+    for text in [message.text for message in draft.messages]:
         front = _FRONT_MATTER.match(text)
         is_settings = front is not None and _PROMPTY.search(front["head"]) is not None and "{" not in front["head"]
         if front and (str(source).lower().endswith((".prompty", ".prompt")) or is_settings):
@@ -126,7 +126,7 @@ def check_shows_data(source: str | Path, draft: Draft, columns: Collection[str])
 
     If it has a field, these mean themselves.
     """
-    texts = [message.text for message in draft.messages if not message.is_searched]
+    texts = [message.text for message in draft.messages]
     if any(names_in(text, columns, double_braces=draft.double_braces) for text in texts):
         return
     for text in texts:

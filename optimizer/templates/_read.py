@@ -74,12 +74,13 @@ def read_template(
     if detected == "psopt":
         raise InputError(f"prompt {source} is psopt's own JSON and no template of chat messages")
     draft = replace(read_draft(source, detected, columns), labels=tuple(labels), label_column=label_column)
-    if detected == "python":
+    if detected == "python":  # its fields are known, and other braces are text
         check_on_rows(str(source), draft, rows)
-    check_is_ours(source, draft, columns)
-    if prompt_format is None:
-        check_is_no_chat(source, draft)
-        if fields:  # otherwise the columns are not known
+    else:
+        check_is_ours(source, draft, columns)
+        if prompt_format is None:
+            check_is_no_chat(source, draft)
+        if prompt_format is None and fields:  # otherwise the columns are not known
             check_shows_data(source, draft, columns)
     how = "" if prompt_format else "; --prompt-format overrules"
     if detected == "description":
@@ -119,10 +120,10 @@ def _compiled(
     """The template, its description, and what the screen says about both."""
     messages = []
     for message in map(without_marks, draft.messages):
-        if not message.is_searched:
+        if draft.origin.format != "python":
             of_answer = message.role == "assistant"
             spans = field_spans(message.text, columns, "" if of_answer else draft.label_column, draft.double_braces)
-            message = replace(message, fields=tuple(spans), is_searched=True)
+            message = replace(message, fields=tuple(spans))
         messages.append(message)
     appended = () if any(message.fields for message in messages) else tuple(fields_as_lines(inputs or ["text"]))
     draft = replace(draft, messages=tuple(messages), appended=appended)
