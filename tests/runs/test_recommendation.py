@@ -24,6 +24,8 @@ from psopt.search.gating import gate, untested
 from psopt.search_spaces import Prompt
 from psopt.tasks import Sample
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -54,7 +56,7 @@ def test_more_samples_are_needed_where_the_test_has_missed_and_they_would_do() -
     assert verdict.verdict == "keep"
     (test,) = verdict.tests
     needed = samples_needed(before, after, test, 0.01)
-    assert needed is not None
+    assert needed
     assert needed > 120
     assert gate(predictions(3 * needed, 0.7, 3), {"new": predictions(3 * needed, 0.8, 4)}).verdict == "better"
     closer = replace(test, sensitivity=replace(test.sensitivity, difference=0.0))
@@ -89,8 +91,8 @@ def test_the_words_say_what_was_tested_and_what_it_would_take() -> None:
     assert lines(untested("sure", 0.01, "the run has ended"), "old") == ["Keep yours: the run has ended."]
 
 
-@pytest.mark.parametrize(
-    ("nominees", "mode", "kept", "said"),
+@each(
+    "nominees, mode, kept, said",
     [
         (BAD, "sure", "old", "Keep yours. The best found looks no better on test: F1 "),
         ({"new": BEFORE}, "off", "new", "Not tested (--gate off): new is the best by val; on test F1 "),
@@ -117,26 +119,16 @@ def test_a_second_look_at_test_is_counted_and_said() -> None:
 
 def test_the_recommended_prompt_is_picked_which_may_be_the_baseline(tmp_path: Path) -> None:
     knee, kept = ({"id": name, "knee": name == "bbbb2222", "val": {"f1": 0.5}} for name in ("bbbb2222", "aaaa1111"))
-    measured = {"measured": {"model": "minilm"}}
-    front = {"prompts": [knee | measured], "short": None, "recommended": kept | measured}
-    recommended = data_of(
-        untested("sure", 0.01, "nothing on val was better without losing a point of F1 or S"), "aaaa1111"
-    )
+    front = {"prompts": [knee], "short": None, "recommended": kept}
+    recommended = data_of(untested("sure", 0.01, "nothing was better"), "aaaa1111")
     (tmp_path / "front.json").write_text(json.dumps(front))
     (tmp_path / "run.json").write_text(json.dumps({"schema_version": 1, "recommended": recommended}))
     for which, found in (("recommended", "aaaa1111"), ("aaaa", "aaaa1111"), ("knee", "bbbb2222")):
         assert read_entry(tmp_path, which)["id"] == found
     assert picked_prompt(tmp_path).name == "aaaa1111.json"
-    assert pick_note(tmp_path, "recommended") == [
-        "Keep yours: nothing on val was better without losing a point of F1 or S."
-    ]
+    assert pick_note(tmp_path, "recommended") == ["Keep yours: nothing was better."]
     assert pick_note(tmp_path, "knee") == []
-
-
-def test_a_pick_of_what_is_recommended_falls_back_to_the_knee() -> None:
-    other, knee = {"id": "other", "knee": False}, {"id": "knee", "knee": True}
-    assert pick_entry([other, knee], "recommended") is knee
-    assert pick_entry([other, knee], "recommended", recommended=other) is other
+    assert pick_entry([kept, knee], "recommended") is knee  # of a front without a recommendation
 
 
 PROMPT = Prompt("Sort the mail by who has to answer it.", ("billing", "sales"))
@@ -154,7 +146,3 @@ def test_a_thousand_calls_cost_what_a_thousand_times_the_tokens_cost_where_price
     assert "USD for a thousand calls" in price_line(call, CallPrice.of(LONGER, "openai/m"))
     monkeypatch.setenv("PSOPT_PRICES", "/nowhere/prices.toml")
     assert CallPrice.of(PROMPT, "openai/gpt-4o").usd_per_thousand is None
-
-
-def better(test: dict[str, Any]) -> dict[str, Any]:
-    return {**test["f1"], "difference": 0.01}

@@ -26,13 +26,12 @@ def test_files_appear_whole_or_not_at_all(tmp_path: Path) -> None:
     assert [file.name for file in (tmp_path / "run").iterdir()] == ["run.json"]
 
 
-@pytest.mark.parametrize("name", ["out%41", "what?x=1", "50%"])
-def test_a_study_lies_in_the_run_s_folder_whatever_its_name(name: str, tmp_path: Path) -> None:
-    directory = RunDirectory.make(tmp_path / name)
-    optuna.create_study(storage=directory.storage_url)
-    assert n_evaluated(tmp_path / name / "study.db") == 0
-    assert (tmp_path / name / "study.db").exists()
-    assert [file.name for file in tmp_path.iterdir()] == [name]
+def test_a_study_lies_in_the_run_s_folder_whatever_its_name(tmp_path: Path) -> None:
+    folder = tmp_path / "out%41 what?x=1"
+    optuna.create_study(storage=RunDirectory.make(folder).storage_url)
+    assert n_evaluated(folder / "study.db") == 0
+    assert (folder / "study.db").exists()
+    assert list(tmp_path.iterdir()) == [folder]
 
 
 def test_folders_are_numbered_when_taken(tmp_path: Path) -> None:
@@ -77,7 +76,7 @@ def hold(folder: Path, *, resume: bool = False) -> set[str]:
         return {file.name for file in folder.iterdir()}
 
 
-def test_a_folder_in_use_is_refused_and_who_uses_it_is_said_until_that_process_is_killed(tmp_path: Path) -> None:
+def test_a_folder_in_use_is_refused_with_who_uses_it_until_that_process_is_killed(tmp_path: Path) -> None:
     command = [sys.executable, "-c", HOLD, str(tmp_path / "run")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "held\n"
@@ -123,10 +122,8 @@ def leave(folder: Path, *names: str, content: Any = None, trials: int = 0) -> No
 @pytest.mark.parametrize(
     ("names", "stays"),
     [
-        ([], set()),
         (["study.db-journal", ".psopt-x1y2"], set()),
-        ([".lock", "run.json"], set()),
-        (["run.json", "rephrasings.json", "study.db", "proposals.json", "error.log"], set()),
+        ([".lock", "run.json", "rephrasings.json", "study.db", "proposals.json", "error.log"], set()),
         (["run.json", "answers.db", "answers.db-wal"], {"answers.db", "answers.db-wal"}),  # they were paid for
     ],
 )

@@ -14,6 +14,8 @@ from psopt.runs import RunSettings
 from psopt.search_spaces import Edit, Provenance, SearchRestriction, allowed_edits
 from psopt.settings import DataOptions, SearchOptions
 
+from tests.sweeps import each
+
 # As a run.json of psopt 0.1 has them.
 OF_0_1: dict[str, Any] = {
     "dataset": "tickets.csv", "model": "openai/gpt-4o-mini", "strategy": "detail", "seed": 0, "trials": 30, "rounds": 2,
@@ -45,17 +47,14 @@ def test_settings_of_psopt_0_1_are_read_and_written_under_the_same_keys() -> Non
     assert OF_0_1.keys() <= written.keys()
     for name, value in OF_0_1.items():
         assert written[name] == ({**written[name], **value} if isinstance(value, dict) else value)
+    address = "http://gate.test/v1?code=c0de1234&sig=s1g12345&api-version=2"
+    settings = replace(settings, command=f"psopt optimize --api-base='{address}' 'see http://a?'")
+    public = "psopt optimize '--api-base=http://gate.test/v1?api-version=2' 'see http://a'"  # without secrets
+    assert through_json(settings)["command"] == public
 
 
 def through_json(settings: RunSettings) -> Any:
     return json.loads(json.dumps(settings.to_dict()))
-
-
-def test_a_command_is_kept_without_the_secrets_in_its_addresses() -> None:
-    address = "http://gate.test/v1?code=c0de1234&sig=s1g12345&api-version=2"
-    settings = replace(RunSettings.from_dict(OF_0_1), command=f"psopt optimize --api-base='{address}' 'see http://a?'")
-    written = through_json(settings)["command"]
-    assert written == "psopt optimize '--api-base=http://gate.test/v1?api-version=2' 'see http://a'"
 
 
 def test_settings_survive_run_json() -> None:
@@ -76,8 +75,8 @@ def test_settings_that_can_t_be_read_are_said(data: Any) -> None:
         RunSettings.from_dict(data)
 
 
-@pytest.mark.parametrize(
-    ("model", "proposer", "writer"),
+@each(
+    "model, proposer, writer",
     [
         ("openai/gpt-4o-mini", None, "openai/gpt-4o-mini"),
         ("gguf/qwen.gguf", None, "gguf/qwen.gguf"),
