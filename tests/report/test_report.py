@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,29 +17,15 @@ from psopt.report import diagnosis_page, fixed_and_broken, write_report
 from psopt.report._class_figures import class_sensitivity, confusion
 from psopt.report._wording_figures import flips
 from psopt.runs import RunDirectory
-from psopt.tasks import Sample, Task
+from psopt.tasks import Sample
 
-from tests.conftest import KeywordModel
+from tests.commands import psopt
+from tests.report.conftest import HOSTILE, hostile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
-HOSTILE = '<script>alert("x")</script>'
-
-
-def hostile(samples: Sequence[Sample]) -> tuple[Sample, ...]:
-    return tuple(dataclasses.replace(sample, text=f"{sample.text} {HOSTILE}") for sample in samples)
-
-
-@pytest.fixture(scope="module")
-def done(task: Task, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A run on hostile texts, which no test changes."""
-    model: Any = KeywordModel()
-    model.is_free = True
-    train, test, description = hostile(task.train), hostile(task.test), f"Sort it. {HOSTILE}"
-    task = dataclasses.replace(task, train=train, test=test, description=description)
-    return optimize(task, trials=6, rounds=1, rephrasings=8, model=model, out=tmp_path_factory.mktemp("done") / "run")
+    from psopt.tasks import Task
 
 
 @pytest.fixture(scope="module")
@@ -207,31 +190,28 @@ def test_samples_that_are_answered_otherwise_come_with_both_answers_broken_ones_
     assert [row["id"] for row in fixed_and_broken(second, first, most=1)] == ["s2"]
 
 
-def test_a_diagnosis_is_a_page_too_and_names_samples_by_their_ids(task: Task, keyword_model: Any) -> None:
-    report = diagnose(dataclasses.replace(task, train=hostile(task.train)), model=keyword_model, rephrasings=6)
-    page = diagnosis_page(report, f"toy {HOSTILE}", "keyword", "train")
+def test_a_diagnosis_is_a_page_too_also_the_smallest_and_without_labels(task: Task, keyword_model: Any) -> None:
+    def diagnosed(train: tuple[Sample, ...], rephrasings: int = 6) -> tuple[Any, str]:
+        of = dataclasses.replace(task, train=train, val=(), test=())
+        report = diagnose(of, model=keyword_model, rephrasings=rephrasings, samples=len(train))
+        return report, diagnosis_page(report, f"toy {HOSTILE}", "keyword", "train")
+
+    report, page = diagnosed(hostile(task.train))
     assert "<script>alert" not in page
     assert re.search(r"(Number|Person) \(\d\), (Number|Person) \(\d\)</td>", page)
     for name in ("joint-view", "consistency-matrices", "rephrasing-damage"):
         assert f'data-figure="{name}"' in page
     weakest = report.diagnosis.failure_cases["sensitivity"][0]
     assert f'<tr><td class="l">{weakest.id}</td><td>{100 * weakest.sensitivity:.1f}</td>' in page
-
-
-def test_a_diagnosis_without_labels_shows_what_can_be_known(task: Task, keyword_model: Any) -> None:
-    samples = tuple(dataclasses.replace(one, label=None) for one in task.train)
-    task = dataclasses.replace(task, train=samples, val=(), test=())
-    page = diagnosis_page(diagnose(task, model=keyword_model, rephrasings=6), "toy", "keyword", "train")
+    for n_rephrasings in (3, 1):
+        assert 'data-figure="joint-view"' in diagnosed(task.train[:2], n_rephrasings)[1]
+    _, page = diagnosed(tuple(dataclasses.replace(one, label=None) for one in task.train))
     assert 'data-figure="sample-sensitivity"' in page
     assert 'data-figure="joint-view"' not in page
     assert "Without labels" in page
 
 
-def test_the_smallest_diagnosis_and_the_smallest_run_are_pages(task: Task, keyword_model: Any, tmp_path: Path) -> None:
-    two = dataclasses.replace(task, train=task.train[:2])
-    for n_rephrasings in (3, 1):
-        report = diagnose(two, model=keyword_model, rephrasings=n_rephrasings, samples=2)
-        assert 'data-figure="joint-view"' in diagnosis_page(report, "toy", "keyword", "train")
+def test_the_smallest_run_is_a_page(task: Task, keyword_model: Any, tmp_path: Path) -> None:
     few = dataclasses.replace(task, test=task.test[:1])
     found = optimize(few, trials=3, rounds=1, rephrasings=2, model=keyword_model, out=tmp_path / "run")
     assert (found.path / "report.html").is_file()
@@ -240,19 +220,12 @@ def test_the_smallest_diagnosis_and_the_smallest_run_are_pages(task: Task, keywo
     assert 0 <= colours.cmin < colours.cmax <= 1  # a C of more than 100 % was on the scale where all are near it
 
 
-def psopt_report(run: Path, figures: Path, *runs: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    pytest.importorskip("kaleido", reason="the extra `figures` is not installed")
-    words = ["report", *map(str, (run, *runs)), "--figures", str(figures)]
-    command = [sys.executable, "-P", "-m", "psopt", *words]
-    env = {**os.environ, **environment}
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=600)
-
-
 def test_figures_are_saved_as_png_and_svg(run: Path, tmp_path: Path) -> None:
-    done = psopt_report(run, tmp_path / "figures", run)  # beside itself: one figure, not a dozen
-    if "needs Chrome" in done.stderr:
+    pytest.importorskip("kaleido", reason="the extra `figures` is not installed")
+    ended = psopt(tmp_path, "report", run, run, "--figures", "figures")  # beside itself: one figure, not a dozen
+    if "needs Chrome" in ended.stderr:
         pytest.skip("no Chrome or Chromium is installed")
-    assert done.returncode == 0, done.stderr
+    assert ended.returncode == 0, ended.stderr
     assert {"fronts.png", "fronts.svg"} <= {path.name for path in (tmp_path / "figures").iterdir()}
     assert (tmp_path / "figures" / "fronts.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (tmp_path / "figures" / "fronts.svg").read_text()

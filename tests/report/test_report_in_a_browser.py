@@ -87,7 +87,7 @@ def emulated(page: Any, width: int, height: int, *, is_phone: bool = False) -> I
         page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_it_is_drawn_in_its_width_without_a_word_on_the_console(theme: str, page: Any) -> None:
+def test_a_page_is_drawn_in_its_width_without_a_word_on_the_console(theme: str, page: Any, folder: Path) -> None:
     drawn = {one.get_attribute("data-figure") for one in page.find_elements(By.CSS_SELECTOR, "[data-figure]")}
     assert drawn >= FIGURES
     assert page.get_log("browser") == []
@@ -95,10 +95,7 @@ def test_it_is_drawn_in_its_width_without_a_word_on_the_console(theme: str, page
     assert page.execute_script(f"return {BEYOND}") <= 0, "the page scrolls sideways"
     assert page.execute_script("return matchMedia('(prefers-color-scheme: dark)').matches") == (theme == "dark")
     page.save_screenshot(str(SCREENSHOTS / f"report-{theme}.png"))
-
-
-def test_a_diagnosis_is_drawn_too(theme: str, browser: Any, folder: Path) -> None:
-    page = opened(browser, folder / "diagnosis.html")
+    opened(page, folder / "diagnosis.html")
     assert page.get_log("browser") == []
     assert page.find_elements(By.CSS_SELECTOR, "#joint-view .main-svg")
     page.save_screenshot(str(SCREENSHOTS / f"diagnosis-{theme}.png"))
