@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from psopt.runs._manifest import Found
     from psopt.runs._measured import Measured
     from psopt.search import Candidate
 
@@ -38,13 +39,7 @@ def front_entry(candidate: Candidate, knee_id: str | None) -> dict[str, Any]:
     }
 
 
-def front_file(
-    front: Sequence[Candidate],
-    knee_id: str | None,
-    shortest: Candidate | None,
-    recommended: Candidate | None,
-    how: Callable[[Candidate], Measured],
-) -> dict[str, Any]:
+def front_file(found: Found, how: Callable[[Candidate], Measured]) -> dict[str, Any]:
     """Build front.json's content: the front's complete prompts, the short one and the recommended one.
 
     It holds nothing that differs between equal runs. `how` returns how a candidate was measured.
@@ -52,13 +47,13 @@ def front_file(
 
     def whole(candidate: Candidate) -> dict[str, Any]:
         measured = how(candidate).to_dict()
-        return {**front_entry(candidate, knee_id), "prompt": candidate.prompt.to_dict(), "measured": measured}
+        return {**front_entry(candidate, found.knee_id), "prompt": candidate.prompt.to_dict(), "measured": measured}
 
     return {
         "schema_version": SCHEMA_VERSION,
-        "prompts": list(map(whole, front)),
-        "short": shortest and whole(shortest),
-        "recommended": recommended and whole(recommended),
+        "prompts": list(map(whole, found.front)),
+        "short": found.shortest and whole(found.shortest),
+        "recommended": found.recommendation and whole(found.recommendation.prompt),
     }
 
 
@@ -134,7 +129,7 @@ _BOUND = re.compile(rf"\s*({_NAMES})\s*(<=|>=|<|>)\s*(\d*\.?\d+)\s*(%?)\s*", re.
 _HOW = "say for instance 'max F1 with S <= .05' or 'min tokens with F1 >= .7 and S < .1'"
 
 
-def _best_by_query(text: str, entries: Sequence[Entry]) -> Entry:
+def _best_by_query(text: str, eligible: Sequence[Entry]) -> Entry:
     """Choose the prompt that satisfies a query best; of equal ones the first."""
     query = _QUERY.fullmatch(text)
     if not query:
@@ -142,9 +137,8 @@ def _best_by_query(text: str, entries: Sequence[Entry]) -> Entry:
     measure = _MEASURES[query[2].lower()]
     bounds = _bounds(text, query[3]) if query[3] else []
     for name in (measure, *(of for of, _, _ in bounds)):
-        if any(math.isnan(_measured(entry, name)) for entry in entries):
+        if any(math.isnan(_measured(entry, name)) for entry in eligible):
             raise InputError(f"{name} is not defined for these answers, which have no classes: ask for F1 or S")
-    eligible = list(entries)
     for of, sign, limit in bounds:
         within = [entry for entry in eligible if _OPERATORS[sign](_measured(entry, of), limit)]
         if not within:

@@ -100,8 +100,9 @@ class PromptSource:
             rows=((sample.id, fields_of(sample.text)) for sample in task.samples),
         )
         description = read.description
-        if read.template is None:
-            description = _description(description)
+        if read.template is None:  # a plain text: with its line breaks, if it has any
+            lines = description.strip().splitlines()
+            description = "\n".join(map(str.rstrip, lines)) if lines[1:] else " ".join(description.split())
         prompt = Prompt(description, task.labels, task.noun, template=read.template, asks=task.spec.form)
         return TaskPrompt(with_prompt_options(prompt, self.options, str(self.path)), read.notes)
 
@@ -170,12 +171,6 @@ def seeds_of(sources: Sequence[PromptSource], seed: int) -> tuple[int, int]:
         if source.measured is not None and source.measured.seed is not None:
             return source.measured.dataset.get("split_seed", seed), source.measured.seed
     return seed, seed
-
-
-def _description(text: str) -> str:
-    """A plain text as the description of a task, with its line breaks."""
-    lines = text.strip().splitlines()
-    return "\n".join(map(str.rstrip, lines)) if len(lines) > 1 else " ".join(text.split())
 
 
 def check_fits(prompt: Prompt, task: Task, source: str = "") -> None:
@@ -252,11 +247,10 @@ def read_source(
             f"a prompt, its file, a text or a list of messages is expected, not {type(path).__name__}; of a run, give "
             "its folder, or run.recommended.prompt"
         )
+    if not path:
+        raise InputError("the prompt is empty: give a text, a file or messages")
     if not isinstance(path, (str, Path)):
         path = json.dumps(list(path), ensure_ascii=False, indent=2)
-        return PromptSource(_IN_MEMORY, None, options=options, text=PromptText(path))
-    if path == "":
-        raise InputError("the prompt is empty: give a text, a file or messages")
     if isinstance(path, str) and is_prompt_text(path):
         return PromptSource(_IN_MEMORY, None, options=options, text=PromptText(path))
     if Path(path).is_dir():
@@ -285,10 +279,10 @@ def prompts_in(path: str, *, every: bool = False) -> list[str]:
     config = promptfoo_config(path)
     if config is None:
         return []
-    numbered = [f"{path}#{number}" for number, _ in enumerate(prompt_entries(config), 1)]
-    if every and len(numbered) > 1:
-        return numbered
-    return [path] if numbered else []
+    n_prompts = len(prompt_entries(config))
+    if every and n_prompts > 1:
+        return [f"{path}#{number + 1}" for number in range(n_prompts)]
+    return [path] if n_prompts else []
 
 
 def is_prompt_text(prompt: str) -> bool:
@@ -310,11 +304,6 @@ def _own_prompt(path: Path, options: PromptOptions) -> PromptSource:
 
 def _run_of(path: Path) -> Path | None:
     """The run directory that a prompt's file is in; written as the user has named it, if possible."""
-    parent = path.parent
-    if parent.resolve().name != "prompts":
-        return None
-    if parent.name != "prompts":
-        parent = parent.resolve()
-    if not (parent.parent / MANIFEST).is_file():
-        return None
-    return parent.parent
+    parent = path.parent if path.parent.name == "prompts" else path.parent.resolve()
+    is_in_run = parent.name == "prompts" and (parent.parent / MANIFEST).is_file()
+    return parent.parent if is_in_run else None

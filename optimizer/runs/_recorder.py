@@ -68,15 +68,13 @@ class RunRecorder:
         if not self.before:
             return
         before = self.before
+        may_quote = [_may_quote(settings) for settings in (before["settings"], self.settings.to_dict())]
         pairs = {
             "the samples": (before["dataset"]["sha256"], self.task.info.sha256),
             "the answers": (_answers(before["dataset"]), _answers(answers_of(self.task))),
             "the model": (before["model"], self.settings.model),
             "the rephrasings": (before["rephrasings"]["sha256"], self.evaluator.rephrasings.sha256),
-            "whether prompts may hold text of samples": (
-                _may_quote(before.get("settings", {})),
-                _may_quote(self.settings.to_dict()),
-            ),
+            "whether prompts may hold text of samples": may_quote,
             "psopt's version": (before["psopt_version"], __version__),
         }
         changed = [_change(name, *pair) for name, pair in pairs.items() if pair[0] != pair[1]]
@@ -133,9 +131,7 @@ class RunRecorder:
             content["plan"] = plan
         self.directory.write_json(MANIFEST, content)
         if found.front:
-            recommended = found.recommendation.prompt if found.recommendation else None
-            front = front_file(found.front, found.knee_id, found.shortest, recommended, self._measured)
-            self.directory.write_json(FRONT, front)
+            self.directory.write_json(FRONT, front_file(found, self._measured))
         if found.shortest:
             self._tested = found
 
@@ -148,17 +144,11 @@ class RunRecorder:
 
     def save_proposals(self, search: Search) -> None:
         """Write every proposed edit, and every refused draft with the reason."""
-        refused: list[dict[str, Any]] = []
-        with contextlib.suppress(InputError):  # there is none yet; a damaged file is overwritten
-            refused = self.directory.read_json(PROPOSALS)["refused"]
+        refused = json_object(self.directory.path / PROPOSALS).get("refused", [])  # a damaged file is overwritten
         if search.problem.proposer:
             refused += [asdict(draft) for draft in search.problem.proposer.refused]
-        content = {
-            "schema_version": 1,
-            "edits": [edit.to_dict() for edit in search.state.pool],
-            "refused": refused,
-        }
-        self.directory.write_json(PROPOSALS, content)
+        edits = [edit.to_dict() for edit in search.state.pool]
+        self.directory.write_json(PROPOSALS, {"schema_version": 1, "edits": edits, "refused": refused})
 
     def save_prompts(
         self,
@@ -186,11 +176,10 @@ class RunRecorder:
 
         Test is left out: fixing its labels where a model disagrees would make the model look better than it is.
         """
-        splits: dict[str, Any] = {}
+        content: dict[str, Any] = {"schema_version": 1, "prompt": baseline.id}
         with contextlib.suppress(BudgetReachedError):  # what was not paid for is not known
-            splits["train"] = self._suspects(diagnoses.predictions(baseline.prompt))
-            splits["val"] = self._suspects(pooled(self.evaluator.predictions(baseline.prompt, "val")))
-        content = {"schema_version": 1, "prompt": baseline.id, **splits}
+            content["train"] = self._suspects(diagnoses.predictions(baseline.prompt))
+            content["val"] = self._suspects(pooled(self.evaluator.predictions(baseline.prompt, "val")))
         self.directory.write_json(SUSPECTS, content)
 
     def _suspects(self, predictions: Predictions) -> dict[str, Any]:
@@ -226,13 +215,11 @@ class RunRecorder:
             {**_listed(candidate), **_objectives(candidate.val), "feasible": candidate.val.f1 >= least_f1}
             for candidate in search.candidates
         ]
-        content: dict[str, Any] = {"schema_version": 1, "trials": trials}
-        if search.stopped:
-            content["raced"] = [
-                {**_listed(stopped), "raced": stopped.raced, "estimates": _objectives(stopped.val)}
-                for stopped in search.stopped
-            ]
-        return content
+        raced = [
+            {**_listed(stopped), "raced": stopped.raced, "estimates": _objectives(stopped.val)}
+            for stopped in search.stopped
+        ]
+        return {"schema_version": 1, "trials": trials, **({"raced": raced} if raced else {})}
 
     def _weak_spots(self, baseline: Candidate, pick: Candidate, diagnoses: TrainDiagnoses) -> dict[str, Any]:
         """What was unstable under the original prompt on train, and how every train sample does under the chosen one.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import optuna
@@ -96,14 +97,20 @@ class Run:
             verdict = recommendation_lines(self.recommendation.to_dict(), quality)
         listed = (self.baseline, *self.front, self.short, self.recommended)  # as run.json names them
         each_once = {candidate.id: candidate for candidate in listed}
-        measures = [f"{split} {name}" for split in ("val", "test") for name in measure_names(quality).values()]
         names = prompt_names({"baseline": {"id": self.baseline.id}, "front": [{"id": name} for name in each_once]})
-        rows = [(names[each.id], *_row(each, self._role(each))) for each in each_once.values()]
+        measures = list(product(("val", "test"), measure_names(quality).items()))
+        rows = []
+        for candidate in each_once.values():
+            row = _candidate_row(candidate, self._role(candidate))
+            scores = [row[f"{split}_{measure}"] for split, (measure, _) in measures]
+            in_percent = [None if score is None else 100 * score for score in scores]
+            rows.append((names[candidate.id], row["id"], row["role"], row["n_edits"], row["tokens"], *in_percent))
+        titles = [f"{split} {name}" for split, (_, name) in measures]
         return card(
             repr(self)[1:-1],
             *(line(named(sentence, names)) for sentence in verdict),
             line("Measures in percent:"),
-            table(("prompt", "id", "", "edits", "tokens", *measures), rows, digits=1),
+            table(("prompt", "id", "", "edits", "tokens", *titles), rows, digits=1),
             folded(f"the recommended prompt, {prompt.id}", prompt._repr_html_()),
         )
 
@@ -185,22 +192,11 @@ class Run:
         Measures are ``f1``, ``sensitivity`` and ``consistency``; a query is, for example, ``max F1 with S <= .05``.
         """
         knee_id = knee(self.front, self.baseline).id
-        by_id = {candidate.id: candidate for candidate in (*self.front, self.short)}
-        entries = {name: front_entry(candidate, knee_id) for name, candidate in by_id.items()}
-        recommended = None
-        if self.recommendation:
-            prompt = self.recommendation.prompt
-            by_id.setdefault(prompt.id, prompt)
-            recommended = front_entry(prompt, knee_id)
-        front = [entries[candidate.id] for candidate in self.front]
-        return by_id[pick_entry(front, which, entries[self.short.id], recommended)["id"]]
-
-
-def _row(candidate: Candidate, role: str) -> tuple[str | float | None, ...]:
-    """A prompt's row of the table, with its measures in percent."""
-    measured = [getattr(scores, name, None) for scores in (candidate.val, candidate.test) for name in OBJECTIVES]
-    shown = [None if value is None else 100 * value for value in measured]
-    return (candidate.id, role, len(candidate.edits), candidate.length["tokens"], *shown)
+        recommended = self.recommendation and self.recommendation.prompt
+        by_id = {candidate.id: candidate for candidate in (recommended, self.short, *self.front) if candidate}
+        front = [front_entry(candidate, knee_id) for candidate in self.front]
+        beside = [candidate and front_entry(candidate, knee_id) for candidate in (self.short, recommended)]
+        return by_id[pick_entry(front, which, *beside)["id"]]
 
 
 def _candidate_row(candidate: Candidate, role: str) -> dict[str, Any]:
@@ -264,16 +260,15 @@ def read_run(path: str | Path, storage: str | None = None) -> Run:
 
 
 def _from_files(directory: RunDirectory, manifest: Mapping[str, Any], study: StoredStudy) -> Run:
-    front = directory.read_json(FRONT)
+    file = directory.read_json(FRONT)
     with _damage_named(directory.path / FRONT):
-        candidates = {entry["id"]: _candidate(entry) for entry in front["prompts"]}
-        beside = [entry for entry in (front["short"], front["recommended"]) if entry]
-        by_id = {entry["id"]: _candidate(entry) for entry in beside} | candidates
+        front = tuple(map(_candidate, file["prompts"]))
+        beside = [_candidate(entry) for entry in (file["short"], file["recommended"]) if entry]
     baseline = _candidate(manifest["baseline"], read_baseline(directory))
-    members = tuple(candidates.values())
-    short = by_id[front["short"]["id"]] if front["short"] else knee(members, baseline)
-    recommendation = _recommendation(manifest["recommended"], {baseline.id: baseline, **by_id})
-    return Run(directory.path, baseline, members, short, study, manifest["finish_reason"], recommendation)
+    by_id = {candidate.id: candidate for candidate in (baseline, *beside, *front)}
+    short = by_id[file["short"]["id"]] if file["short"] else knee(front, baseline)
+    recommendation = _recommendation(manifest["recommended"], by_id)
+    return Run(directory.path, baseline, front, short, study, manifest["finish_reason"], recommendation)
 
 
 def _study_of(directory: RunDirectory, settings: RunSettings, storage: str | None) -> StoredStudy:
