@@ -19,7 +19,7 @@ from psopt.cli._writing import check_writable, print_json, print_result, write_f
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
-    from psopt.report import Figure, TwoRuns
+    from psopt.report import ComparedRuns, Figure
     from rich.console import Console
 
 Others = Annotated[
@@ -84,46 +84,38 @@ def _compare(
     runs: list[Path], pick: str, html: Path | None, *, is_shown: bool
 ) -> tuple[dict[str, Any], Path, list[Figure]]:
     """Compare runs and write their page; returns what `--json` prints, the page, and its figures."""
-    from psopt.report import compare_runs, runs_of, runs_page
+    from psopt.report import compare_runs
     from psopt.runs import RunDirectory
 
     if len(runs) > _MOST_RUNS:
         raise InputError(f"{len(runs)} runs are too many for one page: give {_MOST_RUNS} at most")
-    first, *others = [RunDirectory.open(run) for run in runs]
-    first_name = re.sub(r"[^\w.-]+", "-", first.path.resolve().name) or "run"
-    page_path = html or others[-1].path / f"against-{first_name}.html"
+    directories = [RunDirectory.open(run) for run in runs]
+    first_name = re.sub(r"[^\w.-]+", "-", directories[0].path.resolve().name) or "run"
+    page_path = html or directories[-1].path / f"against-{first_name}.html"
     check_writable("--html", page_path)
-    pairs = [compare_runs(first, rival, pick) for rival in others]
-    page, drawn = runs_page(pairs)
+    compared = compare_runs(directories, pick)
+    page, drawn = compared.page()
     write_file("--html", page_path, page)
     if is_shown:
-        _show(result_console(), pairs)
-    data = {**pairs[0].to_dict(), "runs": [run.to_dict() for run in runs_of(pairs)]}
-    if pairs[1:]:
-        data["further"] = [pair.to_dict() for pair in pairs[1:]]
-    return data, page_path, drawn
+        _show(result_console(), compared)
+    return compared.to_dict(), page_path, drawn
 
 
-def _show(console: Console, pairs: list[TwoRuns]) -> None:
-    from psopt.report import measure_rows, names_of, runs_of
+def _show(console: Console, compared: ComparedRuns) -> None:
     from psopt.text import percent
 
-    runs = runs_of(pairs)
-    names = names_of(runs)
-    measures = measure_rows(pairs)
-    columns = [*(row["name"] for row in measures), "tokens per call"]
+    by_name = dict(zip(compared.names, compared.runs, strict=True))
+    columns = [*compared.measures.values(), "tokens per call"]
     title = "On test, in percent: original prompt -> prompt"
     table = new_table(title, texts=["run"], numbers=columns, is_narrow=False)
-    for number, (name, run) in enumerate(zip(names, runs, strict=True)):
-        cells = []
-        for row in measures:
-            before, after = (row["runs"][number][which][row["measure"]] for which in ("baseline", "chosen"))
-            cells.append(f"{percent(before)} -> {percent(after)}")
+    for name, run in by_name.items():
+        before, after = run.contents.run["baseline"]["test"], run.contents.chosen["test"]
+        cells = [f"{percent(before[measure])} -> {percent(after[measure])}" for measure in compared.measures]
         table.add_row(name, *cells, f"{run.call.tokens:,}")
     print_table(console, table)
-    for pair in pairs:
+    for pair in compared.pairs:
         print_sentences(console, pair.sentences)
-    print_sentences(console, [f"{name}: {run.sentence}" for name, run in zip(names, runs, strict=True)])
+    print_sentences(console, [f"{name}: {run.sentence}" for name, run in by_name.items()])
 
 
 @verb("psopt dashboard runs/trec-minilm --port 8081")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -89,13 +90,6 @@ class RunShown:
         }
 
 
-def changed_settings(runs: Sequence[RunShown]) -> dict[str, list[Any]]:
-    """Settings that differ, by their names in run.json's `settings`, with each run's value."""
-    facts = [run.facts for run in runs]
-    values = {name: [of.get(name) for of in facts] for name in chain.from_iterable(facts)}
-    return {name: of_runs for name, of_runs in values.items() if of_runs.count(of_runs[0]) < len(runs)}
-
-
 @dataclass(frozen=True, eq=False)
 class TwoRuns:
     """Two runs, and the second's prompt compared with the first's."""
@@ -130,20 +124,98 @@ class TwoRuns:
             measure: {**asdict(difference), "verdict": self.verdict(measure)}
             for measure, difference in self.differences.items()
         }
-        changed = changed_settings([self.first, self.second])
+        changed = _changed_settings([self.first, self.second])
         return {"runs": runs, "against_first": differences, "basis": self.basis, "changed_settings": changed}
 
 
-def compare_runs(first: RunDirectory, second: RunDirectory, pick: str = "recommended") -> TwoRuns:
-    """Compare two finished runs, and test the second's prompt against the first's where that is fair.
+@dataclass(frozen=True, eq=False)
+class ComparedRuns:
+    """Two to five runs, each after the first compared with the first."""
+
+    runs: tuple[RunShown, ...]
+    pairs: tuple[TwoRuns, ...]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the runs in tables: the last parts of their folders that tell them apart."""
+        paths = [run.name.rstrip("/").split("/") for run in self.runs]
+        for n_parts in range(1, max(map(len, paths)) + 1):
+            names = ["/".join(parts[-n_parts:]) for parts in paths]
+            if len(set(names)) == len(names):
+                return names
+        return [f"run {number}" for number in range(1, len(paths) + 1)]  # a run compared with itself
+
+    @cached_property
+    def measures(self) -> dict[str, str]:
+        """The measures that any run has, by their keys; what is F1 in one and accuracy in another has both names."""
+        names: dict[str, list[str]] = {}
+        for run in self.runs:
+            for measure, name in run.contents.measures.items():
+                names.setdefault(measure, []).append(name)
+        return {measure: " or ".join(dict.fromkeys(of)) for measure, of in names.items()}
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """Every measure on test with its interval, for each run's baseline and prompt, and the verdicts."""
+        shown = [run.contents for run in self.runs]
+        scores = [{"baseline": of.run["baseline"]["test"], "chosen": of.chosen["test"]} for of in shown]
+        rows = []
+        for measure, name in self.measures.items():
+            differences = [runs.differences.get(measure) for runs in self.pairs]
+            verdicts = [runs.verdict(measure) if measure in runs.differences else "" for runs in self.pairs]
+            row = {"measure": measure, "name": name, "runs": scores, "differences": differences, "verdicts": verdicts}
+            rows.append(row)
+        return rows
+
+    def page(self) -> tuple[str, list[Figure]]:
+        """Render them as HTML that opens offline; return it with its figures."""
+        by_name = dict(zip(self.names, self.runs, strict=True))
+        figure = fronts_figure({name: run.contents.run for name, run in by_name.items()})
+        rows = [_copied_row(name, run, self.measures) for name, run in by_name.items()]
+        page = render_page(
+            "runs.html",
+            [figure],
+            names=self.names,
+            runs=self.runs,
+            pairs=[_pair(self.names[0], name, runs) for name, runs in zip(self.names[1:], self.pairs, strict=True)],
+            measures=self.rows,
+            classes=_classes(self.runs),
+            changed=_changed_settings(self.runs),
+            front=figure,
+            markdown=markdown_table(rows),
+            latex=latex_table(rows),
+        )
+        return page, [figure]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON data: the first pair, all runs, and further pairs."""
+        first, *further = [pair.to_dict() for pair in self.pairs]
+        data = {**first, "runs": [run.to_dict() for run in self.runs]}
+        return {**data, "further": further} if further else data
+
+
+def compare_runs(directories: Sequence[RunDirectory], pick: str = "recommended") -> ComparedRuns:
+    """Compare finished runs, and test each one's prompt against the first's where that is fair.
 
     No model is asked: the answers are those that the runs have recorded. `pick` selects the prompt of each, as for
     `psopt.runs.pick_entry`.
 
     Raises InputError if a run was not finished, a file is damaged, or there is no such prompt.
     """
-    shown = RunShown.of(first, pick), RunShown.of(second, pick)
-    answers = shown[0].predictions, shown[1].predictions
+    first, *others = [RunShown.of(directory, pick) for directory in directories]
+    return ComparedRuns((first, *others), tuple(_compared(first, other) for other in others))
+
+
+def _changed_settings(runs: Sequence[RunShown]) -> dict[str, list[Any]]:
+    """Settings that differ, by their names in run.json's `settings`, with each run's value."""
+    facts = [run.facts for run in runs]
+    values = {name: [of.get(name) for of in facts] for name in chain.from_iterable(facts)}
+    return {name: of_runs for name, of_runs in values.items() if of_runs.count(of_runs[0]) < len(runs)}
+
+
+def _compared(first: RunShown, second: RunShown) -> TwoRuns:
+    shown = first, second
+    answers = first.predictions, second.predictions
     if (reason := unlike(*answers)) is not None:
         return TwoRuns(*shown, (), {}, reason)
     common = _common_samples(*answers)
@@ -187,66 +259,6 @@ def _common_samples(first: Predictions, second: Predictions) -> tuple[Prediction
     both = [key for key in ours if key in theirs]
     our_rows, their_rows = (np.array([*map(places.get, both)], dtype=np.int64) for places in (ours, theirs))
     return first.of_samples(our_rows), second.of_samples(their_rows)
-
-
-def runs_page(pairs: Sequence[TwoRuns]) -> tuple[str, list[Figure]]:
-    """Render pairs with the same first run as HTML that opens offline; return it with its figures."""
-    shown = runs_of(pairs)
-    names = names_of(shown)
-    figure = fronts_figure({name: run.contents.run for name, run in zip(names, shown, strict=True)})
-    measures = _measures(shown)
-    rows = [_copied_row(name, run, measures) for name, run in zip(names, shown, strict=True)]
-    page = render_page(
-        "runs.html",
-        [figure],
-        names=names,
-        runs=shown,
-        pairs=[_pair(names[0], name, runs) for name, runs in zip(names[1:], pairs, strict=True)],
-        measures=measure_rows(pairs),
-        classes=_classes(shown),
-        changed=changed_settings(shown),
-        front=figure,
-        markdown=markdown_table(rows),
-        latex=latex_table(rows),
-    )
-    return page, [figure]
-
-
-def runs_of(pairs: Sequence[TwoRuns]) -> list[RunShown]:
-    """All runs of pairs that share the first run."""
-    return [pairs[0].first, *(runs.second for runs in pairs)]
-
-
-def names_of(shown: Sequence[RunShown]) -> list[str]:
-    """The names of runs in tables: the last parts of their folders that tell them apart."""
-    paths = [run.name.rstrip("/").split("/") for run in shown]
-    for n_parts in range(1, max(map(len, paths)) + 1):
-        names = ["/".join(parts[-n_parts:]) for parts in paths]
-        if len(set(names)) == len(names):
-            return names
-    return [f"run {number}" for number in range(1, len(paths) + 1)]  # a run compared with itself
-
-
-def measure_rows(pairs: Sequence[TwoRuns]) -> list[dict[str, Any]]:
-    """Every measure on test with its interval, for each run's baseline and prompt, and the verdicts."""
-    shown = [run.contents for run in runs_of(pairs)]
-    scores = [{"baseline": of.run["baseline"]["test"], "chosen": of.chosen["test"]} for of in shown]
-    rows = []
-    for measure, name in _measures(runs_of(pairs)).items():
-        differences = [runs.differences.get(measure) for runs in pairs]
-        verdicts = [runs.verdict(measure) if measure in runs.differences else "" for runs in pairs]
-        row = {"measure": measure, "name": name, "runs": scores, "differences": differences, "verdicts": verdicts}
-        rows.append(row)
-    return rows
-
-
-def _measures(shown: Sequence[RunShown]) -> dict[str, str]:
-    """The measures that any run has, by their keys; what is F1 in one and accuracy in another has both names."""
-    names: dict[str, list[str]] = {}
-    for run in shown:
-        for measure, name in run.contents.measures.items():
-            names.setdefault(measure, []).append(name)
-    return {measure: " or ".join(dict.fromkeys(of)) for measure, of in names.items()}
 
 
 def _copied_row(name: str, shown: RunShown, measures: Mapping[str, str]) -> dict[str, str]:

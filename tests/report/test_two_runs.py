@@ -15,16 +15,7 @@ import pytest
 from psopt.api import optimize
 from psopt.errors import InputError
 from psopt.evaluation import compare_paired
-from psopt.report import (
-    changed_settings,
-    compare_runs,
-    fixed_and_broken,
-    measure_rows,
-    names_of,
-    runs_of,
-    runs_page,
-    write_report,
-)
+from psopt.report import compare_runs, fixed_and_broken, write_report
 from psopt.runs import RunDirectory
 
 
@@ -47,12 +38,13 @@ def changed_copy(original: RunDirectory, name: str = "other", **files: Any) -> R
 
 
 def test_a_run_against_itself_differs_in_nothing(directory: RunDirectory) -> None:
-    runs = compare_runs(directory, directory)
+    compared = compare_runs([directory, directory])
+    (runs,) = compared.pairs
     assert {difference.difference for difference in runs.differences.values()} == {0.0}
-    assert changed_settings(runs_of([runs])) == {}
+    assert compared.to_dict()["changed_settings"] == {}
     assert fixed_and_broken(runs.common[0], runs.common[1]) == []
-    assert names_of(runs_of([runs])) == ["run 1", "run 2"]
-    assert "Nothing." in runs_page([runs])[0]
+    assert compared.names == ["run 1", "run 2"]
+    assert "Nothing." in compared.page()[0]
 
 
 def test_prompts_are_tested_on_the_samples_and_wordings_that_both_have(directory: RunDirectory) -> None:
@@ -61,9 +53,9 @@ def test_prompts_are_tested_on_the_samples_and_wordings_that_both_have(directory
         arrays = dict(np.load(file))
         if "test" in arrays:
             np.savez(file, **{**arrays, "test": arrays["test"][2:], "test_ids": arrays["test_ids"][2:]})
-    runs = compare_runs(directory, second, "f1")
+    (runs,) = compare_runs([directory, second], "f1").pairs
     n, n_wordings = len(read(directory, "samples")["test"]), len(read(directory, "run")["rephrasings"]["heldout"])
-    same = compare_runs(directory, directory, "f1").first.predictions.of_samples(np.arange(2, n))
+    same = runs.first.predictions.of_samples(np.arange(2, n))
     assert runs.differences == compare_paired(same, same)
     assert f"Paired on {n - 2} test samples and {n_wordings} held-out wordings" in runs.basis
 
@@ -71,18 +63,19 @@ def test_prompts_are_tested_on_the_samples_and_wordings_that_both_have(directory
 def test_baseline_against_chosen_is_the_difference_of_their_answers(done: Any, directory: RunDirectory) -> None:
     front = read(directory, "front")
     keep_baseline = {**front["prompts"][0], "id": done.baseline.id, "edits": []}
-    runs = compare_runs(changed_copy(directory, front={**front, "recommended": keep_baseline}), directory)
+    compared = compare_runs([changed_copy(directory, front={**front, "recommended": keep_baseline}), directory])
+    (runs,) = compared.pairs
     assert done.recommended.id != done.baseline.id
     found = runs.differences["f1"].difference
     assert found == pytest.approx(done.recommended.test.f1 - done.baseline.test.f1, abs=1e-12)
-    assert measure_rows([runs])[0]["verdicts"] == [runs.verdict("f1")]
+    assert compared.rows[0]["verdicts"] == [runs.verdict("f1")]
     moved = fixed_and_broken(runs.common[0], runs.common[1])
     assert moved
     assert all(row["right"][0] != row["right"][1] for row in moved)
-    data = json.loads(json.dumps(runs.to_dict()))
+    data = json.loads(json.dumps(compared.to_dict()))
     assert data["against_first"]["f1"]["difference"] == pytest.approx(found)
     assert [shown["id"] for shown in data["runs"]] == [done.baseline.id, done.recommended.id]
-    page = runs_page([runs])[0]
+    page = compared.page()[0]
     assert "&lt;script&gt;alert" in page
     assert "<script>alert" not in page
 
@@ -94,11 +87,12 @@ def test_what_can_t_be_paired_is_said_and_shown_all_the_same(directory: RunDirec
         ({"labels": samples["labels"][::-1]}, "their labels differ"),
         ({"test": new}, "they were tested on different samples"),
     ):
-        runs = compare_runs(directory, changed_copy(directory, samples=samples | change))
+        compared = compare_runs([directory, changed_copy(directory, samples=samples | change)])
+        (runs,) = compared.pairs
         assert runs.sentences == [
             f"{runs.second.name} and {directory.path} are not tested against each other: {reason}."
         ]
-        page, _ = runs_page([runs])
+        page, _ = compared.page()
         assert reason in page
         assert "Samples that moved" not in page
 
@@ -106,17 +100,18 @@ def test_what_can_t_be_paired_is_said_and_shown_all_the_same(directory: RunDirec
 def test_a_run_that_is_not_finished_is_named(directory: RunDirectory) -> None:
     unfinished = changed_copy(directory, run=read(directory, "run") | {"front": []})
     with pytest.raises(InputError, match=r"other was not scored on test yet.*psopt resume"):
-        compare_runs(directory, unfinished)
+        compare_runs([directory, unfinished])
 
 
 def test_several_runs_are_one_page_with_what_is_set_otherwise_and_a_table_to_copy(directory: RunDirectory) -> None:
     content = read(directory, "run")
-    pairs = []
+    directories = [directory]
     for seed, name in enumerate("bc"):
         content["settings"] |= {"seed": seed, "command": "psopt optimize"}
-        pairs.append(compare_runs(directory, changed_copy(directory, name, run=content)))
-        assert changed_settings(runs_of(pairs[-1:])) == {"seed": [42, seed]}
-    page, figures = runs_page(pairs)
+        directories.append(changed_copy(directory, name, run=content))
+    compared = compare_runs(directories)
+    assert [pair.to_dict()["changed_settings"] for pair in compared.pairs] == [{"seed": [42, 0]}, {"seed": [42, 1]}]
+    page, figures = compared.page()
     assert [figure.name for figure in figures] == ["fronts"]
     assert {"run", "b", "c"} <= {trace.name for trace in figures[0].plot.data}
     copied = page.partition('id="as-markdown" data-text="')[2].partition('"')[0].splitlines()
@@ -133,11 +128,11 @@ def test_what_differs_between_the_prompts_is_shown_as_a_diff(directory: RunDirec
         file = runs[-1].path / "prompts" / f"{read(directory, 'front')['recommended']['id']}.json"
         text = "\n".join([*"abcdefgh", *end, "z"])
         file.write_text(json.dumps(json.loads(file.read_text()) | {"description": text}))
-    page = runs_page([compare_runs(runs[0], runs[1])])[0].partition('<pre class="diff">')[2].partition("</pre>")[0]
+    page = compare_runs(runs).page()[0].partition('<pre class="diff">')[2].partition("</pre>")[0]
     lines = re.findall(r'<span class="(.*?)">(.*?)</span>', page)
     same = [("", f" {line}") for line in "fgh"]
     assert lines[3:10] == [*same, ("old", "-&lt;old&gt;"), ("new", "+new"), ("new", "+newer"), ("", " z")]
-    assert "They are the same" in runs_page([compare_runs(runs[0], runs[0])])[0]
+    assert "They are the same" in compare_runs([runs[0], runs[0]]).page()[0]
 
 
 def test_figures_say_that_they_show_some(task: Any, keyword_model: Any, tmp_path: Path) -> None:
