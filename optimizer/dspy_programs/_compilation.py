@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from fnmatch import fnmatch
 from numbers import Integral
@@ -17,10 +16,9 @@ from psopt.errors import InputError, PsoptError, UnknownNameError, nearest
 from psopt.evaluation import OBJECTIVES
 from psopt.models.chat import LMConfig
 from psopt.tasks import ORDINAL
-from psopt.tracking import Tracker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from psopt.dspy_programs._outcome import Equivalence, Metric
@@ -38,9 +36,10 @@ AUTO_CALLS: dict[Auto, int] = {"light": 1_950, "medium": 4_900, "heavy": 19_500}
 _OPTION = re.compile(
     r"(?<![\w-])--([a-z][a-z-]+)(?:[ =](\d[\w.%]*|(?<=gate )\w+|(?<=answers )[\w:.+-]+|(?<=pick )\w+))?"
 )
-_RESUME = re.compile(r"`psopt resume ([^`]+)`")
-_OF_DATA = {"answers", "order", "heldout_from"}
-_OWN = {"max_calls", "max_errors", "max_prompt_tokens", "gate", "gate_margin", "pick", "storage", "seed"} | _OF_DATA
+_OWN = {
+    *("max_calls", "max_errors", "max_prompt_tokens", "gate", "gate_margin", "pick", "storage", "seed"),
+    *("answers", "order", "heldout_from"),
+}
 _RENAMED = {
     "out": "log_dir",
     "trials": "num_trials",
@@ -110,7 +109,7 @@ def python_words(text: str) -> str:
     >>> python_words("resume with `psopt resume runs/a b`")
     "resume with the same call and log_dir='runs/a b'"
     """
-    text = _RESUME.sub(lambda match: f"the same call and log_dir={match[1]!r}", text)
+    text = re.sub(r"`psopt resume ([^`]+)`", lambda match: f"the same call and log_dir={match[1]!r}", text)
     return _OPTION.sub(_argument, text)
 
 
@@ -168,7 +167,7 @@ _ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
     "auto": (AUTO_CALLS.__contains__, f"one of {', '.join(AUTO_CALLS)} or None, not {{}}"),
 }
 _PICKS = ("recommended", "knee", "short", *OBJECTIVES)
-_ID_OR_QUERY = re.compile(r"[0-9a-f]{4,}|.* .*")  # see `psopt.Run.pick`
+_ID_OR_QUERY = r"[0-9a-f]{4,}|.* .*"  # see `psopt.Run.pick`
 
 
 def check_values(optimizer: Any) -> None:
@@ -185,18 +184,12 @@ def check_values(optimizer: Any) -> None:
         value = getattr(optimizer, name)
         if value is not None and not is_allowed(value):
             raise InputError(f"{name} must be {allowed.format(repr(value))}")
-    if optimizer.pick not in _PICKS and not _ID_OR_QUERY.fullmatch(str(optimizer.pick)):
+    if optimizer.pick not in _PICKS and not re.fullmatch(_ID_OR_QUERY, str(optimizer.pick)):
         raise UnknownNameError("pick", str(optimizer.pick), _PICKS)
     if optimizer.answers == ORDINAL and optimizer.metric is not None:
         raise InputError("a metric says what an answer is worth, and so does answers='ordinal': give one of them")
     if optimizer.auto is not None and (optimizer.num_trials, optimizer.num_rephrasings) != (None, None):
         raise InputError("auto sets num_trials and num_rephrasings: give it, or them")
-
-
-def listed_callbacks(callbacks: Any) -> list[Any]:
-    """The callbacks; one that was given without a list is taken too."""
-    is_one = isinstance(callbacks, (str, Tracker, dspy.utils.BaseCallback)) or callable(callbacks)
-    return list(callbacks) if isinstance(callbacks, Iterable) and not is_one else [callbacks]
 
 
 def check_modules(student: Any, teacher: Any) -> None:

@@ -124,22 +124,21 @@ class Compiled:
 
     def record_on(self, program: Any, best: Candidate, seed: int) -> None:
         """Attach the results to the returned program, which is that of the best candidate."""
-        kept = kept_candidates(self.run)
-        programs = [self.programs[candidate.id] for candidate in kept]
-        scores = [candidate.val.f1 for candidate in kept]
-        objectives = [objective_values(candidate.val) for candidate in kept]
-        place = [candidate.id for candidate in kept].index(best.id)
-        n_calls = RunDirectory.open(self.run.path).read_json(MANIFEST)["calls"]["made"]
-        program.run = self.run
-        program.failures = self.failures
-        program.detailed_results = DetailedResults(
-            programs, scores, objectives, place, n_calls, str(self.run.path), seed
+        scores = [candidate.val for candidate in kept_candidates(self.run)]
+        program.detailed_results = results = DetailedResults(
+            candidates=list(self.programs.values()),
+            val_aggregate_scores=[of.f1 for of in scores],
+            val_aggregate_subscores=list(map(objective_values, scores)),
+            best_idx=list(self.programs).index(best.id),
+            total_metric_calls=RunDirectory.open(self.run.path).read_json(MANIFEST)["calls"]["made"],
+            log_dir=str(self.run.path),
+            seed=seed,
         )
-        program.trial_logs = _trial_logs(self.run)
-        rows = zip(scores, objectives, programs, strict=True)
-        by_score = [{"score": score, **values, "program": of_row} for score, values, of_row in rows]
+        rows = zip(results.candidates, results.val_aggregate_subscores, strict=True)
+        by_score = [{"score": values["f1"], **values, "program": of_row} for of_row, values in rows]
         program.candidate_programs = sorted(by_score, key=lambda row: -row["score"])  # as in MIPROv2
-        program.score = best.val.f1
+        program.run, program.failures, program.score = self.run, self.failures, best.val.f1
+        program.trial_logs = _trial_logs(self.run)
         program.sensitivity_by_step = self.sensitivity_by_step
         program.front = program.pareto_front = tuple(
             ProgramCandidate(member.id, member.edits, member.val, member.test, self.programs[member.id])

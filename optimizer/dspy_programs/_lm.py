@@ -38,7 +38,15 @@ def counted_lm(model: Any, models: ModelProvider) -> Any:
     `model` is ``openai/NAME``, ``dspy/NAME``, or an existing LM; `models` says how it is asked, what the whole run may
     spend, and where answers are stored. Raises InputError if it is not a language model.
     """
-    kind, name = _kind_and_name(model)
+    kind, name = "dspy", model
+    if isinstance(model, str):
+        kind, _, name = model.partition("/")
+        if kind not in CHAT_KINDS or not name:
+            hint = name_hint(model)
+            raise InputError(
+                f"a program needs a language model: minilm, openai/NAME, azure/NAME or dspy/NAME, not {model!r}"
+                f"{hint and f'; {hint}'}"
+            )
     engine = models.engine(kind, name)
     engines = {"engine": CountedEngine(engine), "async_engine": AsyncCountedEngine(engine)}
     settings = {"temperature": models.lm.temperature, "max_tokens": models.lm.max_tokens}
@@ -47,19 +55,6 @@ def counted_lm(model: Any, models: ModelProvider) -> Any:
         full_name = model.model
         settings |= {part: model.kwargs[part] for part in settings if model.kwargs.get(part) is not None}
     return dspy.LM(full_name, **engines, cache=False, num_retries=0, **settings)
-
-
-def _kind_and_name(model: Any) -> tuple[str, Any]:
-    if not isinstance(model, str):
-        return "dspy", model
-    kind, _, name = model.partition("/")
-    if kind not in CHAT_KINDS or not name:
-        hint = name_hint(model)
-        raise InputError(
-            f"a program needs a language model: minilm, openai/NAME, azure/NAME or dspy/NAME, not {model!r}"
-            f"{hint and f'; {hint}'}"
-        )
-    return kind, name
 
 
 def is_counted(lm: Any) -> bool:
@@ -127,7 +122,6 @@ class AsyncCountedEngine(CountedEngine):
     """The same for asynchronous programs."""
 
     async def complete(self, request: Any) -> Any:
-        """Answer one request; see `CountedEngine.complete`."""
         return await asyncio.to_thread(super().complete, request)
 
 
@@ -163,7 +157,6 @@ class CallsOfARun(dspy.utils.callback.BaseCallback):  # type: ignore[misc]  # ds
         self.steps: set[int] = set()  # ids
 
     def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002  # DSPy's
-        """Count one more."""
         if not is_counted(instance):
             self.n += 1
             self.models.add(instance.model)

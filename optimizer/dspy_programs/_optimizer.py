@@ -18,7 +18,6 @@ from psopt.dspy_programs._compilation import (
     check_names,
     check_values,
     in_python_words,
-    listed_callbacks,
 )
 from psopt.dspy_programs._compile import compile_program
 from psopt.dspy_programs._dspy import dspy
@@ -33,7 +32,7 @@ from psopt.search_spaces import SearchRestriction
 from psopt.settings import GATE_MARGIN, DataOptions, SearchOptions
 from psopt.tasks import check_answers
 from psopt.text import as_path
-from psopt.tracking import split_callbacks, tracked
+from psopt.tracking import listed, split_callbacks, tracked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -190,9 +189,9 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         with in_python_words():
             check_answers("SensitivityOptimizer", self.answers, self.order)
             self._wordings, self._wordings_from = given_wordings(self.heldout_from)
-        listed, of_dspy = listed_callbacks(self.callbacks), dspy.utils.BaseCallback
-        self._log, self._trackers = split_callbacks(tracker for tracker in listed if not isinstance(tracker, of_dspy))
-        self.callbacks = [callback for callback in listed if isinstance(callback, of_dspy)]  # where DSPy looks for them
+        given, of_dspy = listed(self.callbacks), dspy.utils.BaseCallback
+        self._log, self._trackers = split_callbacks(tracker for tracker in given if not isinstance(tracker, of_dspy))
+        self.callbacks = [callback for callback in given if isinstance(callback, of_dspy)]  # where DSPy looks for them
 
     def compile(
         self,

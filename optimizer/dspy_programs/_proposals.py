@@ -12,12 +12,7 @@ from psopt.answers import AnswerType
 from psopt.dspy_programs._examples import inputs_key
 from psopt.dspy_programs._outcome import MeantOutcome, UnreferencedOutcome
 from psopt.evaluation import Predictions, assessed
-from psopt.proposals import (
-    EXAMPLE_LAYERS,
-    ProposalChecks,
-    examples_from_train,
-    propose_edits,
-)
+from psopt.proposals import EXAMPLE_LAYERS, ProposalChecks, examples_from_train, propose_edits
 from psopt.tasks import Sample
 
 if TYPE_CHECKING:

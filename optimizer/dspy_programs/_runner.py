@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from functools import cached_property, partial
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from psopt.models.chat import FIRST, spread
 from psopt.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -45,7 +45,6 @@ _STEP = "_psopt_step"
 _FEWEST = 3  # texts: if all of these fail, the texts are not the cause
 _SHOWN = 60  # characters of an outcome or a text in a message
 _LONGEST = 300  # characters of an error
-_SECONDS = 1  # between progress updates: as often as a progress bar is redrawn
 
 
 class Failures:
@@ -117,12 +116,12 @@ class ProgramRunner:
         self.outcome = outcome
         self.examples = examples
         self.metric = compilation.metric
-        self.judged_by = judged_by
+        self.failures = Failures(compilation.max_errors)
+        self._compilation = compilation
+        self._judged_by = judged_by
         self._folder = folder
         self._failed: dict[bytes, Record] = {}  # by their keys, as those in the cache
-        self.failures = Failures(compilation.max_errors)
-        self._budget = compilation.models.budget
-        self._counter = RunCounter(self._budget)
+        self._counter = RunCounter(compilation.models.budget)
         self._own_steps = student.named_predictors()
         self.fields = {
             step: {**predictor.signature.input_fields, **predictor.signature.output_fields}
@@ -131,8 +130,6 @@ class ProgramRunner:
         example = next(iter(examples.values()))
         # Whether demonstrations show something that examples alone lack
         self.needs_steps = any(name not in example for name in chain.from_iterable(self.fields.values()))
-        self._n_threads = compilation.n_threads
-        self._as_asked = compilation.as_asked
         self._has_named_a_label = False
         self._asked: dict[str, str] = {}
 
@@ -156,9 +153,8 @@ class ProgramRunner:
         keys = self._keys(programs, texts, cells, code)
         answered = self._kept(keys.values())
         jobs = {key: (programs[column], texts[row]) for (row, column), key in keys.items() if key not in answered}
-        for program in programs:
-            self.prepare(program)
-        self._budget.count(cached=len(keys) - len(jobs))
+        self._prepare(programs)
+        self._compilation.models.budget.count(cached=len(keys) - len(jobs))
         first = self._run_first(jobs, answered.values())
         self._run_all({key: job for key, job in jobs.items() if key not in first}, on_progress)
         answered = self._kept(keys.values())
@@ -176,8 +172,7 @@ class ProgramRunner:
         """
         cells = np.ones((len(texts), len(programs)), dtype=np.bool_)
         keys = set(self._keys(programs, texts, cells, "").values())
-        for program in programs:
-            self.prepare(program)
+        self._prepare(programs)
         kept = self._kept(keys) if (self._folder / ANSWERS[0]).exists() else ()  # looking would create the file
         return (len(keys) - len(kept)) * self._counter.n_expected
 
@@ -186,9 +181,9 @@ class ProgramRunner:
     ) -> dict[tuple[int, int], bytes]:
         """The key of each answer, by its text and program."""
         fingerprints = list(map(fingerprint, programs))
-        kind = f"run {self.judged_by} {code}".rstrip()
+        kind = f"run {self._judged_by} {code}".rstrip()
         return {
-            (row, column): answer_key(kind=kind, text=self.asked(texts[row]), **fingerprints[column])
+            (row, column): answer_key(kind=kind, text=self._asked_for(texts[row]), **fingerprints[column])
             for row, column in np.argwhere(cells).tolist()
         }
 
@@ -201,23 +196,23 @@ class ProgramRunner:
         failed = {key: self._failed[key] for key in keys if key in self._failed}
         return failed | self._cache.get_many(list(keys))
 
-    def asked(self, text: str) -> str:
+    def _asked_for(self, text: str) -> str:
         """What represents a text in the key of an answer: the inputs, or the whole example if there is a metric."""
         if text not in self._asked:
             example = self.examples[text]
             self._asked[text] = inputs_key(example) if self.metric is None else example_key(example)
         return self._asked[text]
 
-    def prepare(self, program: Any) -> Any:
-        """Name a copy's steps, and ask their own models, if they have any, in the same way as the whole program's."""
-        for step, predictor in program.named_predictors():
-            setattr(predictor, _STEP, step)
-            if predictor.lm is not None:
-                predictor.lm = self._as_asked(predictor.lm)
-        self._counter.expect(program)
-        return program
+    def _prepare(self, programs: Sequence[Any]) -> None:
+        """Name copies' steps, and ask their own models, if they have any, in the same way as the whole program's."""
+        for program in programs:
+            for step, predictor in program.named_predictors():
+                setattr(predictor, _STEP, step)
+                if predictor.lm is not None:
+                    predictor.lm = self._compilation.as_asked(predictor.lm)
+            self._counter.expect(program)
 
-    def run(self, program: Any, text: str) -> Record:
+    def _run(self, program: Any, text: str) -> Record:
         """Run a program on a text: its outcome, and the outcome's score.
 
         An answer that cannot be parsed has the outcome None; so has a failed run, as long as few texts fail.
@@ -318,15 +313,32 @@ class ProgramRunner:
         )
 
     def _run_all(self, jobs: Jobs, on_progress: OnProgress | None) -> None:
-        def keep(key: bytes, program: Any, text: str) -> None:
-            record = self.run(program, text)
+        """Run all jobs in threads; each sees the caller's context variables, including DSPy's settings.
+
+        The first error is raised, and jobs that have not begun are dropped. Running jobs are awaited, since they are
+        paid for and will be stored; but not after Ctrl-C, because they may hang.
+        """
+
+        def keep(key: bytes) -> None:
+            record = self._run(*jobs[key])
             if record.get("failed"):
                 self._failed[key] = record
             else:
                 self._cache.put(key, record)
 
-        calls = [partial(keep, key, program, text) for key, (program, text) in jobs.items()]
-        run_in_threads(calls, self._n_threads, on_progress)
+        pool = ThreadPoolExecutor(self._compilation.n_threads, thread_name_prefix="psopt-program")
+        is_interrupted = False
+        try:
+            runs = [pool.submit(contextvars.copy_context().run, keep, key) for key in jobs]
+            for n_done, run in enumerate(as_completed(runs), 1):
+                run.result()
+                if on_progress:
+                    on_progress(n_done, len(jobs))
+        except KeyboardInterrupt:
+            is_interrupted = True
+            raise
+        finally:
+            pool.shutdown(wait=not is_interrupted, cancel_futures=True)
 
 
 def _call(program: Any, inputs: dict[str, Any]) -> Any:
@@ -339,28 +351,3 @@ def _call(program: Any, inputs: dict[str, Any]) -> Any:
 def name_of(program: Any) -> str:
     """``program/`` and the name of its class, with that of the language model."""
     return f"program/{type(program).__name__} on {lm_of(program).model}"
-
-
-def run_in_threads(jobs: Sequence[Callable[[], object]], n_threads: int, on_progress: OnProgress | None) -> None:
-    """Run all jobs; each sees the caller's context variables, including DSPy's settings.
-
-    The first error is raised, and jobs that have not begun are dropped. Running jobs are awaited, since they are paid
-    for and will be stored; but not after Ctrl-C, because they may hang.
-    """
-    pool = ThreadPoolExecutor(n_threads, thread_name_prefix="psopt-program")
-    is_interrupted = False
-    try:
-        waiting = {pool.submit(contextvars.copy_context().run, job) for job in jobs}
-        n_done = 0
-        while waiting:
-            done, waiting = wait(waiting, timeout=_SECONDS, return_when=FIRST_EXCEPTION)
-            for future in done:
-                future.result()
-            n_done += len(done)
-            if on_progress:
-                on_progress(n_done, len(jobs))
-    except KeyboardInterrupt:
-        is_interrupted = True
-        raise
-    finally:
-        pool.shutdown(wait=not is_interrupted, cancel_futures=True)

@@ -75,7 +75,7 @@ _KINDS: dict[str, Any] = {NUMBER: float, TEXT: str, JSON: dict[str, Any], FREE: 
 _HOLE = "\0"  # marks a field; no text that psopt reads contains it
 
 
-def write_program(program: Any, folder: Path, prompt_id: str) -> Path:
+def write_program(program: Any, folder: Path, prompt_id: str) -> None:
     """Write a program's state to the run's programs/ID.json."""
     target = folder / PROGRAMS / f"{prompt_id}.json"
     target.parent.mkdir(exist_ok=True)
@@ -85,19 +85,11 @@ def write_program(program: Any, folder: Path, prompt_id: str) -> Path:
         plain = copy_of(program)
         for _, predictor in plain.named_predictors():
             predictor.demos = [as_json_data(dict(demo.items())) for demo in predictor.demos]
-            if not _can_be_saved(predictor.lm):
+            try:
+                json.dumps(predictor.lm and predictor.lm.dump_state())
+            except (TypeError, ValueError):  # a model with an engine of the user's own, which can't be loaded
                 predictor.lm = None
         plain.save(target)
-    return target
-
-
-def _can_be_saved(lm: Any) -> bool:
-    """Whether DSPy can save a step's language model: not one with an engine of the user's own that can't be loaded."""
-    try:
-        json.dumps(lm and lm.dump_state())
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def predict_state(prompt: Prompt) -> dict[str, Any]:

@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.metrics import pairwise_consistency
-from psopt.report._theme import (
-    CLASSES,
-    IN_PERCENT,
-    SCALE,
-    Figure,
-    grouped_bars,
-    shown,
-    shown_labels,
-    styled,
-)
+from psopt.report._theme import CLASSES, IN_PERCENT, SCALE, Figure, grouped_bars, shown, shown_labels, styled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -77,7 +77,6 @@ class RunShown:
         return {**facts, "original prompt": run["baseline"]["id"], **by_full_name(settings)}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
         return {
             "run": self.name,
             "id": self.contents.chosen["id"],
@@ -118,7 +117,6 @@ class TwoRuns:
         return [f"{self.second.name} against {self.first.name}: {', '.join(parts)}. {self.basis}."]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
         runs = [self.first.to_dict(), self.second.to_dict()]
         differences = {
             measure: {**asdict(difference), "verdict": self.verdict(measure)}

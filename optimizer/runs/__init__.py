@@ -1,15 +1,7 @@
 """Run directories: what a run leaves on disk."""
 
 from psopt.runs._call_price import CallPrice, asked_about, price_line
-from psopt.runs._cost_estimate import (
-    WRITTEN,
-    CostEstimate,
-    Pace,
-    Phase,
-    judging_phases,
-    rephrasing_phases,
-    text_phases,
-)
+from psopt.runs._cost_estimate import WRITTEN, CostEstimate, Pace, Phase, judging_phases, rephrasing_phases, text_phases
 from psopt.runs._directory import (
     CONTRIBUTIONS,
     FRONT,

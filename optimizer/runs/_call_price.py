@@ -40,13 +40,11 @@ class CallPrice:
         return cls(round(read), price.of(read * _CALLS, tokens_of_answer(prompt).middle * _CALLS))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
         cost = self.usd_per_thousand
         return {"tokens_a_call": self.tokens, "usd_per_thousand": cost and round(cost, 6)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CallPrice:
-        """Read what `to_dict` has written."""
         return cls(data["tokens_a_call"], data["usd_per_thousand"])
 
 

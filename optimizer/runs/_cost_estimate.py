@@ -53,7 +53,6 @@ class Phase:
         return self.expected.calls + self.cached
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
         return {
             "what": self.what,
             "calls": self.calls,
@@ -138,7 +137,6 @@ class CostEstimate:
         return None if self.pace is None else self.expected.calls / self.pace.per_minute
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
         return {
             "phases": [phase.to_dict() for phase in self.phases],
             "calls": self.calls,

@@ -137,9 +137,7 @@ _FINISHED = "SELECT count(*) FROM trials WHERE state = 'COMPLETE'"
 def study_name(path: Path) -> str | None:
     """The name of the one study in a file; None if there is none, such as when its creation was interrupted."""
     names = _ask(path, "SELECT study_name FROM studies") or []
-    if len(names) != 1:
-        return None
-    return str(names[0])
+    return str(names[0]) if len(names) == 1 else None
 
 
 def has_results(path: Path) -> bool:
@@ -160,9 +158,7 @@ def _ask(path: Path, query: str) -> list[Any] | None:
         with contextlib.closing(sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=rw", uri=True)) as connection:
             return [row[0] for row in connection.execute(query)]
     except sqlite3.Error as error:
-        if "no such table" in str(error):
-            return []
-        return None
+        return [] if "no such table" in str(error) else None
 
 
 @contextlib.contextmanager

@@ -54,7 +54,6 @@ class Measured:
     test: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
         return asdict(self)
 
     @classmethod

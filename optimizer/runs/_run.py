@@ -192,11 +192,11 @@ class Run:
         Measures are ``f1``, ``sensitivity`` and ``consistency``; a query is, for example, ``max F1 with S <= .05``.
         """
         knee_id = knee(self.front, self.baseline).id
-        recommended = self.recommendation and self.recommendation.prompt
+        recommended = self.recommendation.prompt if self.recommendation else None
         by_id = {candidate.id: candidate for candidate in (recommended, self.short, *self.front) if candidate}
         front = [front_entry(candidate, knee_id) for candidate in self.front]
-        beside = [candidate and front_entry(candidate, knee_id) for candidate in (self.short, recommended)]
-        return by_id[pick_entry(front, which, *beside)["id"]]
+        short = front_entry(self.short, knee_id)
+        return by_id[pick_entry(front, which, short, recommended and front_entry(recommended, knee_id))["id"]]
 
 
 def _candidate_row(candidate: Candidate, role: str) -> dict[str, Any]:

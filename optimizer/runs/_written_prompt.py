@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError
 from psopt.runs._directory import MANIFEST
-from psopt.search_spaces import (
-    Prompt,
-    filled_template,
-    open_messages,
-    render,
-    render_instructions,
-    render_shown,
-)
+from psopt.search_spaces import Prompt, filled_template, open_messages, render, render_instructions, render_shown
 from psopt.templates import Origin, promptfoo_config, promptfoo_text, read_template, write_template
 from psopt.text import unified_diff
 

@@ -5,7 +5,7 @@ No tracker's package is imported before a run asks for it.
 
 from psopt.tracking._base import CallbackTracker, Ending, OptunaCallback, RunRecord, Tracker, TrialRecord
 from psopt.tracking._mlflow import MLflowTracker
-from psopt.tracking._tracking import Callback, split_callbacks, tracked, tracker_names
+from psopt.tracking._tracking import Callback, listed, split_callbacks, tracked, tracker_names
 
 __all__ = [
     "Callback",

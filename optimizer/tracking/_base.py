@@ -99,7 +99,6 @@ class CallbackTracker(Tracker):
         self.name = getattr(callback, "__qualname__", type(callback).__qualname__)
 
     def trial(self, trial: TrialRecord) -> None:
-        """Call the function."""
         if (study := self._study()) is not None:
             self._callback(study, trial.frozen)
 

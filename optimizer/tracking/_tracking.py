@@ -66,11 +66,15 @@ def tracker_names(asked: Iterable[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
+def listed(callbacks: Any) -> list[Any]:
+    """The callbacks; one that was given without a list is taken too."""
+    is_one = isinstance(callbacks, (str, Tracker)) or callable(callbacks) or not isinstance(callbacks, Iterable)
+    return [callbacks] if is_one else list(callbacks)
+
+
 def split_callbacks(callbacks: Iterable[Callback]) -> tuple[tuple[str, ...], tuple[Tracker | OptunaCallback, ...]]:
     """Separate names, which a run keeps for resuming, from objects; raises InputError for an unknown name or object."""
-    if isinstance(callbacks, (str, Tracker)) or callable(callbacks) or not isinstance(callbacks, Iterable):
-        callbacks = [callbacks]
-    callbacks = list(callbacks)
+    callbacks = listed(callbacks)
     others = [callback for callback in callbacks if not isinstance(callback, str)]
     for callback in others:
         if not (isinstance(callback, Tracker) or callable(callback)):
@@ -96,15 +100,11 @@ def _tracker(callback: Callback, study: Callable[[], optuna.Study | None]) -> Tr
 
 
 def tracked(
-    observer: Observer | None,
-    names: Iterable[str],
-    callbacks: Sequence[Tracker | OptunaCallback],
-    budget: Budget,
+    observer: Observer | None, names: Iterable[str], callbacks: Sequence[Tracker | OptunaCallback], budget: Budget
 ) -> Tracking:
     """Let trackers watch a run and the calls that `budget` pays for; raises PsoptError if one can't do its work."""
     tracking = Tracking(observer or Observer())
-    listed: list[Callback] = [*names, *callbacks]
-    tracking.trackers = [_tracker(callback, lambda: tracking.study) for callback in listed]
+    tracking.trackers = [_tracker(callback, lambda: tracking.study) for callback in (*names, *callbacks)]
     for tracker in tracking.trackers:
         try:
             tracker.check()

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import pytest
+
+collect_ignore_glob = [] if find_spec("dspy") else ["test_*.py"]  # the extra `dspy` is not installed
 
 
 @pytest.fixture

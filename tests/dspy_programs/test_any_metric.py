@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import dspy
 import pytest
+from psopt import SensitivityOptimizer
+from psopt.answers import AnswerType
+from psopt.dspy_programs._outcome import judge
+from psopt.errors import InputError, ModelError
 
-dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-
-from psopt import SensitivityOptimizer  # noqa: E402
-from psopt.answers import AnswerType  # noqa: E402
-from psopt.errors import InputError, ModelError  # noqa: E402
-
-from tests.dspy_programs.compiling import TRAIN, VAL, compiled, manifest  # noqa: E402
-from tests.dspy_programs.keyword_lm import KeywordEngine  # noqa: E402
-from tests.dspy_programs.programs_to_mend import Sort, Sorter, Topic, predict  # noqa: E402
-from tests.fake_server import FakeServer  # noqa: E402
-from tests.fake_server._drafts import written  # noqa: E402
+from tests.dspy_programs.compiling import TRAIN, VAL, compiled, manifest
+from tests.dspy_programs.keyword_lm import KeywordEngine
+from tests.dspy_programs.programs_to_mend import Sort, Sorter, Topic, predict
+from tests.fake_server import FakeServer
+from tests.fake_server._drafts import written
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,22 +51,18 @@ class Callable:
         return two(example, prediction)
 
 
-def test_every_metric_of_dspy_s_is_taken(tmp_path: Path) -> None:
-    plain = compiled(predict(), tmp_path, num_trials=1)
-    for number, metric in enumerate((two, with_trace, of_gepa, as_mapping, Callable(), Callable().method)):
-        better = compiled(predict(), tmp_path / str(number), metric=metric, num_trials=1)
-        assert better.run.baseline.val.f1 == pytest.approx(plain.run.baseline.val.f1)
-        assert better.run.baseline.val.quality_name == AnswerType.from_dict(manifest(better)["answers"]).quality_name
-    assert (plain.run.baseline.val.quality_name, better.run.baseline.val.quality_name) == ("F1", "metric")
-
-
-def test_the_metric_comes_first_and_gives_a_share(tmp_path: Path) -> None:
+def test_every_metric_of_dspy_s_is_taken_and_what_is_no_share_is_refused() -> None:
+    right, wrong = (dspy.Example(question="who ?", label=label) for label in ("Person", "Number"))
+    for metric in (two, with_trace, as_mapping, Callable(), Callable().method):
+        assert judge(metric, right, right) == (1.0, "")
+        assert judge(metric, right, wrong) == (0.0, "")
+    assert judge(of_gepa, right, wrong) == (0.0, "It asks for a Person.")
+    for value in ("good", 7):
+        with pytest.raises(InputError, match=f"the metric returned {value!r}"):
+            judge(lambda *_, given=value: given, right, wrong)
     assert SensitivityOptimizer(two, auto="light").metric is two
     with pytest.raises(InputError, match="the metric comes first, and 40 is none: name the others"):
         SensitivityOptimizer(*NUMBERS)
-    for value in ("good", 7):
-        with pytest.raises(InputError, match=f"the metric returned {value!r}"):
-            compiled(predict(), tmp_path, metric=lambda *_, given=value: given)
 
 
 def is_short(example: Any, prediction: Any, trace: Any = None) -> bool:
@@ -135,8 +131,8 @@ def test_texts_on_which_a_program_fails_are_told_and_tried_again_by_the_next_pro
     assert compiled(Breaks(), tmp_path, num_trials=3).failures == {}
 
 
-@pytest.mark.parametrize(
-    ("words", "most", "says"),
+@each(
+    "words, most, says",
     [
         (("box 7 ", "box 8 ", "box 9 "), 2, r"after 2 other texts \(max_errors=2\): KeyError: 'no such box'"),
         (("box 8 ",), 0, "the program failed on 'how many are in box 8"),
@@ -148,17 +144,18 @@ def test_with_too_many_failing_texts_the_run_ends(words: tuple[str, ...], most: 
         compiled(Breaks(*words), tmp_path, max_errors=most)
 
 
-def test_a_metric_that_raises_scores_nothing(tmp_path: Path) -> None:
+def test_a_metric_takes_the_place_of_f1_and_scores_nothing_where_it_raises(tmp_path: Path) -> None:
     def picky(example: Any, prediction: Any, trace: Any = None) -> bool:
         if "box 8 " in example.question:
             raise ValueError("what box?")
         return two(example, prediction)
 
     better = compiled(predict(), tmp_path, metric=picky, num_trials=1)
-    plain = compiled(predict(), tmp_path / "plain", metric=two, num_trials=1)
+    plain = compiled(predict(), tmp_path / "plain", num_trials=1)
     assert better.failures == {"how many are in box 8 ?": "ValueError: what box?"}
     assert better.run.baseline.val.na_rate == 0
     assert better.run.baseline.val.f1 == pytest.approx(plain.run.baseline.val.f1 - 1 / 20)
+    assert (plain.run.baseline.val.quality_name, better.run.baseline.val.quality_name) == ("F1", "metric")
 
 
 def test_a_server_that_never_answers_one_text_costs_that_text_alone(

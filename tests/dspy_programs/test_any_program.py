@@ -6,16 +6,14 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any, Literal
 
+import dspy
+import pydantic
 import pytest
+from psopt.errors import InputError
 
-dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-
-import pydantic  # noqa: E402
-from psopt.errors import InputError  # noqa: E402
-
-from tests.dspy_programs.compiling import TRAIN, VAL, compiled, examples_offered  # noqa: E402
-from tests.dspy_programs.keyword_lm import KeywordEngine, ShownEngine, lm_of  # noqa: E402
-from tests.dspy_programs.programs_to_mend import (  # noqa: E402
+from tests.dspy_programs.compiling import TRAIN, VAL, compiled, examples_offered
+from tests.dspy_programs.keyword_lm import KeywordEngine, ShownEngine, lm_of
+from tests.dspy_programs.programs_to_mend import (
     Sort,
     SortByTopic,
     Sorter,
@@ -85,7 +83,6 @@ class ToolEngine(KeywordEngine):
         said = {
             "next_tool_name": "finish" if has_looked else "look_up",
             "next_tool_args": "{}" if has_looked else json.dumps({"name": "thing"}),
-            "generated_code": "```python\nSUBMIT({'answer': 1})\n```",
         }
         return said.get(field.name) or super().value(field, reading)
 
@@ -99,32 +96,16 @@ def agent() -> Any:
     return dspy.ReAct(Sort, tools=[look_up], max_iters=2)
 
 
-class Interpreter:
-    """Runs nothing, and answers what code would."""
-
-    def __init__(self) -> None:
-        self.tools: dict[str, Any] = {}
-
-    def start(self) -> None: ...
-
-    def shutdown(self) -> None: ...
-
-    def execute(self, code: str, variables: Any = None) -> Any:
-        return "1"
-
-
-def program_of_thought() -> Any:
-    with pytest.warns(DeprecationWarning, match="ProgramOfThought"):
-        return dspy.ProgramOfThought(Sort, max_iters=1, interpreter_factory=Interpreter)
-
-
-SHAPES = (SaysText, SaysMapping, OnlyAwaited, Nested, best_of_n, refine, agent, program_of_thought)
+SHAPES = (SaysText, SaysMapping, OnlyAwaited, Nested, best_of_n, refine, agent)
 
 
 @pytest.mark.parametrize("make", SHAPES)
-def test_programs_of_any_shape_are_compiled(make: Callable[[], Any], tmp_path: Path) -> None:
+def test_programs_of_any_shape_are_compiled_also_in_a_notebook(make: Callable[[], Any], tmp_path: Path) -> None:
+    async def cell(program: Any) -> Any:
+        return compiled(program, tmp_path, lm_of(ToolEngine()))
+
     program = make()
-    better = compiled(program, tmp_path, lm_of(ToolEngine()))
+    better = asyncio.run(cell(program))
     assert type(better) is type(program)
     assert better.failures == {}
     assert better.run.baseline.val.na_rate == 0
@@ -139,25 +120,7 @@ def test_programs_of_any_shape_are_compiled(make: Callable[[], Any], tmp_path: P
         assert "look_up" in better.react.signature.instructions
 
 
-def test_a_program_that_can_only_be_awaited_is_compiled_in_a_notebook(tmp_path: Path) -> None:
-    async def cell() -> Any:
-        return compiled(OnlyAwaited(), tmp_path)
-
-    better = asyncio.run(cell())
-    assert better.failures == {}
-    assert examples_offered(better)
-
-
-def test_sub_modules_that_are_compiled_already_stay_as_they_are(tmp_path: Path) -> None:
-    program = TwoSteps()
-    program.find_topic = dspy.ChainOfThought(Topic)
-    program.find_topic._compiled = True
-    better = compiled(program, tmp_path)
-    assert set(better.sensitivity_by_step) == {"classify"}
-    assert better.find_topic.dump_state() == program.find_topic.dump_state()
-
-
-def test_a_class_in_a_compiled_sub_module_is_told_as_that(tmp_path: Path) -> None:
+def test_sub_modules_that_are_compiled_already_stay_as_they_are_and_a_class_in_one_is_told(tmp_path: Path) -> None:
     program = TwoSteps()
     program.classify = dspy.ChainOfThought(SortByTopic)
     program.classify._compiled = True
@@ -165,6 +128,7 @@ def test_a_class_in_a_compiled_sub_module_is_told_as_that(tmp_path: Path) -> Non
         compiled(program, tmp_path)
     better = compiled(program, tmp_path, label_field="label")
     assert set(better.sensitivity_by_step) == {"find_topic"}
+    assert better.classify.dump_state() == program.classify.dump_state()
 
 
 class Event(pydantic.BaseModel):
@@ -204,22 +168,12 @@ def test_demonstrations_keep_the_objects_of_their_fields(tmp_path: Path) -> None
     assert '"a part"' in shown
 
 
-LONG = [one.copy(question=f"{one.question} {'word ' * 300}").with_inputs("question") for one in TRAIN]
-KNOWN = [one for one in TRAIN if "when" not in one.question]
-WRONG = answered(KNOWN, "label", lambda one: {"Number": "Person", "Person": "Number"}[one.label])
-
-
-@pytest.mark.parametrize(
-    ("make", "train", "val", "is_shown"),
-    [
-        (predict, LONG, VAL, True),  # where most are long
-        (chain_of_thought, TRAIN, TRAIN, True),  # the valset may be the trainset
-        (chain_of_thought, WRONG, VAL, False),  # there is no thought that led to them
-    ],
-)
-def test_examples_are_offered_where_there_are_some_to_show(
-    make: Any, train: Any, val: Any, is_shown: bool, tmp_path: Path
-) -> None:
-    better = compiled(make(), tmp_path, None, (train, val))
-    assert better.run.finish_reason
-    assert bool(examples_offered(better)) == is_shown
+def test_examples_are_offered_where_there_are_some_to_show(tmp_path: Path) -> None:
+    long = [one.copy(question=f"{one.question} {'word ' * 300}").with_inputs("question") for one in TRAIN]
+    assert examples_offered(compiled(predict(), tmp_path / "long", None, (long, VAL)))
+    assert examples_offered(compiled(chain_of_thought(), tmp_path / "shared", None, (TRAIN, TRAIN)))
+    known = [one for one in TRAIN if "when" not in one.question]
+    wrong = answered(known, "label", lambda one: {"Number": "Person", "Person": "Number"}[one.label])
+    assert not examples_offered(
+        compiled(chain_of_thought(), tmp_path / "wrong", None, (wrong, VAL))
+    )  # without a thought

@@ -6,17 +6,14 @@ import json
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
+import dspy
 import pytest
+from psopt import LMConfig
+from psopt.errors import AnswersMissingError, BudgetReachedError, ModelError
 
+from tests.dspy_programs.compiling import FEW, compiled, manifest
+from tests.dspy_programs.programs_to_mend import predict
 from tests.fake_server import FakeServer
-
-dspy = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-
-from psopt import LMConfig  # noqa: E402
-from psopt.errors import AnswersMissingError, BudgetReachedError, ModelError  # noqa: E402
-
-from tests.dspy_programs.compiling import FEW, compiled, manifest  # noqa: E402
-from tests.dspy_programs.programs_to_mend import predict  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,16 +7,15 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
+import dspy
 import pytest
+from psopt.dspy_programs import predict_state
+from psopt.models import minilm_lm
 from psopt.search_spaces import Definition, Example, Prompt
 from psopt.templates import ExampleForm, Field, Message, Part, Slot, Template
 
-dspy = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-
-from psopt.dspy_programs import predict_state  # noqa: E402
-from psopt.models import minilm_lm  # noqa: E402
-
-from tests.commands import exit_code  # noqa: E402
+from tests.commands import exit_code
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,21 +104,17 @@ def test_a_program_is_optimized_gone_on_with_and_exported(tmp_path: Path, capsys
         assert program(question="How many are there ?").kind in run["baseline"]["test"]["per_class"]
 
 
-def test_a_prompt_is_exported_as_a_program_and_as_messages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_prompt_is_exported_as_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code("optimize", *TREC, "--model", "sim/accuracy=0.6,wobble=0.4", "--out", "run") == 0
     capsys.readouterr()
     assert exit_code("export", "run", "--pick", "f1", "--format", "dspy") == 0
     fields = {"question": (str, dspy.InputField()), "label": (str, dspy.OutputField())}
     program = loaded(dspy.Predict(dspy.Signature(fields)), tmp_path, capsys.readouterr().out)
     assert "Classify the question" in program.signature.instructions
-    assert exit_code("export", "run", "--format", "openai") == 0
-    messages = json.loads(capsys.readouterr().out)
-    assert [one["role"] for one in messages] == ["system", "user"]
-    assert "Question: {text}" in messages[1]["content"]
 
 
-@pytest.mark.parametrize(
-    ("program", "message"),
+@each(
+    "program, message",
     [
         ("mine", "MODULE:NAME"),
         ("broken:sort", "ZeroDivisionError"),
@@ -185,8 +180,8 @@ FEW_SHOT = (Message("user", ("Mail: hello",)), Message("assistant", ("sales",)))
 HEADED = (Part(0), "\n\n## Rules\n\nBe strict.\n\n## The mail\n\n**", SUBJECT, "**\n\n", BODY, "\n\nTeam:")
 
 
-@pytest.mark.parametrize(
-    ("messages", "instructions"),
+@each(
+    "messages, instructions",
     [
         # what stands before a field in its paragraph, and few-shot turns, are no instructions
         ((*FEW_SHOT, Message("user", (Part(0), "\nMail: ", BODY, "\nFrom: ", SUBJECT))), "Which team answers?"),

@@ -9,19 +9,18 @@ import json
 import zlib
 from typing import TYPE_CHECKING, Any, Literal
 
+import dspy
 import numpy as np
 import pytest
+from psopt.dspy_programs._outcome import find_outcome
+from psopt.errors import DataError
+from psopt.tasks import AnswerSpec
 
-dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-
-from psopt.dspy_programs._outcome import find_outcome  # noqa: E402
-from psopt.errors import DataError  # noqa: E402
-from psopt.tasks import AnswerSpec  # noqa: E402
-
-from tests import open_tasks  # noqa: E402
-from tests.dspy_programs.compiling import TRAIN, VAL, compiled, examples_offered, manifest  # noqa: E402
-from tests.dspy_programs.keyword_lm import KeywordEngine, lm_of  # noqa: E402
-from tests.dspy_programs.programs_to_mend import answered, predict  # noqa: E402
+from tests import open_tasks
+from tests.dspy_programs.compiling import TRAIN, VAL, compiled, examples_offered, manifest
+from tests.dspy_programs.keyword_lm import KeywordEngine, lm_of
+from tests.dspy_programs.programs_to_mend import answered, predict
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,6 +43,11 @@ def test_a_demonstration_of_any_value_is_saved_and_loaded(tmp_path: Path) -> Non
     assert json.loads(file.read_text())["demos"][0] == {"question": "who ?", **kept, "label": "Person"}
     predict().load(file)
     assert program.demos[0].e is values["e"]
+    assert copy.deepcopy(better).run is better.run
+    better.save(tmp_path / "whole", save_program=True)
+    loaded = dspy.load(tmp_path / "whole", allow_pickle=True)
+    assert loaded.run.recommended.id == better.run.recommended.id
+    assert loaded.score == better.score
 
 
 class WithHistory(dspy.Signature):
@@ -108,16 +112,6 @@ def test_enums_truth_values_and_numbered_stars_are_classes(kind: Any, values: An
     assert {edit["label"] for edit in examples_offered(better)} == labels
 
 
-def test_what_comes_back_can_be_copied_and_saved_as_a_whole(tmp_path: Path) -> None:
-    better = compiled(predict(), tmp_path)
-    twin = copy.deepcopy(better)
-    assert twin.run is better.run
-    better.save(tmp_path / "whole", save_program=True)
-    loaded = dspy.load(tmp_path / "whole", allow_pickle=True)
-    assert loaded.run.recommended.id == better.run.recommended.id
-    assert loaded.score == better.score
-
-
 Trouble = Literal["account", "billing", "delivery", "quality"]
 
 
@@ -148,32 +142,26 @@ def signature(kind: Any) -> Any:
     return dspy.Signature(fields, "Say what the text is about.")
 
 
-def test_a_float_is_a_number(tmp_path: Path) -> None:
+def test_numbers_several_labels_and_texts_are_answers(tmp_path: Path) -> None:
     rows = [{**row, "answer": open_tasks.amount_of(row["answer"])} for row in open_tasks.bills()]
-    better = answering(float, rows, 4100.0, tmp_path)
+    better = answering(float, rows, 4100.0, tmp_path / "number")
     assert manifest(better)["answers"]["type"] == "number"
     scores = better.run.baseline.val
     assert scores.quality_name == "accuracy"
     assert 0.4 < scores.f1 < 0.95
     assert 0 < scores.sensitivity < 1
     assert scores.consistency is None
-
-
-def test_a_list_of_literals_is_several_labels(tmp_path: Path) -> None:
-    better = answering(list[Trouble], open_tasks.complaints(), ["billing", "quality"], tmp_path)
+    better = answering(list[Trouble], open_tasks.complaints(), ["billing", "quality"], tmp_path / "labels")
     assert manifest(better)["answers"]["type"] == "labels"
     assert set(better.run.baseline.val.per_class) == {"account", "billing", "delivery", "quality"}
     assert 0.4 < better.run.baseline.val.f1 < 0.99
-
-
-def test_text_is_what_it_is_told_to_be(tmp_path: Path) -> None:
     rows = [{"text": row["text"], "answer": f"hall {n}"} for n, row in enumerate(open_tasks.notices())]
-    better = answering(str, rows, "the fair", tmp_path, answers="text:token-f1", label_field="found")
+    better = answering(str, rows, "the fair", tmp_path / "text", answers="text:token-f1", label_field="found")
     assert better.run.baseline.val.quality_name == "token F1"
 
 
-@pytest.mark.parametrize(
-    ("kind", "values", "answers"),
+@each(
+    "kind, values, answers",
     [
         (float, [1.5 * number for number in range(12)], "number"),
         (int, [1, 2, 3] * 4, "label"),  # a rating: few values, met again and again

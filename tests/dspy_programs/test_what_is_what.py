@@ -11,19 +11,17 @@ import threading
 import types
 from typing import TYPE_CHECKING, Any, Literal
 
+import dspy
 import numpy as np
 import pytest
+from psopt.dspy_programs._contents import contents, digest_of_program
+from psopt.dspy_programs._fingerprint import fingerprint
+from psopt.errors import InputError
 
-dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-
-from psopt.dspy_programs._contents import contents, digest_of_program  # noqa: E402
-from psopt.dspy_programs._fingerprint import fingerprint  # noqa: E402
-from psopt.errors import InputError  # noqa: E402
-
-from tests.dspy_programs.compiling import FEW, Listener, compiled  # noqa: E402
-from tests.dspy_programs.keyword_lm import KeywordEngine, keyword_lm, lm_of, n_calls  # noqa: E402
-from tests.dspy_programs.programs_to_mend import Sort, Sorter, examples, predict  # noqa: E402
-from tests.sweeps import each  # noqa: E402
+from tests.dspy_programs.compiling import FEW, Listener, compiled
+from tests.dspy_programs.keyword_lm import KeywordEngine, keyword_lm, lm_of, n_calls
+from tests.dspy_programs.programs_to_mend import Sort, Sorter, examples, predict
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable

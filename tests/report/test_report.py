@@ -216,6 +216,7 @@ def test_the_smallest_run_is_a_page(task: Task, keyword_model: Any, tmp_path: Pa
     found = optimize(few, trials=3, rounds=1, rephrasings=2, model=keyword_model, out=tmp_path / "run")
     assert (found.path / "report.html").is_file()
     (front,) = [figure for figure in write_report(RunDirectory.open(found.path)) if figure.name == "front"]
+    assert front.plot.data[-1].hovertext[0].startswith(f"<b>{found.recommended.id}</b>, trial ")
     colours = front.plot.layout.coloraxis
     assert 0 <= colours.cmin < colours.cmax <= 1  # a C of more than 100 % was on the scale where all are near it
 

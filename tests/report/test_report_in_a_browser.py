@@ -11,7 +11,6 @@ import pytest
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 from selenium import webdriver  # noqa: E402
-from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 
@@ -112,18 +111,6 @@ def test_on_a_phone_titles_of_panels_stand_apart_and_the_page_stays_in_its_width
     assert wide <= 0, "the page scrolls sideways"
     (_, end_of_first), (start_of_second, _) = panels
     assert end_of_first < start_of_second
-
-
-def test_pointing_at_a_prompt_shows_its_edits(page: Any) -> None:
-    plot = page.find_element(By.CSS_SELECTOR, "[data-figure=front]")
-    page.execute_script("arguments[0].scrollIntoView({block: 'center'})", plot)
-    dots = plot.find_elements(By.CSS_SELECTOR, ".scatterlayer .point")
-    assert len(dots) == 8
-    ActionChains(page).move_to_element(dots[-1]).perform()
-    shown = WebDriverWait(page, 10).until(lambda _: plot.find_elements(By.CSS_SELECTOR, ".hovertext"))
-    assert "trial" in shown[0].text
-    assert "F1" in shown[0].text
-    page.save_screenshot(str(SCREENSHOTS / "hover.png"))
 
 
 def test_hostile_text_is_shown_and_does_nothing(page: Any) -> None:

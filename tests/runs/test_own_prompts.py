@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.errors import InputError
-from psopt.runs import (
-    asks_the_same,
-    difference,
-    inputs_named,
-    load_data,
-    read_back,
-    read_source,
-    write_prompt,
-)
+from psopt.runs import asks_the_same, difference, inputs_named, load_data, read_back, read_source, write_prompt
 from psopt.search_spaces import Definition, Example, Prompt, render
 from psopt.settings import DataOptions, PromptOptions
 from psopt.tasks import Row, columns_of_row

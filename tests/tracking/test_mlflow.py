@@ -66,15 +66,12 @@ def test_a_run_is_in_mlflow_with_its_files(store: Any, tmp_path: Path) -> None:
         assert parent.data.metrics[f"{role}/val/f1"] == candidate.val.f1
         assert parent.data.metrics[f"{role}/test/sensitivity"] == candidate.test.sensitivity
         assert parent.data.metrics[f"{role}/test/consistency_low"] == candidate.test.ci["consistency"][0]
-    check_trials(store, parent, nested, json.loads((run.path / "trials.json").read_text())["trials"])
     files = {file.path for file in store.list_artifacts(parent.info.run_id)}
     assert {"report.html", "run.json", "front.json", "prompts"} <= files
     prompts = {file.path for file in store.list_artifacts(parent.info.run_id, "prompts")}
     assert f"prompts/{run.recommended.id}.txt" in prompts
-
-
-def check_trials(store: Any, parent: Any, nested: list[Any], trials: list[Any]) -> None:
-    """Look whether each trial is a run of its own, and a point of the parent's curves."""
+    # each trial is a run of its own, and a point of the parent's curves
+    trials = json.loads((run.path / "trials.json").read_text())["trials"]
     assert [trial.info.status for trial in nested] == ["FINISHED"] * 4
     for entry, trial in zip(trials, nested, strict=True):
         assert trial.data.params["prompt_id"] == entry["id"]
@@ -86,37 +83,29 @@ def check_trials(store: Any, parent: Any, nested: list[Any], trials: list[Any]) 
     assert [(point.step, point.value) for point in over_trials] == [(entry["trial"], entry["f1"]) for entry in trials]
 
 
-def test_a_resumed_run_goes_on_in_the_same_one_and_is_recorded_in_whole_in_another_store(
+def test_an_interrupted_run_goes_on_in_the_same_one_and_is_recorded_in_whole_in_another_store(
     store: Any, empty: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    optimize(tmp_path / "run", callbacks=["mlflow"])
-    before, _ = runs_of(store, "psopt")
-    again = psopt.resume(tmp_path / "run", trials=6)  # with the tracker that it has had
-    parent, nested = runs_of(store, "psopt")
-    assert parent.info.run_id == before.info.run_id
-    assert len(nested) == 6
-    assert parent.data.metrics["front/prompts"] == len(again.front)
-    assert parent.data.tags["psopt.recommended"] == again.recommended.id
-    other = new_store(empty, tmp_path / "other.db", monkeypatch)
-    psopt.resume(tmp_path / "run", trials=7)
-    trials = [run.data.tags["psopt.trial"] for run in runs_of(other, "psopt")[1]]
-    assert trials[:4] == ["0", "1", "2", "3"]
-    assert len(trials) == 7  # the numbers of trials that tell nothing new are left out
-
-
-def test_an_interrupted_run_is_killed_there_too(store: Any, tmp_path: Path) -> None:
     def interrupt(study: Any, trial: Any) -> None:
         if trial.number == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         optimize(tmp_path / "run", callbacks=["mlflow", interrupt])
+    before, nested = runs_of(store, "psopt")
+    assert (before.info.status, len(nested)) == ("KILLED", 3)
+    assert before.data.tags["psopt.finish_reason"] == "interrupted"
+    again = psopt.resume(tmp_path / "run")  # with the tracker that it has had
     parent, nested = runs_of(store, "psopt")
-    assert (parent.info.status, len(nested)) == ("KILLED", 3)
-    assert parent.data.tags["psopt.finish_reason"] == "interrupted"
-    psopt.resume(tmp_path / "run")
-    parent, nested = runs_of(store, "psopt")
+    assert parent.info.run_id == before.info.run_id
     assert (parent.info.status, len(nested)) == ("FINISHED", 4)
+    assert parent.data.metrics["front/prompts"] == len(again.front)
+    assert parent.data.tags["psopt.recommended"] == again.recommended.id
+    other = new_store(empty, tmp_path / "other.db", monkeypatch)
+    psopt.resume(tmp_path / "run", trials=5)
+    trials = [run.data.tags["psopt.trial"] for run in runs_of(other, "psopt")[1]]
+    assert trials[:4] == ["0", "1", "2", "3"]
+    assert len(trials) == 5  # the numbers of trials that tell nothing new are left out
 
 
 def test_the_command_line_keeps_the_tracker_and_can_drop_it(store: Any, tmp_path: Path) -> None:
@@ -125,10 +114,9 @@ def test_the_command_line_keeps_the_tracker_and_can_drop_it(store: Any, tmp_path
 
     assert exit_code(*arguments(tmp_path, "--log", "mlflow", "--quiet")) == 0
     assert kept() == ["mlflow"]
-    again = ["resume", tmp_path / "run", "--cache-dir", tmp_path / "cache", "--trials=6", "--quiet"]
-    for more in ("--trials=5", "--log=off"):
-        assert exit_code(*again, more) == 0
-        assert len(runs_of(store, "psopt")[1]) == 5
+    again = ["resume", tmp_path / "run", "--cache-dir", tmp_path / "cache", "--trials=5", "--quiet", "--log=off"]
+    assert exit_code(*again) == 0
+    assert len(runs_of(store, "psopt")[1]) == 4
     assert kept() == []
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -13,55 +12,12 @@ import psopt
 import pytest
 from psopt.errors import InputError
 from psopt.search import Observer
-from psopt.tracking import RunRecord, Tracker, TrialRecord
 
-from tests.commands import exit_code
 from tests.sweeps import each
-from tests.tracking.small_runs import SIM, arguments, optimize
+from tests.tracking.small_runs import SIM, Listening, optimize
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from psopt.search_spaces import Prompt
-    from psopt.tracking import Ending
-
-
-class Listening(Tracker):
-    """Writes down what it is told; raises at the events that it is told to."""
-
-    def __init__(self, failing_at: str = "", error: BaseException | None = None, name: str = "listening") -> None:
-        self.name = name
-        self.told: list[str] = []
-        self.metrics: dict[str, float] = {}
-        self.trials: dict[int, TrialRecord] = {}
-        self._failing_at = failing_at
-        self._error = error or ValueError("no space\nleft")
-
-    def _hear(self, what: str) -> None:
-        self.told.append(what)
-        if what.startswith(self._failing_at) and self._failing_at:
-            raise self._error
-
-    def check(self) -> None:
-        self._hear("check")
-
-    def start(self, run: RunRecord, kept: dict[str, Any]) -> None:
-        kept["begun"] = kept.get("begun", 0) + 1
-        self._hear(f"start {kept['begun']}")
-
-    def begin_trial(self, number: int, prompt: Prompt) -> None:
-        self._hear(f"begin {number}")
-
-    def trial(self, trial: TrialRecord) -> None:
-        self.trials[trial.number] = trial
-        self._hear(f"trial {trial.number}")
-
-    def end(self, run: RunRecord, ending: Ending) -> None:
-        self.metrics = run.metrics
-        self._hear(f"end {ending}")
-
-    def close(self) -> None:
-        self._hear("close")
 
 
 EVENTS = ("start", "begin 1", "trial 2", "end", "close")
@@ -106,20 +62,13 @@ def test_an_interrupted_run_is_ended_as_killed_and_goes_on_when_it_is_resumed(tm
     with pytest.raises(KeyboardInterrupt):
         optimize(tmp_path / "run", callbacks=[tracker])
     assert tracker.told[-2:] == ["end killed", "close"]
-    again = Listening()
-    psopt.resume(tmp_path / "run", callbacks=[again])
+    again, new = Listening(), Listening(name="new")
+    psopt.resume(tmp_path / "run", callbacks=[again, new])
     # It was not through with trial 1, so that it is told again.
     assert again.told[:3] == ["check", "start 2", "trial 1"]
     assert set(again.trials) == {1, 2, 3}
-
-
-def test_a_tracker_that_is_new_to_a_run_is_told_of_all_earlier_trials(without: psopt.Run, tmp_path: Path) -> None:
-    shutil.copytree(without.path, tmp_path / "run")
-    tracker = Listening()
-    psopt.resume(tmp_path / "run", trials=5, callbacks=[tracker])
-    assert tracker.told[:6] == ["check", "start 1", "trial 0", "trial 1", "trial 2", "trial 3"]
-    assert tracker.told[-3].startswith("trial ")  # the numbers of trials that tell nothing new are left out
-    assert tracker.told[-2:] == ["end finished", "close"]
+    assert new.told[:4] == ["check", "start 1", "trial 0", "trial 1"]  # one that is new is told of all earlier trials
+    assert new.told[-2:] == ["end finished", "close"]
 
 
 def test_a_run_that_fails_is_ended_as_failed_and_a_function_is_called_as_optunas_callbacks_are(
@@ -149,6 +98,9 @@ def test_a_run_that_fails_is_ended_as_failed_and_a_function_is_called_as_optunas
     [
         (Listening("check"), r"^listening can't be used: ValueError: no space left$"),
         (3, "callbacks: 3 is no tracker"),
+        ("mlfow", r"unknown tracker 'mlfow'; did you mean 'mlflow'\?"),
+        ("wandb:x", "wandb:x: copy psopt's examples/trackers/wandb_tracker.py, and name wandb_tracker:Wandb"),
+        ("mlflow,mlflow:x", "trackers mlflow,mlflow:x: each is named once"),
     ],
 )
 def test_what_can_not_be_used_as_a_tracker_ends_the_run_before_it_has_begun(
@@ -157,21 +109,6 @@ def test_what_can_not_be_used_as_a_tracker_ends_the_run_before_it_has_begun(
     with pytest.raises(InputError, match=said):
         optimize(tmp_path / "run", callbacks=[callback])
     assert not (tmp_path / "run").exists()
-
-
-@each(
-    "asked, message",
-    [
-        ("mlfow", "unknown tracker 'mlfow'; did you mean 'mlflow'?"),
-        ("wandb:x", "wandb:x: copy psopt's examples/trackers/wandb_tracker.py, and name wandb_tracker:Wandb"),
-        ("mlflow,mlflow:x", "trackers mlflow,mlflow:x: each is named once"),
-    ],
-)
-def test_a_tracker_that_there_is_not_is_one_line(
-    asked: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert exit_code(*arguments(tmp_path, "--log", asked)) == 2
-    assert message in capsys.readouterr().err
 
 
 def test_a_run_loads_no_packages_of_trackers_and_of_models_that_it_is_not_told_of(tmp_path: Path) -> None:
