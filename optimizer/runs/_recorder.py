@@ -68,7 +68,8 @@ class RunRecorder:
         if not self.before:
             return
         before = self.before
-        may_quote = [_may_quote(settings) for settings in (before["settings"], self.settings.to_dict())]
+        settings = before["settings"], self.settings.to_dict()
+        may_quote = ["no" if of.get("parts", {}).get("no_verbatim") else "yes" for of in settings]
         pairs = {
             "the samples": (before["dataset"]["sha256"], self.task.info.sha256),
             "the answers": (_answers(before["dataset"]), _answers(answers_of(self.task))),
@@ -262,11 +263,6 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, Exception):
         return "failed"
     return "interrupted"
-
-
-def _may_quote(settings: Mapping[str, Any]) -> str:
-    """Whether a run's prompts may hold text of samples: yes, or no."""
-    return "no" if settings.get("parts", {}).get("no_verbatim") else "yes"
 
 
 def _answers(dataset: Mapping[str, Any]) -> str:

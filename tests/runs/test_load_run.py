@@ -27,19 +27,6 @@ def by_first_word(messages: list[dict[str, str]]) -> str:
     return "Person" if "Who" in messages[-1]["content"] else "Number"
 
 
-def test_a_run_of_a_task_made_in_python_says_how_it_is_resumed(tmp_path: Path) -> None:
-    task = psopt.Task.from_records([(f"text {n}", "ab"[n % 2]) for n in range(40)])
-    same: Any = {"model": "sim/", "trials": 1, "rephrasings": 2, "heldout": 2, "out": tmp_path / "run"}
-    run = psopt.optimize(task, **same)
-    with pytest.raises(
-        InputError, match=r"a task made in Python: resume with psopt\.optimize\(task, model=\.\., out='.+run'"
-    ):
-        psopt.resume(run.path)
-    assert psopt.optimize(task, **same, resume=True).path == run.path
-    with pytest.raises(ModelError, match=r"resume with: psopt\.optimize\(task, model=\.\., out='.+own'"):
-        psopt.optimize(task, **{**same, "model": {}.__getitem__, "out": tmp_path / "own"})
-
-
 class Looker(Observer):
     """Loads the run while it is under way."""
 
@@ -127,6 +114,8 @@ def test_a_run_that_was_broken_off_has_its_front(task: Task, keyword_model: Keyw
     assert all(candidate.test is None for candidate in loaded.front)
     assert loaded.recommended.id == loaded.baseline.id
     assert loaded.recommendation.verdict.reason
+    with pytest.raises(ModelError, match=r"resume with: psopt\.optimize\(task, model=\.\., out='.+own'"):
+        psopt.optimize(task, model={}.__getitem__, trials=1, out=tmp_path / "own", **SMALL)
 
 
 @pytest.mark.parametrize(
