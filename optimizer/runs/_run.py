@@ -192,11 +192,10 @@ class Run:
         Measures are ``f1``, ``sensitivity`` and ``consistency``; a query is, for example, ``max F1 with S <= .05``.
         """
         knee_id = knee(self.front, self.baseline).id
-        recommended = self.recommendation.prompt if self.recommendation else None
-        by_id = {candidate.id: candidate for candidate in (recommended, self.short, *self.front) if candidate}
+        beside = [self.short, *([self.recommendation.prompt] if self.recommendation else [])]
+        by_id = {candidate.id: candidate for candidate in (*beside, *self.front)}
         front = [front_entry(candidate, knee_id) for candidate in self.front]
-        short = front_entry(self.short, knee_id)
-        return by_id[pick_entry(front, which, short, recommended and front_entry(recommended, knee_id))["id"]]
+        return by_id[pick_entry(front, which, *(front_entry(of, knee_id) for of in beside))["id"]]
 
 
 def _candidate_row(candidate: Candidate, role: str) -> dict[str, Any]:

@@ -76,4 +76,4 @@ def test_without_a_marked_test_nothing_heavy_is_imported_and_the_marker_is_liste
         """
     )
     suite.runpytest_subprocess("-p", "no:hypothesispytest").assert_outcomes(passed=1)
-    suite.runpytest_subprocess("--markers").stdout.fnmatch_lines(["@pytest.mark.psopt(dataset, prompt, model, *"])
+    suite.runpytest_inprocess("--markers").stdout.fnmatch_lines(["@pytest.mark.psopt(dataset, prompt, model, *"])
