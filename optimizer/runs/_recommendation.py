@@ -246,8 +246,7 @@ def _of_models(manifest: Mapping[str, Any]) -> str:
 
 def _calibration(manifest: Mapping[str, Any]) -> str:
     """What calibration alone does, without the edits of a run's prompt."""
-    alone = manifest.get("calibration")
-    if not alone:
+    if not (alone := manifest.get("calibration")):
         return ""
     split = "test" if alone["test"] else "val"
     after = alone[split]
@@ -272,8 +271,7 @@ def _changes(before: Mapping[str, Any], after: Mapping[str, Any], quality: str) 
 
 def _other_wordings(manifest: Mapping[str, Any]) -> str:
     """The results on test under wordings of another source."""
-    measured = manifest.get("other_wordings")
-    if not measured:
+    if not (measured := manifest.get("other_wordings")):
         return ""
     where = f"Under {measured['n_wordings']} wordings of {measured['source']}, on test"
     own = percent(measured["own_sensitivity"]["before"])
@@ -289,8 +287,7 @@ def _other_wordings(manifest: Mapping[str, Any]) -> str:
 
 def _planted(manifest: Mapping[str, Any]) -> str:
     """How often phrases that are planted where they mean nothing flip answers."""
-    planted = manifest.get("planted")
-    if not planted:
+    if not (planted := manifest.get("planted")):
         return ""
     phrases = "A phrase of its note" if planted["n_notes"] == 1 else f"Phrases of its {planted['n_notes']} notes"
     own, edited = (f"{100 * planted[prompt]:.0f} %" for prompt in ("original", "recommended"))
@@ -300,8 +297,7 @@ def _planted(manifest: Mapping[str, Any]) -> str:
 
 def _probe(manifest: Mapping[str, Any]) -> str:
     """How the user's own texts are answered."""
-    probe = manifest.get("probe")
-    if not probe:
+    if not (probe := manifest.get("probe")):
         return ""
     recommended = probe.get("recommended") or probe["original"]
     line = f"On the {probe['n_texts']} texts of {probe['file']}: "

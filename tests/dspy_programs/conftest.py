@@ -1,10 +1,14 @@
-"""Compilations without their report, which other tests look at."""
+"""Compilations without their report, which other tests look at, and with a key and a cache of their own."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 collect_ignore_glob = [] if find_spec("dspy") else ["test_*.py"]  # the extra `dspy` is not installed
 
@@ -19,3 +23,10 @@ def no_report(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     """Leave the report out, unless a test asks for it: drawing it takes a third of a small compilation."""
     if "report" not in request.fixturenames:
         monkeypatch.setattr("psopt.api._finishing.write_report", lambda _: None)
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
+    monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("DSPY_CACHEDIR", str(tmp_path / "dspy"))

@@ -99,8 +99,7 @@ class WritingEngine(KeywordEngine):
         return dspy.lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
 
 
-def test_feedback_reaches_the_model_that_writes_notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))  # or a second run would ask nothing
+def test_feedback_reaches_the_model_that_writes_notes(tmp_path: Path) -> None:
     engine = WritingEngine()
     writer = dspy.LM("test/writer", engine=engine, cache=False)
     compiled(predict(), tmp_path, metric=of_gepa, prompt_model=writer, num_rephrasings=3)
@@ -158,11 +157,7 @@ def test_a_metric_takes_the_place_of_f1_and_scores_nothing_where_it_raises(tmp_p
     assert (plain.run.baseline.val.quality_name, better.run.baseline.val.quality_name) == ("F1", "metric")
 
 
-def test_a_server_that_never_answers_one_text_costs_that_text_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
-    monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
+def test_a_server_that_never_answers_one_text_costs_that_text_alone(tmp_path: Path) -> None:
     with FakeServer() as server:
 
         def lm_at(url: str) -> Any:

@@ -19,13 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
-    monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setenv("DSPY_CACHEDIR", str(tmp_path / "dspy"))
-
-
 @pytest.mark.parametrize("error", [AnswersMissingError, ModelError])
 def test_another_server_s_answers_are_nobody_s(tmp_path: Path, error: type[Exception]) -> None:
     """A server that only fails has answered nothing, whatever another one has said to the same before.

@@ -179,9 +179,7 @@ def test_settings_usage_and_callbacks_are_those_of_the_caller(tmp_path: Path) ->
     assert manifest(better)["calls"]["tokens"] <= 12 * n_calls(lm)
 
 
-def test_a_language_model_rephrases_and_proposes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
-    monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
+def test_a_language_model_rephrases_and_proposes(tmp_path: Path) -> None:
     with FakeServer() as server:
         writer = dspy.LM("openai/test", api_base=server.url, cache=False)
         compiled(predict(), tmp_path, prompt_model=writer)

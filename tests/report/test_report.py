@@ -129,20 +129,13 @@ def test_a_prompt_that_is_rejected_has_no_headline(run: Path) -> None:
 
 
 def test_a_file_that_is_missing_or_damaged_is_named_with_what_mends_it(run: Path) -> None:
-    directory = RunDirectory.open(run)
-    for name in ("samples.json", "trials.json", "contributions.json"):
-        content = (run / name).read_bytes()
-        (run / name).unlink()
-        with pytest.raises(InputError, match=rf"has no {name}: write it anew with `psopt resume"):
-            write_report(directory)
-        (run / name).write_bytes(content[:99])
-        with pytest.raises(InputError, match=rf"{name} is damaged: .*; write it anew with `psopt resume"):
-            write_report(directory)
-        (run / name).write_bytes(content)
     for path in (run / "predictions").iterdir():
         path.write_bytes(b"nothing")
-    with pytest.raises(InputError, match=r"\.npz can't be read"):
-        write_report(directory)
+    with pytest.raises(InputError, match=r"\.npz can't be read, .*: write it anew with `psopt resume"):
+        write_report(RunDirectory.open(run))
+    (run / "contributions.json").unlink()
+    with pytest.raises(InputError, match=r"has no contributions.json: write it anew with `psopt resume"):
+        write_report(RunDirectory.open(run))
 
 
 def test_s_of_a_class_is_the_mean_of_its_samples_and_confusion_counts_the_answers(pair: dict[str, Any]) -> None:

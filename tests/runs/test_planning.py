@@ -68,10 +68,11 @@ def planner(
 def test_what_is_expected_is_within_the_limits_or_it_is_said_and_larger_ones_never_give_a_smaller_run(
     available: Any, limits: Limits, asked: SizeOptions, races: Any, factor: float
 ) -> None:
-    plans = planner(limits, available, asked, races=races)
+    given: Any = {"available": available, "asked": asked, "races": races, "proposer": "rules"}
+    plans = planner(limits, **given)
     sizes = plans.chosen
     raised = {name: limit and type(limit)(limit * factor) for name, limit in asdict(limits).items()}
-    more = planner(Limits(**raised), available, asked, races=races).chosen
+    more = planner(Limits(**raised), **given).chosen
     assert more.val * more.rephrasings >= sizes.val * sizes.rephrasings
     assert more.test * more.heldout >= sizes.test * sizes.heldout
     assert more.trials >= sizes.trials
