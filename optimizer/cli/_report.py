@@ -109,7 +109,7 @@ def _show(console: Console, compared: ComparedRuns) -> None:
     title = "On test, in percent: original prompt -> prompt"
     table = new_table(title, texts=["run"], numbers=columns, is_narrow=False)
     for name, run in by_name.items():
-        before, after = run.contents.run["baseline"]["test"], run.contents.chosen["test"]
+        before, after = run.run["baseline"]["test"], run.chosen["test"]
         cells = [f"{percent(before[measure])} -> {percent(after[measure])}" for measure in compared.measures]
         table.add_row(name, *cells, f"{run.call.tokens:,}")
     print_table(console, table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
@@ -13,10 +14,14 @@ from psopt.runs import (
     MANIFEST,
     TRIALS,
     WEAK_SPOTS,
+    CallPrice,
+    asked_about,
+    named,
     pick_entry,
     prompt_names,
     quality_name,
     read_predictions,
+    recommendation_lines,
 )
 from psopt.search_spaces import Prompt
 
@@ -29,6 +34,7 @@ if TYPE_CHECKING:
 class Contents:
     """A finished run."""
 
+    directory: RunDirectory
     run: dict[str, Any]  # run.json
     chosen: dict[str, Any]  # the entry of the prompt that is shown next to the original prompt
     name: str  # its name: ``prompt A``, or ``original prompt``
@@ -44,6 +50,27 @@ class Contents:
     def prompt(self) -> Prompt:
         """The shown prompt."""
         return self.prompts[self.chosen["id"]]
+
+    @property
+    def answers(self) -> Predictions:
+        """The shown prompt's answers on test, under the held-out rephrasings."""
+        return self.predictions[self.name]
+
+    @cached_property
+    def prices(self) -> dict[str, CallPrice]:
+        """What a call takes with each prompt."""
+        model, around = asked_about(self.directory)
+        return {name: CallPrice.of(prompt, model, around) for name, prompt in self.prompts.items()}
+
+    @property
+    def call(self) -> CallPrice:
+        """What a call takes with the shown prompt."""
+        return self.prices[self.chosen["id"]]
+
+    @property
+    def sentence(self) -> str:
+        """The run's own verdict on its prompt."""
+        return named(recommendation_lines(self.run["recommended"], quality_name(self.run))[0], prompt_names(self.run))
 
     @property
     def is_rejected(self) -> bool:
@@ -80,6 +107,7 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
     if contributions["prompt"] != chosen["id"]:
         contributions["left_out"] = []
     return Contents(
+        directory,
         run,
         chosen,
         name,

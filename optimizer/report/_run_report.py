@@ -29,8 +29,6 @@ from psopt.report._wording_figures import damage, enough, families, flips
 from psopt.runs import (
     REPORT,
     SUSPECTS,
-    CallPrice,
-    asked_about,
     asked_for_lines,
     limits_line,
     named,
@@ -70,8 +68,6 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
     contents = read_contents(directory, pick)
     gallery = _gallery(contents)
     figures = list(chain.from_iterable(gallery.values()))
-    model, around = asked_about(directory)
-    prices = {name: CallPrice.of(prompt, model, around) for name, prompt in contents.prompts.items()}
     original = contents.prompts[contents.run["baseline"]["id"]]
     answers = list(contents.predictions.values())
     limits = contents.run.get("prompt_limits")
@@ -87,7 +83,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         has_passed=contents.run["recommended"]["verdict"] == "better",
         is_rejected=contents.is_rejected,
         changed=fixed_and_broken(answers[0], answers[-1]),
-        facts={name: fact for name, fact in _facts(contents, directory, prices).items() if fact},
+        facts={name: fact for name, fact in _facts(contents).items() if fact},
         quality=quality_name(contents.run),
         names=measure_names(quality_name(contents.run)),
         objectives=list(objective_values(contents.run["baseline"]["val"])),
@@ -96,7 +92,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         front=_rows(contents),
         classes=_classes(contents.run["baseline"]["test"], contents.chosen["test"]),
         prompts={name: PromptPanel.of(prompt, original) for name, prompt in contents.prompts.items()},
-        prices=prices,
+        prices=contents.prices,
         gallery=gallery,
         groups=most_severe(contents.groups),
     )
@@ -190,7 +186,7 @@ def _na(contents: Contents) -> list[str]:
     return [f"{name}: {'; '.join(lines)}" for name, lines in notes.items() if lines]
 
 
-def _facts(contents: Contents, directory: RunDirectory, prices: Mapping[str, CallPrice]) -> dict[str, str]:
+def _facts(contents: Contents) -> dict[str, str]:
     """What was done and with what, name by name; empty where nothing needs to be said."""
     run, before, after = contents.run, contents.run["baseline"], contents.chosen
     race = run.get("race") or {}
@@ -210,12 +206,12 @@ def _facts(contents: Contents, directory: RunDirectory, prices: Mapping[str, Cal
         "racing": racing_line(race).removeprefix("racing: ") if race else "",
         "time": f"{minutes}:{seconds:02} minutes",
         "psopt": "; ".join(filter(None, (run["psopt_version"], run["command"]))),
-        "length": f"{arrow}: {price_line(prices[before['id']], prices[after['id']])}".replace("->", "→"),
+        "length": f"{arrow}: {price_line(contents.prices[before['id']], contents.call)}".replace("->", "→"),
     }
     return facts | {
         "answers are": answers and f"{answers}.",
         f"beside {quality}": beside and f"On test, {arrow}: {beside}".replace("->", "→"),
-        "suspect labels": _suspects_fact(directory),
+        "suspect labels": _suspects_fact(contents.directory),
     }
 
 

@@ -14,16 +14,7 @@ from psopt.report._contents import Contents, read_contents
 from psopt.report._page import render_page
 from psopt.report._prompt_figures import fronts_figure
 from psopt.report._side_by_side import fixed_and_broken
-from psopt.runs import (
-    CallPrice,
-    asked_about,
-    named,
-    price_line,
-    prompt_names,
-    quality_name,
-    recommendation_lines,
-    text_to_read,
-)
+from psopt.runs import price_line, text_to_read
 from psopt.settings import by_full_name
 from psopt.text import latex_table, markdown_table, percent, unified_diff
 
@@ -40,61 +31,36 @@ _MOST_MOVED = 15  # samples, chosen by eye
 _LEFT_OUT = ("command", "prompt")  # settings that are shown elsewhere; a prompt by its id and text
 
 
-@dataclass(frozen=True, eq=False)
-class RunShown:
-    """A finished run, and its prompt that is compared."""
+def _facts(of: Contents) -> dict[str, Any]:
+    """The inputs of a run, flat: the data, the model and every setting."""
+    run, data = of.run, of.run["dataset"]
+    facts = {"psopt": run["psopt_version"], "data": f"{data['name']}, sha256 {data['sha256'][:12]}"}
+    facts |= {f"{split} samples": n for split, n in data["evaluated"].items()}
+    facts |= {f"{kind} rephrasings": len(run["rephrasings"][kind]) for kind in ("search", "heldout")}
+    settings = {name: value for name, value in run["settings"].items() if name not in _LEFT_OUT}
+    return {**facts, "original prompt": run["baseline"]["id"], **by_full_name(settings)}
 
-    name: str  # the run directory as the user named it
-    contents: Contents
-    call: CallPrice  # what a call with the compared prompt costs
 
-    @classmethod
-    def of(cls, directory: RunDirectory, pick: str) -> RunShown:
-        """Read it. The baseline is compared where the run recommends it and `pick` is ``recommended``."""
-        contents = read_contents(directory, pick, beside_baseline=False)
-        model, around = asked_about(directory)
-        return cls(str(directory.path), contents, CallPrice.of(contents.prompt, model, around))
-
-    @property
-    def predictions(self) -> Predictions:
-        """The compared prompt's answers on test, under the held-out rephrasings."""
-        return list(self.contents.predictions.values())[-1]
-
-    @property
-    def sentence(self) -> str:
-        """The run's own verdict on its prompt."""
-        run = self.contents.run
-        return named(recommendation_lines(run["recommended"], quality_name(run))[0], prompt_names(run))
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """The inputs of the run, flat: the data, the model and every setting."""
-        run, data = self.contents.run, self.contents.run["dataset"]
-        facts = {"psopt": run["psopt_version"], "data": f"{data['name']}, sha256 {data['sha256'][:12]}"}
-        facts |= {f"{split} samples": n for split, n in data["evaluated"].items()}
-        facts |= {f"{kind} rephrasings": len(run["rephrasings"][kind]) for kind in ("search", "heldout")}
-        settings = {name: value for name, value in run["settings"].items() if name not in _LEFT_OUT}
-        return {**facts, "original prompt": run["baseline"]["id"], **by_full_name(settings)}
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "run": self.name,
-            "id": self.contents.chosen["id"],
-            "sentence": self.sentence,
-            "baseline": self.contents.run["baseline"]["test"],
-            "test": self.contents.chosen["test"],
-            "call": self.call.to_dict(),
-            "calls": self.contents.run["calls"],
-            "seconds": self.contents.run["seconds"],
-        }
+def _as_data(of: Contents) -> dict[str, Any]:
+    """A run as plain JSON data."""
+    return {
+        "run": str(of.directory.path),
+        "id": of.chosen["id"],
+        "sentence": of.sentence,
+        "baseline": of.run["baseline"]["test"],
+        "test": of.chosen["test"],
+        "call": of.call.to_dict(),
+        "calls": of.run["calls"],
+        "seconds": of.run["seconds"],
+    }
 
 
 @dataclass(frozen=True, eq=False)
 class TwoRuns:
     """Two runs, and the second's prompt compared with the first's."""
 
-    first: RunShown
-    second: RunShown
+    first: Contents
+    second: Contents
     # Both prompts' answers to the test samples of both runs, in one order; empty where they share fewer than two
     common: tuple[Predictions, ...]
     differences: Mapping[str, PairedDifference]  # second minus first on these; empty where they can't be paired
@@ -107,17 +73,18 @@ class TwoRuns:
     @property
     def sentences(self) -> list[str]:
         """The result of the comparison."""
+        first, second = self.first.directory.path, self.second.directory.path
         if not self.differences:
-            return [f"{self.second.name} and {self.first.name} are not tested against each other: {self.basis}."]
+            return [f"{second} and {first} are not tested against each other: {self.basis}."]
         parts = [
-            f"{self.first.contents.measures[measure]} {self.verdict(measure)} ({100 * difference.difference:+.1f}, "
+            f"{self.first.measures[measure]} {self.verdict(measure)} ({100 * difference.difference:+.1f}, "
             f"{100 * difference.low:+.1f} to {100 * difference.high:+.1f})"
             for measure, difference in self.differences.items()
         ]
-        return [f"{self.second.name} against {self.first.name}: {', '.join(parts)}. {self.basis}."]
+        return [f"{second} against {first}: {', '.join(parts)}. {self.basis}."]
 
     def to_dict(self) -> dict[str, Any]:
-        runs = [self.first.to_dict(), self.second.to_dict()]
+        runs = [_as_data(self.first), _as_data(self.second)]
         differences = {
             measure: {**asdict(difference), "verdict": self.verdict(measure)}
             for measure, difference in self.differences.items()
@@ -130,13 +97,13 @@ class TwoRuns:
 class ComparedRuns:
     """Two to five runs, each after the first compared with the first."""
 
-    runs: tuple[RunShown, ...]
+    runs: tuple[Contents, ...]
     pairs: tuple[TwoRuns, ...]
 
     @cached_property
     def names(self) -> list[str]:
         """The names of the runs in tables: the last parts of their folders that tell them apart."""
-        paths = [run.name.rstrip("/").split("/") for run in self.runs]
+        paths = [str(run.directory.path).split("/") for run in self.runs]
         for n_parts in range(1, max(map(len, paths)) + 1):
             names = ["/".join(parts[-n_parts:]) for parts in paths]
             if len(set(names)) == len(names):
@@ -148,15 +115,14 @@ class ComparedRuns:
         """The measures that any run has, by their keys; what is F1 in one and accuracy in another has both names."""
         names: dict[str, list[str]] = {}
         for run in self.runs:
-            for measure, name in run.contents.measures.items():
+            for measure, name in run.measures.items():
                 names.setdefault(measure, []).append(name)
         return {measure: " or ".join(dict.fromkeys(of)) for measure, of in names.items()}
 
     @property
     def rows(self) -> list[dict[str, Any]]:
         """Every measure on test with its interval, for each run's baseline and prompt, and the verdicts."""
-        shown = [run.contents for run in self.runs]
-        scores = [{"baseline": of.run["baseline"]["test"], "chosen": of.chosen["test"]} for of in shown]
+        scores = [{"baseline": of.run["baseline"]["test"], "chosen": of.chosen["test"]} for of in self.runs]
         rows = []
         for measure, name in self.measures.items():
             differences = [runs.differences.get(measure) for runs in self.pairs]
@@ -168,7 +134,7 @@ class ComparedRuns:
     def page(self) -> tuple[str, list[Figure]]:
         """Render them as HTML that opens offline; return it with its figures."""
         by_name = dict(zip(self.names, self.runs, strict=True))
-        figure = fronts_figure({name: run.contents.run for name, run in by_name.items()})
+        figure = fronts_figure({name: of.run for name, of in by_name.items()})
         rows = [_copied_row(name, run, self.measures) for name, run in by_name.items()]
         page = render_page(
             "runs.html",
@@ -188,7 +154,7 @@ class ComparedRuns:
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data: the first pair, all runs, and further pairs."""
         first, *further = [pair.to_dict() for pair in self.pairs]
-        data = {**first, "runs": [run.to_dict() for run in self.runs]}
+        data = {**first, "runs": list(map(_as_data, self.runs))}
         return {**data, "further": further} if further else data
 
 
@@ -200,20 +166,19 @@ def compare_runs(directories: Sequence[RunDirectory], pick: str = "recommended")
 
     Raises InputError if a run was not finished, a file is damaged, or there is no such prompt.
     """
-    first, *others = [RunShown.of(directory, pick) for directory in directories]
+    first, *others = [read_contents(directory, pick, beside_baseline=False) for directory in directories]
     return ComparedRuns((first, *others), tuple(_compared(first, other) for other in others))
 
 
-def _changed_settings(runs: Sequence[RunShown]) -> dict[str, list[Any]]:
+def _changed_settings(runs: Sequence[Contents]) -> dict[str, list[Any]]:
     """Settings that differ, by their names in run.json's `settings`, with each run's value."""
-    facts = [run.facts for run in runs]
+    facts = list(map(_facts, runs))
     values = {name: [of.get(name) for of in facts] for name in chain.from_iterable(facts)}
     return {name: of_runs for name, of_runs in values.items() if of_runs.count(of_runs[0]) < len(runs)}
 
 
-def _compared(first: RunShown, second: RunShown) -> TwoRuns:
-    shown = first, second
-    answers = first.predictions, second.predictions
+def _compared(first: Contents, second: Contents) -> TwoRuns:
+    shown, answers = (first, second), (first.answers, second.answers)
     if (reason := unlike(*answers)) is not None:
         return TwoRuns(*shown, (), {}, reason)
     common = _common_samples(*answers)
@@ -223,7 +188,7 @@ def _compared(first: RunShown, second: RunShown) -> TwoRuns:
     own = ""
     if n < max(len(predictions.samples) for predictions in answers):
         own = "; the scores of each run are on all of its own samples"
-    held_out = [run.contents.run["rephrasings"]["heldout"] for run in shown]
+    held_out = [of.run["rephrasings"]["heldout"] for of in shown]
     both = [wording for wording in held_out[0] if wording in held_out[1]]
     if len(both) >= _FEWEST:
         ours = common[0].under([held_out[0].index(wording) for wording in both])
@@ -259,10 +224,10 @@ def _common_samples(first: Predictions, second: Predictions) -> tuple[Prediction
     return first.of_samples(our_rows), second.of_samples(their_rows)
 
 
-def _copied_row(name: str, shown: RunShown, measures: Mapping[str, str]) -> dict[str, str]:
+def _copied_row(name: str, shown: Contents, measures: Mapping[str, str]) -> dict[str, str]:
     """A run as a row of the table for copying."""
-    scores = shown.contents.chosen["test"]
-    row = {"run": name, "model": str(shown.contents.run["model"])}
+    scores = shown.chosen["test"]
+    row = {"run": name, "model": str(shown.run["model"])}
     for measure, title in measures.items():
         row[title] = percent(scores[measure])
         if measure in scores["ci"]:
@@ -271,16 +236,16 @@ def _copied_row(name: str, shown: RunShown, measures: Mapping[str, str]) -> dict
     return {**row, "tokens per call": f"{shown.call.tokens:,}"}
 
 
-def _classes(shown: Sequence[RunShown]) -> list[dict[str, Any]]:
+def _classes(shown: Sequence[Contents]) -> list[dict[str, Any]]:
     """F1, S and C of each class under each run's prompt, for the classes that all runs have."""
-    scores = [run.contents.chosen["test"].get("per_class", {}) for run in shown]
+    scores = [run.chosen["test"].get("per_class", {}) for run in shown]
     shared = set.intersection(*map(set, scores))
     return [{"name": name, "runs": list(map(itemgetter(name), scores))} for name in scores[0] if name in shared]
 
 
 def _pair(first: str, second: str, runs: TwoRuns) -> dict[str, Any]:
     """A run next to the first: its test, the samples that moved, and what differs between the prompts."""
-    ours, theirs = runs.first.contents, runs.second.contents
+    ours, theirs = runs.first, runs.second
     old, new = (f"{text_to_read(contents.prompt)}\n" for contents in (ours, theirs))
     old_name, new_name = f"{first}, {ours.chosen['id']}", f"{second}, {theirs.chosen['id']}"
     pair: dict[str, Any] = {

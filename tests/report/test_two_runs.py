@@ -55,7 +55,7 @@ def test_prompts_are_tested_on_the_samples_and_wordings_that_both_have(directory
             np.savez(file, **{**arrays, "test": arrays["test"][2:], "test_ids": arrays["test_ids"][2:]})
     (runs,) = compare_runs([directory, second], "f1").pairs
     n, n_wordings = len(read(directory, "samples")["test"]), len(read(directory, "run")["rephrasings"]["heldout"])
-    same = runs.first.predictions.of_samples(np.arange(2, n))
+    same = runs.first.answers.of_samples(np.arange(2, n))
     assert runs.differences == compare_paired(same, same)
     assert f"Paired on {n - 2} test samples and {n_wordings} held-out wordings" in runs.basis
 
@@ -90,7 +90,7 @@ def test_what_can_t_be_paired_is_said_and_shown_all_the_same(directory: RunDirec
         compared = compare_runs([directory, changed_copy(directory, samples=samples | change)])
         (runs,) = compared.pairs
         assert runs.sentences == [
-            f"{runs.second.name} and {directory.path} are not tested against each other: {reason}."
+            f"{runs.second.directory.path} and {directory.path} are not tested against each other: {reason}."
         ]
         page, _ = compared.page()
         assert reason in page

@@ -46,7 +46,7 @@ def test_the_files_keep_probabilities_from_which_the_scores_follow(run: Any) -> 
 
 def test_the_report_draws_and_tests_what_was_scored(run: Any) -> None:
     directory = RunDirectory.open(run.path)
-    contents = compare_runs([directory]).runs[0].contents
+    contents = compare_runs([directory]).runs[0]
     before, after = contents.predictions.values()
     assert before.probabilities is not None
     assert before.sensitivities.mean() == pytest.approx(run.baseline.test.sensitivity)
