@@ -61,10 +61,6 @@ def chain_of_thought() -> Any:
     return dspy.ChainOfThought(Sort)
 
 
-def two_steps() -> Any:
-    return TwoSteps()
-
-
 def examples(first: Any, n: int) -> list[Any]:
     """Questions of four kinds, numbered from `first`."""
     kinds = (

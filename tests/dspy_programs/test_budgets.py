@@ -14,7 +14,7 @@ from psopt.errors import BudgetReachedError, InputError
 
 from tests.dspy_programs.compiling import FEW, Listener, compiled, manifest
 from tests.dspy_programs.keyword_lm import keyword_lm, n_calls
-from tests.dspy_programs.programs_to_mend import Sort, Sorter, examples, predict, two_steps
+from tests.dspy_programs.programs_to_mend import Sort, Sorter, TwoSteps, examples, predict
 from tests.sweeps import each
 from tests.tracking.small_runs import Listening
 
@@ -75,7 +75,7 @@ def test_what_is_expected_is_said_and_nothing_is_written_here(
     logger.addHandler(caplog.handler)  # DSPy's loggers hand nothing on
     try:
         with caplog.at_level(logging.INFO, "dspy"):
-            better = compiled(two_steps(), tmp_path, None, FEW, log_dir=None)
+            better = compiled(TwoSteps(), tmp_path, None, FEW, log_dir=None)
     finally:
         logger.removeHandler(caplog.handler)
     said = [record.message for record in caplog.records]
@@ -115,14 +115,14 @@ def test_a_limit_that_cant_pay_the_original_is_refused_with_the_least_which_retu
     lm, sizes = keyword_lm(), {"num_trials": 3, "num_rephrasings": 4}
     least = 2 * 6 * (4 + 10)  # two steps, six examples each of val and test
     with pytest.raises(InputError, match=f"max_calls={least - 1} can't pay the original program .* at least {least}"):
-        compiled(two_steps(), tmp_path, lm, FEW, max_calls=least - 1, **sizes)
+        compiled(TwoSteps(), tmp_path, lm, FEW, max_calls=least - 1, **sizes)
     assert n_calls(lm) == 0
     assert not (tmp_path / "run").exists()
-    better = compiled(two_steps(), tmp_path, lm, FEW, max_calls=least, **sizes)
+    better = compiled(TwoSteps(), tmp_path, lm, FEW, max_calls=least, **sizes)
     assert better.run.baseline.test is not None
     assert better.sensitivity_by_step == {}
     assert n_calls(lm) == least
-    compiled(two_steps(), tmp_path, lm, FEW, max_calls=least, **sizes)  # what is kept takes no calls
+    compiled(TwoSteps(), tmp_path, lm, FEW, max_calls=least, **sizes)  # what is kept takes no calls
     assert n_calls(lm) == least
 
 
@@ -227,7 +227,7 @@ def test_functions_trackers_and_callbacks_of_dspy_are_told_of_every_trial(tmp_pa
 def test_what_is_handed_back_is_put_to_wordings_of_another_source(tmp_path: Path) -> None:
     people = ["Say which sort of thing is asked for.", "What kind of answer would fit?", "Name the sort of answer."]
     lm = keyword_lm()
-    better = compiled(two_steps(), tmp_path, lm, FEW, heldout_from=people)
+    better = compiled(TwoSteps(), tmp_path, lm, FEW, heldout_from=people)
     run = manifest(better)
     assert run["other_wordings"]["wordings"] == people
     assert run["other_wordings"]["id"] == better.run.recommended.id

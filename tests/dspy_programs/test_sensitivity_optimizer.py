@@ -14,7 +14,7 @@ from psopt.errors import DataError, InputError, ModelError
 
 from tests.dspy_programs.compiling import TEST, TRAIN, VAL, Listener, compiled, examples_offered, manifest
 from tests.dspy_programs.keyword_lm import ShownEngine, keyword_lm, lm_of, n_calls
-from tests.dspy_programs.programs_to_mend import Sort, Topic, answered, chain_of_thought, predict, two_steps
+from tests.dspy_programs.programs_to_mend import Sort, Topic, TwoSteps, answered, chain_of_thought, predict
 from tests.fake_server import FakeServer
 from tests.sweeps import each
 
@@ -72,9 +72,9 @@ def test_an_example_is_drawn_from_or_judged_by_and_not_both() -> None:
 
 @pytest.mark.usefixtures("report")
 def test_a_better_program_of_the_same_kind_comes_back_with_its_run(tmp_path: Path) -> None:
-    program = two_steps()
+    program = TwoSteps()
     better = compiled(program, tmp_path, None, (TRAIN, VAL, TEST), num_trials=4)
-    assert program.dump_state() == two_steps().dump_state()
+    assert program.dump_state() == TwoSteps().dump_state()
     assert type(better) is type(program)
     baseline, best = better.run.baseline.val, better.run.pick().val
     assert baseline.sensitivity > best.sensitivity
@@ -88,7 +88,7 @@ def test_a_better_program_of_the_same_kind_comes_back_with_its_run(tmp_path: Pat
     offered = examples_offered(better)  # demonstrations go where it shakes
     assert {edit["step"] for edit in offered} == {step for step, share in shares.items() if share or step == "classify"}
     better.save(tmp_path / "better.json")
-    loaded = two_steps()
+    loaded = TwoSteps()
     loaded.load(tmp_path / "better.json")
     with dspy.context(lm=keyword_lm()):
         assert [loaded(question=of.question) for of in TEST] == [better(question=of.question) for of in TEST]

@@ -95,10 +95,7 @@ class VerdictEngine(KeywordEngine):
 
 @pytest.mark.parametrize(
     ("kind", "values", "labels"),
-    [
-        (Kind, (Kind.COUNT, Kind.WHO), {"a count", "who"}),
-        (Stars, (Stars.LOW, Stars.HIGH), {"1", "2"}),
-    ],
+    [(Kind, (Kind.COUNT, Kind.WHO), {"a count", "who"}), (Stars, (Stars.LOW, Stars.HIGH), {"1", "2"})],
 )
 def test_enums_and_numbered_stars_are_classes(kind: Any, values: Any, labels: Any, tmp_path: Path) -> None:
     fields = {"question": (str, dspy.InputField()), "verdict": (kind, dspy.OutputField())}
