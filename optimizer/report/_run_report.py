@@ -69,7 +69,6 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
     gallery = _gallery(contents)
     figures = list(chain.from_iterable(gallery.values()))
     original = contents.prompts[contents.run["baseline"]["id"]]
-    answers = list(contents.predictions.values())
     limits = contents.run.get("prompt_limits")
     page = render_page(
         "report.html",
@@ -82,7 +81,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         warnings=[*_models_lines(contents.run), *_lopsided_lines(contents), *_na(contents)],
         has_passed=contents.run["recommended"]["verdict"] == "better",
         is_rejected=contents.is_rejected,
-        changed=fixed_and_broken(answers[0], answers[-1]),
+        changed=fixed_and_broken(contents.predictions["original prompt"], contents.answers),
         facts={name: fact for name, fact in _facts(contents).items() if fact},
         quality=quality_name(contents.run),
         names=measure_names(quality_name(contents.run)),
@@ -109,7 +108,7 @@ def _headline(contents: Contents) -> list[dict[str, Any]]:
     original = contents.predictions["original prompt"]
     tested: dict[str, PairedDifference] = {}
     if len(shown) > 1 and len(original.samples) > 1:
-        tested = compare_paired(original, contents.predictions[contents.name])
+        tested = compare_paired(original, contents.answers)
     # S and C of a prompt that always answers the same, or guesses, mean nothing: neither can be better or worse.
     is_worthless = bool(before["test"].get("constant") or why_worthless(original))
     cards = []

@@ -1,4 +1,4 @@
-"""front.json: the prompts of a run's front, and picking one: by name, measure, id, or ``max F1 with S <= .05``."""
+"""The prompts of a run's front, and picking one: by name, measure, id, or ``max F1 with S <= .05``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,11 @@ from psopt.runs._directory import FRONT, MANIFEST, RunDirectory
 from psopt.runs._recommendation import quality_name, recommendation_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from psopt.runs._manifest import Found
-    from psopt.runs._measured import Measured
     from psopt.search import Candidate
 
-SCHEMA_VERSION = 1
 Entry = Mapping[str, Any]
 """A prompt of a front, as front.json has it."""
 _LONGEST_NAME = 3  # letters: ids are longer
@@ -36,24 +33,6 @@ def front_entry(candidate: Candidate, knee_id: str | None) -> dict[str, Any]:
         "edits": [edit.to_dict() for edit in candidate.edits],
         "length": candidate.length,
         **scores_of(candidate),
-    }
-
-
-def front_file(found: Found, how: Callable[[Candidate], Measured]) -> dict[str, Any]:
-    """Build front.json's content: the front's complete prompts, the short one and the recommended one.
-
-    It holds nothing that differs between equal runs. `how` returns how a candidate was measured.
-    """
-
-    def whole(candidate: Candidate) -> dict[str, Any]:
-        measured = how(candidate).to_dict()
-        return {**front_entry(candidate, found.knee_id), "prompt": candidate.prompt.to_dict(), "measured": measured}
-
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "prompts": list(map(whole, found.front)),
-        "short": found.shortest and whole(found.shortest),
-        "recommended": found.recommendation and whole(found.recommendation.prompt),
     }
 
 

@@ -1,4 +1,4 @@
-"""run.json: what a run was, and what it found."""
+"""run.json and front.json: what a run was, and what it found."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from psopt.models import capabilities_of
 from psopt.models.chat import asks_in_chat, public_command, tokens_of_text
 from psopt.rephrasings import diversity_of
 from psopt.runs._call_price import CallPrice
-from psopt.runs._front_file import SCHEMA_VERSION, front_entry, scores_of
+from psopt.runs._front_file import front_entry, scores_of
 from psopt.runs._measured import answers_of
 from psopt.runs._recommendation import recommendation_lines
 from psopt.search import PromptLimits, knee, tokens_around
 from psopt.search.distributed import without_password
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from psopt.evaluation import Evaluator
     from psopt.models.chat import Budget
+    from psopt.runs._measured import Measured
     from psopt.runs._recommendation import Recommendation
     from psopt.runs._settings import RunSettings
     from psopt.search import Candidate
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from psopt.tasks import Task
 
 
+SCHEMA_VERSION = 1
 FOUND = (
     *("baseline", "front", "short", "prompt_limits", "race", "recommended"),
     *("other_wordings", "calibration", "planted", "probe", "kept_if_steady"),
@@ -106,6 +108,24 @@ def manifest(
         **_how_asked(settings, evaluator),
         "settings": own_settings,
         **_findings(found, evaluator, settings, before),
+    }
+
+
+def front_file(found: Found, how: Callable[[Candidate], Measured]) -> dict[str, Any]:
+    """Build front.json's content: the front's complete prompts, the short one and the recommended one.
+
+    It holds nothing that differs between equal runs. `how` returns how a candidate was measured.
+    """
+
+    def whole(candidate: Candidate) -> dict[str, Any]:
+        measured = how(candidate).to_dict()
+        return {**front_entry(candidate, found.knee_id), "prompt": candidate.prompt.to_dict(), "measured": measured}
+
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "prompts": list(map(whole, found.front)),
+        "short": found.shortest and whole(found.shortest),
+        "recommended": found.recommendation and whole(found.recommendation.prompt),
     }
 
 

@@ -27,8 +27,7 @@ from psopt.runs._directory import (
     RunDirectory,
     json_object,
 )
-from psopt.runs._front_file import front_file
-from psopt.runs._manifest import Found, manifest
+from psopt.runs._manifest import Found, front_file, manifest
 from psopt.runs._measured import answers_of, measured
 from psopt.runs._recommendation import Recommendation, n_looks
 from psopt.runs._settings import RunSettings

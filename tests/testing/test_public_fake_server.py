@@ -32,11 +32,16 @@ def test_it_answers_by_a_text_a_rule_or_a_function(answer: Any) -> None:
         assert server.last_request()["body"]["messages"][0]["content"] == "My money, please"
 
 
-def test_psopt_classifies_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_psopt_classifies_with_it_and_what_it_does_not_serve_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-no-use")
+    texts = ["My money, please", "It broke"]
     with FakeServer({"money": "refund", "": "fault"}) as server:
         lm = psopt.LMConfig(api_base=server.url)
-        answers = psopt.classify(["My money, please", "It broke"], PROMPT, model="openai/any", lm=lm)
+        answers = psopt.classify(texts, PROMPT, model="openai/any", lm=lm)
+        with openai.OpenAI(base_url=server.url, api_key="-") as client, pytest.raises(openai.NotFoundError):
+            client.files.create(file=("lines.jsonl", b"{}"), purpose="batch")
+        with pytest.raises(InputError, match="batch"):
+            psopt.classify(["It hangs"], PROMPT, model="openai/any", lm=lm.changed(batch=True))
     assert [answer.label for answer in answers] == ["refund", "fault"]
 
 
@@ -59,13 +64,3 @@ def test_what_does_not_come_and_a_fault_that_there_is_none_of_are_told() -> None
         server.wait_for(answered=1, seconds=0.01)
     with pytest.raises(ValueError, match="rain"):
         FakeServer(faults="rain")
-
-
-def test_what_it_does_not_serve_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-no-use")
-    with FakeServer() as server:
-        with openai.OpenAI(base_url=server.url, api_key="-") as client, pytest.raises(openai.NotFoundError):
-            client.files.create(file=("lines.jsonl", b"{}"), purpose="batch")
-        lm = psopt.LMConfig(api_base=server.url, batch=True)
-        with pytest.raises(InputError, match="batch"):
-            psopt.classify(["It broke", "My money"], PROMPT, model="openai/any", lm=lm)
