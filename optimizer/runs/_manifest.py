@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from psopt._version import __version__
 from psopt.models import capabilities_of
-from psopt.models.chat import asks_in_chat, public_command, tokens_of_text
+from psopt.models.chat import asks_in_chat, tokens_of_text
 from psopt.rephrasings import diversity_of
 from psopt.runs._call_price import CallPrice
 from psopt.runs._front_file import front_entry, scores_of
 from psopt.runs._measured import answers_of
 from psopt.runs._recommendation import recommendation_lines
 from psopt.search import PromptLimits, knee, tokens_around
-from psopt.search.distributed import without_password
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -72,12 +71,7 @@ def manifest(
     """
     around = tokens_around(evaluator)
     baseline, rephrasings = found.baseline, evaluator.rephrasings
-    command = without_password(public_command(settings.command))
-    own_settings = {
-        **settings.to_dict(),
-        "storage": settings.storage and without_password(settings.storage),
-        "command": command,
-    }
+    own_settings = settings.to_dict()
 
     def call(candidate: Candidate) -> dict[str, Any]:
         # Only in run.json: a price may change, and front.json holds nothing that differs between equal runs.
@@ -89,7 +83,7 @@ def manifest(
     return {
         "schema_version": SCHEMA_VERSION,
         "psopt_version": __version__,
-        "command": command,
+        "command": own_settings["command"],
         "seed": settings.seed,
         "model": settings.model,
         "dataset": _dataset(task, evaluator),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from psopt.errors import DataError, InputError
 from psopt.models import can_write
 from psopt.models.chat import public_command
+from psopt.search.distributed import without_password
 from psopt.search.racing import check_wordings
 from psopt.search_spaces import CALIBRATE, Prompt, apply_edits, seed_prompt
 from psopt.settings import RunOptions, check, flat, model_names, of_flat
@@ -126,8 +127,9 @@ class RunSettings(RunOptions):
             ) from error
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as run.json and a shared study keep them: side by side, without the values of headers."""
-        settings = flat(self, nested=_NESTED) | {"command": public_command(self.command)}
+        """Return the settings as run.json and a shared study keep them: side by side, without secrets."""
+        settings = flat(self, nested=_NESTED) | {"command": without_password(public_command(self.command))}
+        settings["storage"] = self.storage and without_password(self.storage)
         if self.prompt:
             return settings | {"prompt": self.prompt.to_dict()}
         del settings["prompt"], settings["prompt_file"]
