@@ -128,13 +128,11 @@ def test_c_of_sets_is_pooled_over_labels() -> None:
 def test_gains_of_samples_have_the_scores_as_their_means() -> None:
     predictions, _, _ = random_sets(2)
     scores = score(predictions)
-    whole = np.ones(predictions.array.shape, dtype=np.bool_)
-    gains = sample_gains(predictions.array, whole, predictions.truth, predictions.n_classes, predictions.answers)
+    gains = sample_gains(predictions)
     assert gains.shape == (40, 3)
     assert gains[:, 0].mean() == pytest.approx(scores.f1)
     assert gains[:, 2].mean() == pytest.approx(predictions.label_rows.contributions.mean())
-    numbers = predictions_of("number", [["1", "2", "1"], ["3", "3", "3"]], ["1", "3"])
-    of_two = sample_gains(numbers.array, np.ones((2, 3), bool), numbers.truth, numbers.n_classes, numbers.answers)
+    of_two = sample_gains(predictions_of("number", [["1", "2", "1"], ["3", "3", "3"]], ["1", "3"]))
     # two of three answers alike: 3/2 (1 - 5/9) = 2/3
     assert of_two == pytest.approx(np.array([[2 / 3, -2 / 3], [1, 0]]))
 

@@ -5,30 +5,30 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.errors import InputError
 from psopt.evaluation import score, why_worthless
-from psopt.models import capabilities_of
+from psopt.models import NOT_ASKED, capabilities_of
 from psopt.models.chat import asks_in_chat
 from psopt.search._front import EstimatedScores, Tried
 from psopt.search.distributed import AUDIT, RACED
 from psopt.search.racing._race import (
     FEWEST_WORDINGS,
     NEGLIGIBLE,
-    Race,
-    RaceResult,
     Rung,
     Schedule,
     is_audited,
+    is_below,
+    is_dominated,
     sample_gains,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
     from optuna.trial import FrozenTrial
@@ -90,10 +90,7 @@ def estimated_scores(lead: NDArray[np.float64], baseline: Scores, on_val: Predic
 
 
 def _per_disagreement(sensitivity: float, on_val: Predictions) -> float:
-    whole = np.ones(on_val.array.shape, dtype=np.bool_)
-    disagreement = -float(
-        sample_gains(on_val.array, whole, on_val.truth, on_val.n_classes, on_val.answers)[:, 1].mean()
-    )
+    disagreement = -float(sample_gains(on_val)[:, 1].mean())
     if disagreement > 0:
         return sensitivity / disagreement
     return 2 * math.log(2) / math.log(on_val.n_classes)  # the ratio for a sample with two answers, half and half
@@ -150,6 +147,17 @@ def racing_line(race: Mapping[str, Any]) -> str:
     return f"{stopped}; of {race['audited']} audited {stops} {race['wrong']} {were} wrong"
 
 
+@dataclass(frozen=True, slots=True)
+class RaceResult:
+    """How far a candidate got."""
+
+    rung: Rung | None  # the last one that it was asked about; None if it did not race
+    # Why it went no further, with the id of the prompt that dominates it; empty if no rival is clearly better
+    reason: str = ""
+    shortfall: float = 0.0  # how far it is behind that rival in its best objective
+    is_audited: bool = False  # whether it was asked further anyway, as a check
+
+
 @dataclass(frozen=True, eq=False)
 class CandidateRaces:
     """Lets the candidates of a search race, one after the other, and compares them on what they were asked about.
@@ -162,6 +170,7 @@ class CandidateRaces:
     baseline: Prompt
     options: SearchOptions
     are_run: bool
+    _known_gains: dict[tuple[str, Rung], NDArray[np.float64]] = field(default_factory=dict, init=False)
 
     def run(self, prompt: Prompt, rivals: Iterable[Tried], *, is_shortening: bool) -> RaceResult:
         """Ask about a prompt, as far as it gets against all that may still be on the front.
@@ -171,18 +180,36 @@ class CandidateRaces:
         """
         if not self.are_run:
             return RaceResult(None)
-        baseline = self.baseline
-        answers = {rival.prompt.id: self._answers(rival.prompt) for rival in rivals}
-        answers |= {baseline.id: self._answers(baseline)}
-        negligible = 0.0 if is_shortening else NEGLIGIBLE
-        ask = partial(self.evaluator.answers, prompt, "val")
-        result = self._race.run(prompt.id, ask, answers, baseline.id, negligible)
+        prompts = {rival.prompt.id: rival.prompt for rival in rivals} | {self.baseline.id: self.baseline}
+        result = self._raced(prompt, prompts.values(), 0.0 if is_shortening else NEGLIGIBLE)
         if result.rung is None or not result.reason or not is_audited(prompt.id, self.options.seed):
             return result
         schedule = self._schedule
         further = schedule.after(result.rung) if result.rung == schedule.held_at else schedule.held_at
         self._ask(prompt, further)
         return replace(result, rung=further, is_audited=True)
+
+    def _raced(self, prompt: Prompt, rivals: Collection[Prompt], negligible: float) -> RaceResult:
+        """Ask about one rung after the other, until a rival is clearly better, or as far as survivors are held.
+
+        A candidate that might still be better by `negligible` in one objective counts as dominated.
+        """
+        schedule = self._schedule
+        for rung in schedule.rungs[: schedule.rungs.index(schedule.held_at) + 1]:
+            self._ask(prompt, rung)
+            if rung == schedule.whole:  # as with two wordings: nothing is left to save
+                break
+            cells = schedule.cells(rung)
+            for rival in rivals:
+                if not self.evaluator.partial_answers(rival, "val").is_answered[cells].all():  # it has not got this far
+                    continue
+                lead = self._lead(prompt, rival, rung)
+                shortfall = -float(lead.mean(axis=0).max())
+                if is_dominated(lead, negligible):
+                    return RaceResult(rung, f"dominated by {rival.id}", shortfall)
+                if rival.id == self.baseline.id and is_below(lead, self.options.parts.margin):
+                    return RaceResult(rung, "F1 below the baseline's", shortfall)
+        return RaceResult(schedule.held_at)
 
     def is_whole(self, rung: Rung) -> bool:
         """Whether a rung is the whole grid."""
@@ -206,7 +233,16 @@ class CandidateRaces:
         return self._lead(candidate.prompt, rival.prompt, min(self._rung(candidate), self._rung(rival)))
 
     def _lead(self, prompt: Prompt, rival: Prompt, rung: Rung) -> NDArray[np.float64]:
-        return self._race.lead(prompt.id, self._answers(prompt), rival.id, self._answers(rival), rung)
+        return self._gains(prompt, rung) - self._gains(rival, rung)
+
+    def _gains(self, prompt: Prompt, rung: Rung) -> NDArray[np.float64]:
+        key = (prompt.id, rung)
+        if key not in self._known_gains:  # an answer never changes
+            cells = self._schedule.cells(rung)
+            answers = np.where(cells, self.evaluator.partial_answers(prompt, "val").array, NOT_ASKED)
+            on_rung = replace(self._on_val, array=answers, no_labels=()).of_samples(cells.any(axis=1))
+            self._known_gains[key] = sample_gains(on_rung)
+        return self._known_gains[key]
 
     def estimates(self, prompt: Prompt, rung: Rung) -> EstimatedScores:
         """Estimate a prompt's scores from its answers so far."""
@@ -224,9 +260,6 @@ class CandidateRaces:
     def _rung(self, candidate: Tried) -> Rung:
         return candidate.rung if isinstance(candidate, StoppedCandidate) else self._schedule.whole
 
-    def _answers(self, prompt: Prompt) -> NDArray[np.int64]:
-        return self.evaluator.partial_answers(prompt, "val").array
-
     @property
     def _on_val(self) -> Predictions:
         """What the baseline answered."""
@@ -239,11 +272,6 @@ class CandidateRaces:
     @cached_property
     def _schedule(self) -> Schedule:
         return Schedule(self._on_val.true_classes, self._on_val.n_rephrasings, self.options.seed)
-
-    @cached_property
-    def _race(self) -> Race:
-        on_val, margin = self._on_val, self.options.parts.margin
-        return Race(self._schedule, on_val.truth, on_val.n_classes, margin, on_val.answers)
 
 
 FEWEST_SAMPLES = 20

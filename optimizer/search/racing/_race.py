@@ -6,22 +6,16 @@ samples, so that two candidates can be compared on those that both know.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from psopt.answers import ONE_LABEL, LabelSets, places_of, similarities_of, text_of, worths_of
-from psopt.evaluation import LabelRows, consistency_contributions, mean_influences
-from psopt.tasks import set_written
+from psopt.evaluation import consistency_contributions, mean_influences
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
-    from psopt.answers import AnswerType, OpenAnswers
-
-    Answers = NDArray[np.int64]
+    from psopt.evaluation import Predictions
 
 
 # If most answers to a sample are the same, more samples are more informative than more wordings: at 400 cells, with
@@ -153,9 +147,6 @@ _BELOW = 1.64  # 95 %, one-sided: the bound for an F1 below the baseline's minus
 # How much better a candidate might still be in one objective and stop anyway: less than the noise of a few hundred
 # samples; chosen by judgement.
 NEGLIGIBLE = 0.01
-
-Ask = Callable[["NDArray[np.bool_]"], "Answers"]
-"""Takes the cells that must be known, returns the candidate's answers, (N, Q); known ones are not asked again."""
 # Of stopped candidates, one in ten is asked further anyway, to count the stops that were wrong.
 _AUDITED = 10
 
@@ -188,82 +179,13 @@ def standard_error(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(differences.std(axis=0, ddof=1) / np.sqrt(len(differences)))
 
 
-@dataclass(frozen=True, slots=True)
-class RaceResult:
-    """How far a candidate got."""
-
-    rung: Rung | None  # the last one that it was asked about; None if it did not race
-    # Why it went no further, with the id of the prompt that dominates it; empty if no rival is clearly better
-    reason: str = ""
-    shortfall: float = 0.0  # how far it is behind that rival in its best objective
-    is_audited: bool = False  # whether it was asked further anyway, as a check
-
-
-@dataclass(frozen=True, eq=False)
-class Race:
-    """Lets candidates race on one grid of samples with the classes `truth`, (N,), of `n_classes` including N/A.
-
-    F1 may be below the baseline's by a margin.
-    """
-
-    schedule: Schedule
-    truth: NDArray[np.int64]
-    n_classes: int
-    margin: float
-    answer_type: AnswerType = ONE_LABEL
-    _gains: dict[tuple[str, Rung], NDArray[np.float64]] = field(default_factory=dict, init=False)
-
-    def run(
-        self, prompt: str, ask: Ask, rivals: Mapping[str, Answers], baseline: str, negligible: float = NEGLIGIBLE
-    ) -> RaceResult:
-        """Ask about one rung after the other, until a rival is clearly better, or as far as survivors are held.
-
-        The `rivals` are those that may be on the front and the baseline, by prompt id: their answers, (N, Q), -1 where
-        there are none. Each is a rival on the rungs that it was asked about. A candidate that might still be better by
-        `negligible` in one objective counts as dominated.
-        """
-        schedule = self.schedule
-        for rung in schedule.rungs[: schedule.rungs.index(schedule.held_at) + 1]:
-            cells = schedule.cells(rung)
-            answers = ask(cells)
-            if rung == schedule.whole:  # as with two wordings: nothing is left to save
-                break
-            for rival, grid in rivals.items():
-                if (grid[cells] < 0).any():  # a rival that has not got this far
-                    continue
-                differences = self.lead(prompt, answers, rival, grid, rung)
-                shortfall = -float(differences.mean(axis=0).max())
-                if is_dominated(differences, negligible):
-                    return RaceResult(rung, f"dominated by {rival}", shortfall)
-                if rival == baseline and is_below(differences, self.margin):
-                    return RaceResult(rung, "F1 below the baseline's", shortfall)
-        return RaceResult(schedule.held_at)
-
-    def lead(self, prompt: str, answers: Answers, rival: str, grid: Answers, rung: Rung) -> NDArray[np.float64]:
-        """Return by how much a candidate is ahead of a rival on each sample of a rung: (n, k), see `sample_gains`."""
-        return self._gains_of(prompt, answers, rung) - self._gains_of(rival, grid, rung)
-
-    def _gains_of(self, prompt: str, answers: Answers, rung: Rung) -> NDArray[np.float64]:
-        key = (prompt, rung)
-        if key not in self._gains:  # an answer never changes
-            cells = self.schedule.cells(rung)
-            self._gains[key] = sample_gains(answers, cells, self.truth, self.n_classes, self.answer_type)
-        return self._gains[key]
-
-
 def is_audited(prompt_id: str, seed: int) -> bool:
     """Whether a candidate is asked further although it would stop: decided by its id, the same for every worker."""
     return (int(prompt_id, 16) + seed) % _AUDITED == 0
 
 
-def sample_gains(
-    array: NDArray[np.int64],
-    cells: NDArray[np.bool_],
-    truth: NDArray[np.int64],
-    n_classes: int,
-    answer_type: AnswerType = ONE_LABEL,
-) -> NDArray[np.float64]:
-    """Return what each sample contributes to F1, to -S and, where it is defined, to C on some cells, to be maximised.
+def sample_gains(predictions: Predictions) -> NDArray[np.float64]:
+    """Return what each sample adds to F1, to -S and, where it is defined, to C, to be maximised: (N, 3) or (N, 2).
 
     S is expressed as disagreement, ``m/(m-1) (1 - sum p^2)``: for any number m of wordings an unbiased estimate of the
     Gini impurity under all of them, which entropy is not. For ordered labels, the answers' similarity W takes the place
@@ -272,39 +194,24 @@ def sample_gains(
     its class and w its class's share of pairs: their mean is C, and their variance that of C to first order (Hajek's
     projection of a U-statistic). For several labels, F1 is a ratio of sums, likewise expanded to first order.
 
-    `array`, (N, Q), holds answers in [0, n_classes), N/A the last of them, or open ones; only those in `cells` count.
-    Each sample has m >= 2 cells, the same m for all that have any. The gains, (n, 3) or (n, 2), are those of the n
-    samples that have cells, in their order.
+    All samples were asked under the same number m >= 2 of wordings, though not under the same ones.
     """
-    has_cells = cells.any(axis=1)
-    m = int(cells[has_cells][0].sum())
-    answers = array[has_cells][cells[has_cells]].reshape(-1, m)
-    labels = truth[has_cells]
-    if answer_type.open is not None:
-        return open_gains(answers, labels, answer_type.open)
-    counts = (answers[:, :, None] == np.arange(n_classes)).sum(axis=1)
-    worth, similarity = answer_type.worth, answer_type.similarity
-    quality = answers == labels[:, None] if worth is None else worth[labels[:, None], answers]
-    shares = counts / m
-    alike = shares if similarity is None else shares @ similarity
-    disagreement = m / (m - 1) * (1 - (shares * alike).sum(axis=1))
-    pooled, parts = consistency_contributions(counts, labels)
-    return np.column_stack([quality.mean(axis=1), -disagreement, pooled + parts])
-
-
-def open_gains(answers: NDArray[np.int64], truth: NDArray[np.int64], rule: OpenAnswers) -> NDArray[np.float64]:
-    """Return gains as `sample_gains` does, from answers (n, m) and the codes of the right answers, (n,)."""
-    m = answers.shape[1]
-    places = places_of(answers, rule)
-    shares = (places[:, :, None] == np.arange(m)).mean(axis=1)
-    similarity = similarities_of(answers, places, rule, m)
-    alike = shares if similarity is None else np.einsum("nab,nb->na", similarity, shares)
-    disagreement = m / (m - 1) * (1 - (shares * alike).sum(axis=1))
-    worths, weights = worths_of(answers, truth, rule)
-    mean, parts = mean_influences(worths, weights)
-    quality = mean + len(parts) * parts
-    if not isinstance(rule, LabelSets):
-        return np.column_stack([quality, -disagreement])
-    right = [text_of(code) for code in truth.tolist()]
-    labels = sorted({label for written in right for label in set_written(written)})
-    return np.column_stack([quality, -disagreement, LabelRows.of(answers, right, labels).contributions])
+    m = int(predictions.asked[0].sum())
+    quality, weights = predictions.quality, predictions.weights
+    if quality is None:
+        quality = predictions.right.astype(np.float64)
+    of_quality = quality.sum(axis=1) / m
+    if weights is not None:
+        mean, parts = mean_influences(quality, weights)
+        of_quality = mean + len(parts) * parts
+    shares, similarity = predictions.counts / m, predictions.similarity
+    alike = shares
+    if similarity is not None:
+        alike = shares @ similarity if similarity.ndim == 2 else np.einsum("nab,nb->na", similarity, shares)
+    gains = [of_quality, -m / (m - 1) * (1 - (shares * alike).sum(axis=1))]
+    if predictions.label_rows is not None:
+        gains.append(predictions.label_rows.contributions)
+    elif predictions.answers.open is None:
+        pooled, parts = consistency_contributions(predictions.counts, predictions.truth)
+        gains.append(pooled + parts)
+    return np.column_stack(gains)

@@ -2,31 +2,51 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pytest
-from psopt.search.racing import Race, RaceResult, Rung, Schedule, is_audited
+from psopt.evaluation import Evaluator
+from psopt.models import Capabilities
+from psopt.rephrasings import RephrasingSet
+from psopt.search.racing import CandidateRaces, RaceResult, Rung, Schedule
+from psopt.search.racing._race import is_audited
+from psopt.search_spaces import Prompt
+from psopt.settings import SearchOptions
+from psopt.tasks import Sample
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-N_SAMPLES, N_WORDINGS, N_CLASSES = 300, 10, 7  # six labels and N/A
-TRUTH = np.arange(N_SAMPLES) % 6
-WRONG = (TRUTH[:, None] + 1) % 6 + np.zeros((1, N_WORDINGS), dtype=int)
+N_SAMPLES, N_WORDINGS = 300, 10
+LABELS = tuple("abcdef")
+TRUTH = np.arange(N_SAMPLES) % len(LABELS)
+SAMPLES = tuple(Sample(str(place), str(place), LABELS[label]) for place, label in enumerate(TRUTH))
+WORDINGS = tuple(f"Wording {letter}" for letter in "abcdefghij")
+WRONG = (TRUTH[:, None] + 1) % len(LABELS) + np.zeros((1, N_WORDINGS), dtype=int)
 BASELINE = np.where(np.random.default_rng(0).random(WRONG.shape) < 0.6, TRUTH[:, None], WRONG)
 
 
-def raced(grid: NDArray[np.int64]) -> tuple[RaceResult, int]:
+class ByGrid:
+    """Answers by one grid under the original prompt, and by another under one with a note."""
+
+    name = "grids"
+    capabilities = Capabilities()
+
+    def __init__(self, noted: Any) -> None:
+        self.grids = {False: BASELINE, True: noted}
+
+    def predict(self, prompts: Any, texts: Any, on_progress: Any = None) -> Any:
+        columns = [self.grids[bool(prompt.notes)][:, WORDINGS.index(prompt.description)] for prompt in prompts]
+        return np.stack(columns, axis=1)[list(map(int, texts))]
+
+
+def raced(grid: Any) -> tuple[RaceResult, int]:
     """Let a candidate of this grid race against the baseline; the result, and how many cells were asked about."""
-    asked = np.zeros(grid.shape, dtype=np.bool_)
-
-    def ask(cells: NDArray[np.bool_]) -> NDArray[np.int64]:
-        asked[cells] = True
-        return np.where(asked, grid, -1)
-
-    race = Race(Schedule(TRUTH, N_WORDINGS, 0), TRUTH, N_CLASSES, 0.01)
-    return race.run("a", ask, {"b": BASELINE}, "b"), int(asked.sum())
+    rephrasings = RephrasingSet(WORDINGS[0], WORDINGS, (), "rules")
+    evaluator = Evaluator(ByGrid(grid), rephrasings, {"val": SAMPLES})
+    baseline, candidate = (Prompt(WORDINGS[0], LABELS, notes=notes) for notes in ((), ("Be exact.",)))
+    evaluator.predictions(baseline, "val")
+    races = CandidateRaces(evaluator, baseline, SearchOptions(), are_run=True)
+    result = races.run(candidate, [], is_shortening=False)
+    return result, int(evaluator.partial_answers(candidate, "val").is_answered.sum())
 
 
 @pytest.mark.parametrize(("n_samples", "n_wordings"), [(300, 10), (100, 10), (50, 3), (12, 2), (500, 30)])

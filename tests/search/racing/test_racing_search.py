@@ -160,7 +160,7 @@ def test_a_stop_that_would_have_cost_a_place_on_the_front_is_a_wrong_one(
     tmp_path: Path, task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_candidate_races, "is_audited", lambda *_: True)
-    monkeypatch.setattr("psopt.search.racing._race.is_dominated", lambda *_: True)
+    monkeypatch.setattr(_candidate_races, "is_dominated", lambda *_: True)
     search = racing(tmp_path, task, trials=5)
     search.run()
     audited = [prompt for prompt in search.history.evaluated if prompt.audit]
