@@ -161,7 +161,7 @@ def _findings(found: Found, evaluator: Evaluator, settings: RunSettings, before:
         sentence = recommendation_lines(recommended, evaluator.answer_type.quality_name)[0]
         entries["recommended"] = {"sentence": sentence, **recommended}
     if found.shortest:
-        limits = PromptLimits.in_search(found.baseline.prompt, evaluator, settings.search.parts)
+        limits = PromptLimits.of(found.baseline.prompt, tokens_around(evaluator), settings.search.parts)
         entries["prompt_limits"] = {"edits": limits.most_edits, "tokens": limits.most_tokens}
     return entries
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from psopt.models import calibrates, can, capabilities_of, longest_of
 from psopt.proposals import NoVerbatim, propose_edits
-from psopt.search._prompt_limits import PromptLimits
+from psopt.search._prompt_limits import PromptLimits, tokens_around
 from psopt.search_spaces import CALIBRATE, ORDERS
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class SearchProblem:
     @cached_property
     def limits(self) -> PromptLimits:
         """How large a recommended prompt may be."""
-        return PromptLimits.in_search(self.baseline_prompt, self.evaluator, self.options.parts)
+        return PromptLimits.of(self.baseline_prompt, tokens_around(self.evaluator), self.options.parts)
 
     def can_read(self, prompt: Prompt) -> bool:
         """Whether every model can read a prompt completely, even with the longest texts and the longest rephrasing."""

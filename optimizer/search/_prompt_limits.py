@@ -34,7 +34,7 @@ class PromptLimits:
     def of(cls, baseline: Prompt, around: TokenRange, restriction: SearchRestriction) -> PromptLimits:
         """Take the limits that the user has set, otherwise 25 edits; InputError if they don't allow the baseline."""
         most_tokens, most_edits = restriction.max_prompt_tokens, restriction.max_prompt_edits
-        if most_tokens is not None and most_tokens < (of_baseline := _tokens(baseline, around)):
+        if most_tokens is not None and most_tokens < (of_baseline := round(tokens_a_call(baseline, around).middle)):
             raise InputError(
                 f"--max-prompt-tokens {most_tokens} does not allow the original prompt: a call of it takes about "
                 f"{of_baseline}"
@@ -43,14 +43,9 @@ class PromptLimits:
             most_edits = _MOST_EDITS
         return cls(most_edits, most_tokens, around, restriction.examples_allowed)
 
-    @classmethod
-    def in_search(cls, baseline: Prompt, evaluator: Evaluator, restriction: SearchRestriction) -> PromptLimits:
-        """Take the limits for a search, whose texts determine how long a call is; see `of`."""
-        return cls.of(baseline, tokens_around(evaluator), restriction)
-
     def tokens(self, prompt: Prompt) -> int:
         """About how many tokens one call of a prompt takes."""
-        return _tokens(prompt, self.around)
+        return round(tokens_a_call(prompt, self.around).middle)
 
     def allow(self, prompt: Prompt, edits: Collection[Edit]) -> bool:
         """Whether a prompt with these edits is within the limit."""
@@ -86,7 +81,3 @@ def tokens_of_mean_text(texts: Sequence[str]) -> TokenRange:
     """Return about how many tokens a text has on average; zero if there are no texts."""
     few = texts[:_ENOUGH_TEXTS]
     return sum(map(tokens_of_text, few), TokenRange()).times(1 / max(1, len(few)))
-
-
-def _tokens(prompt: Prompt, around: TokenRange) -> int:
-    return round(tokens_a_call(prompt, around).middle)

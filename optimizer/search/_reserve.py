@@ -29,9 +29,7 @@ class PromptNeed:
 
     calls: int  # answers that are not in the cache
     expected: TokenRange  # tokens of their messages, estimated from their script alone
-    # Upper bounds of the largest of them
-    most_tokens: int
-    most_cost: float
+    most: Need  # the upper bound of the largest of them
 
     @classmethod
     def of(cls, evaluator: Evaluator, prompt: Prompt, split: Split, *, ignoring_cache: bool = False) -> PromptNeed:
@@ -45,14 +43,12 @@ class PromptNeed:
         if not asks_in_chat(model):
             unasked = ~evaluator.partial_answers(prompt, split).is_answered
             n_new = unasked.size if ignoring_cache else evaluator.n_unkept(prompt, split, unasked)
-            return cls(n_new, TokenRange(), 0, 0.0)
+            return cls(n_new, TokenRange(), Need())
         queries = model.queries(evaluator.rephrased(prompt, split), evaluator.texts(split))
         if not ignoring_cache:
             queries = model.engine.missing(queries)
-        most = Need()
-        if queries:
-            most = model.engine.most(max(queries, key=most_tokens_in))
-        return cls(len(queries), sum(map(tokens_of_query, queries), TokenRange()), most.tokens, most.cost)
+        most = model.engine.most(max(queries, key=most_tokens_in)) if queries else Need()
+        return cls(len(queries), sum(map(tokens_of_query, queries), TokenRange()), most)
 
     def asking(self, n_calls: int) -> PromptNeed:
         """What another number of calls takes, each as large as these are on average."""
@@ -208,9 +204,8 @@ class _ModelReserve:
     @staticmethod
     def _last(needs: Sequence[PromptNeed]) -> Need:
         """The last request reserves the most that it may take, not what it is expected to take."""
-        most_tokens = max((need.most_tokens for need in needs), default=0)
-        most_cost = max((need.most_cost for need in needs), default=0.0)
-        return Need(0, most_tokens, most_cost)
+        most = [Need(), *(need.most for need in needs)]
+        return Need(0, max(of.tokens for of in most), max(of.cost for of in most))
 
 
 def _asks_the_same(prompt: Prompt, other: Prompt) -> bool:

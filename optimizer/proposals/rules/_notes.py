@@ -170,11 +170,12 @@ class FormNote(NamedTuple):
 
 
 def notes_on_open_answers(task: Task, predictions: Predictions) -> list[Edit]:
-    """Return the notes that a prompt may need; none if nothing is wrong or unstable."""
+    """Return what right answers have in common that others lack, as notes; none if nothing is wrong or unstable."""
     if not (predictions.share_wrong.any() or predictions.sensitivities.any()):
         return []
+    find = {NUMBER: _of_numbers, TEXT: _of_texts, JSON: _of_json, LABELS: _of_sets, FREE: _of_free}[task.spec.form]
     edits = []
-    for note in form_notes(task, predictions):
+    for note in find(task, predictions):
         view = "accuracy" if note.gain else "sensitivity"
         concerned = tuple(predictions.samples[row].id for row in np.flatnonzero(note.concerned))
         origin = Provenance("rules", view, "form of the answer", concerned)
@@ -185,12 +186,6 @@ def notes_on_open_answers(task: Task, predictions: Predictions) -> list[Edit]:
 def _on_cells(form: str, cells: Flags, **words: str) -> FormNote:
     """A note after which these answers, (N, Q), would become right."""
     return FormNote(form.format(**words), float(cells.mean()), np.asarray(cells.any(axis=1)))
-
-
-def form_notes(task: Task, predictions: Predictions) -> list[FormNote]:
-    """What the predictions' right answers have in common that the given ones lack."""
-    find = {NUMBER: _of_numbers, TEXT: _of_texts, JSON: _of_json, LABELS: _of_sets, FREE: _of_free}[task.spec.form]
-    return list(find(task, predictions))
 
 
 def _of_numbers(task: Task, predictions: Predictions) -> Iterator[FormNote]:

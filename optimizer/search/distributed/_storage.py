@@ -247,12 +247,9 @@ def retrying(storage: BaseStorage, policy: RetryPolicy) -> BaseStorage:
     return wrapped
 
 
-_LONGEST_HELD = 1.5  # seconds; a statement takes milliseconds, and one that hangs must not keep the process from ending
-
-
 @contextlib.contextmanager
 def signals_held() -> Iterator[None]:
-    """Deliver SIGINT and SIGTERM after the block; at once if a second one comes, or the block takes too long."""
+    """Deliver SIGINT and SIGTERM after the block, or at once if a second one comes: the block may hang."""
     if threading.current_thread() is not threading.main_thread():  # Python delivers signals only to the main thread
         yield
         return
@@ -264,10 +261,6 @@ def signals_held() -> Iterator[None]:
         if len(held) > 1:
             held.clear()
             handlers[number](number, frame)
-            return
-        impatient = threading.Timer(_LONGEST_HELD, _send_again, [number, held])
-        impatient.daemon = True
-        impatient.start()
 
     for number in handlers:
         signal.signal(number, hold)
@@ -285,15 +278,3 @@ def _handlers() -> dict[int, Handler]:
     """Return the handlers of signals; a signal that is ignored, or ends the process without Python, is left alone."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     return {number: handler for number, handler in handlers.items() if callable(handler)}
-
-
-def _send_again(number: int, held: list[int]) -> None:
-    """Send a signal that is still held again, from another thread; it then counts as the second one."""
-    if not held:
-        return
-    if hasattr(signal, "pthread_kill"):
-        signal.pthread_kill(threading.main_thread().ident or 0, number)  # also interrupts waiting for a socket
-    else:
-        import _thread
-
-        _thread.interrupt_main(signal.Signals(number))

@@ -174,13 +174,19 @@ def read_further(study: StoredStudy, prompt_id: str) -> Answers | None:
     return None if content is None else _read(content)
 
 
-def _content(predictions: Predictions | PartialAnswers) -> dict[str, Any]:
-    content = _content_of(predictions.array)
-    if predictions.probabilities is not None:
-        content["probabilities"] = {
-            "shape": list(predictions.probabilities.shape),
-            "float64": _packed(predictions.probabilities, np.float64),
-        }
+def _content(answers: Predictions | PartialAnswers) -> dict[str, Any]:
+    """A grid of answers with its probabilities, if any; open ones with their texts, so that these can be read back."""
+    array, probabilities = answers.array, answers.probabilities
+    content: dict[str, Any] = {"shape": list(array.shape)}
+    if (array >= FIRST_CODE).any():
+        places, texts = packed(array)
+        content["int32"] = _packed(places, np.int32)
+        content["texts"] = base64.b64encode(zlib.compress(json.dumps(texts).encode())).decode()
+        content["n_labels"] = int(array[(array >= 0) & (array < FIRST_CODE)].max(initial=-1))
+    else:
+        content["int16"] = _packed(array, np.int16)
+    if probabilities is not None:
+        content["probabilities"] = {"shape": [*probabilities.shape], "float64": _packed(probabilities, np.float64)}
     return content
 
 
@@ -195,29 +201,15 @@ def read_answers(trial: optuna.trial.FrozenTrial) -> list[Answers]:
 
 
 def _read(content: Mapping[str, Any]) -> Answers:
-    answers = _array_in(content)
+    if "texts" in content:
+        texts = json.loads(zlib.decompress(base64.b64decode(content["texts"])))
+        answers = unpacked(_unpacked(content["int32"], np.int32, content["shape"]), texts, content["n_labels"])
+    else:
+        answers = _unpacked(content["int16"], np.int16, content["shape"]).astype(np.int64)
     probabilities = content.get("probabilities")
     if probabilities is None:
         return answers, None
     return answers, _unpacked(probabilities["float64"], np.float64, probabilities["shape"])
-
-
-def _content_of(array: NDArray[np.int64]) -> dict[str, Any]:
-    """A grid of answers; open ones with their texts, so that these can be read back too."""
-    shape = {"shape": list(array.shape)}
-    if not (array >= FIRST_CODE).any():
-        return {**shape, "int16": _packed(array, np.int16)}
-    places, texts = packed(array)
-    n_labels = int(array[(array >= 0) & (array < FIRST_CODE)].max(initial=-1))
-    packed_texts = base64.b64encode(zlib.compress(json.dumps(texts).encode())).decode()
-    return {**shape, "int32": _packed(places, np.int32), "texts": packed_texts, "n_labels": n_labels}
-
-
-def _array_in(content: Mapping[str, Any]) -> NDArray[np.int64]:
-    if "texts" not in content:
-        return _unpacked(content["int16"], np.int16, content["shape"]).astype(np.int64)
-    texts = json.loads(zlib.decompress(base64.b64decode(content["texts"])))
-    return unpacked(_unpacked(content["int32"], np.int32, content["shape"]), texts, content["n_labels"])
 
 
 def _packed(array: NDArray[Any], kind: type[np.generic]) -> str:
