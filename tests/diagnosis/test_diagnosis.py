@@ -8,13 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from psopt.diagnosis import (
-    Diagnosis,
-    PromptReport,
-    diagnose_predictions,
-    find_slices,
-    severity,
-)
+from psopt.diagnosis import Diagnosis, PromptReport, diagnose_predictions, find_slices, severity
 from psopt.evaluation import Predictions, evaluate
 from psopt.search_spaces import Prompt, seed_prompt
 from psopt.tasks import Sample, Task
@@ -89,25 +83,9 @@ def test_weak_samples_come_most_sensitive_first_with_their_answers(predictions: 
     assert {"view", "label", "predicted", "size", "topic", "samples"} <= set(data["groups"][0])
 
 
-LABELS = ("Number", "Entity")
-COLORS = [f"what {word} of paint is on wall {i} ?" for i, word in enumerate(("color", "colour", "shade", "hue"))]
-NUMBERS = [f"when did king {i} die ?" for i in range(4)] + [f"how many legs has beast {i} ?" for i in range(4)]
-
-
-@pytest.fixture
-def broken() -> Predictions:
-    """Colours are taken for Number under the second wording, dates for Entity under the third; the rest is right."""
-    truth = np.array([1] * 4 + [0] * 8)
-    samples = tuple(Sample(f"s{i}", text, LABELS[truth[i]]) for i, text in enumerate(COLORS + NUMBERS))
-    array = np.repeat(truth[:, None], 4, axis=1)
-    array[:4, 1] = 0
-    array[4:8, 2] = 1
-    return Predictions(array, samples, LABELS)
-
-
-def test_texts_without_a_word_are_no_reason_to_fail(broken: Any) -> None:
-    wordless = tuple(Sample(one.id, "???", one.label) for one in broken.samples)
-    assert diagnose_predictions(Predictions(broken.array, wordless, LABELS)).slices == ()
+def test_texts_without_a_word_are_no_reason_to_fail(predictions: Any) -> None:
+    wordless = tuple(dataclasses.replace(one, text="???") for one in predictions.samples)
+    assert diagnose_predictions(dataclasses.replace(predictions, samples=wordless)).slices == ()
 
 
 # a, b, and N/A as the last class

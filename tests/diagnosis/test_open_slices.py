@@ -91,11 +91,11 @@ def test_where_too_little_speaks_for_it_nothing_is_named(asked: list[str], weak:
 def test_weakness_at_random_names_a_topic_in_at_most_one_of_twenty_tasks() -> None:
     asked = texts(80)
     n_named = 0
-    for seed in range(200):
+    for seed in range(60):
         rng = np.random.default_rng([seed, 30])
         found = answered(asked, rng.random(80) < 0.3, wrong=int(rng.integers(1, WORDINGS)))
         n_named += bool(find_open_slices(found, ["sensitivity", "accuracy"]))
-    assert n_named <= 10
+    assert n_named <= 3
 
 
 def test_the_excess_and_its_chance_are_as_counted_by_hand() -> None:

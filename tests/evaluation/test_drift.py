@@ -9,12 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from psopt.evaluation import (
-    Predictions,
-    compare_reruns,
-    family_scores,
-    shifts,
-)
+from psopt.evaluation import Predictions, compare_reruns, family_scores, shifts
 
 from tests.evaluation.grids import grid
 

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from psopt.answers import ONE_LABEL, AnswerType, NoLabel, code_of, packed, places_of, unpacked
-from psopt.evaluation import (
-    Predictions,
-    compare_paired,
-    objective_values,
-    readable_sensitivity,
-    score,
-)
+from psopt.evaluation import Predictions, compare_paired, objective_values, readable_sensitivity, score
 from psopt.metrics import prediction_counts, sample_sensitivity
 from psopt.search.racing import sample_gains
 from psopt.tasks import AnswerSpec, Sample, written_set
@@ -137,21 +130,13 @@ def test_gains_of_samples_have_the_scores_as_their_means() -> None:
     assert of_two == pytest.approx(np.array([[2 / 3, -2 / 3], [1, 0]]))
 
 
-def test_equal_prompts_are_seldom_told_apart() -> None:
-    """200 pairs that are equal in truth: at the 5 % level F1, S and C differ in 9 % at most each."""
-    told = dict.fromkeys(("f1", "sensitivity", "consistency"), 0)
-    for seed in range(200):
-        rng = np.random.default_rng(seed)
-        first, true, _ = random_sets(seed, 60, 5)
-        flips = rng.random((60, 5, 3)) < 0.15
-        grid = [
-            [written_set([LABELS[k] for k in range(3) if true[i, k] ^ flips[i, q, k]], LABELS) for q in range(5)]
-            for i in range(60)
-        ]
-        second = replace(first, array=np.array([[code_of(answer) for answer in row] for row in grid]))
-        for name, difference in compare_paired(first, second).items():
-            told[name] += difference.p_value < 0.05
-    assert max(told.values()) <= 18, told
+def test_differences_of_sets_are_those_of_their_scores() -> None:
+    first, _, _ = random_sets(1)
+    second = replace(first, array=first.array[::-1])  # each sample gets another one's answers
+    before, after = score(first), score(second)
+    for name, difference in compare_paired(first, second).items():
+        assert difference.difference == pytest.approx(getattr(after, name) - getattr(before, name))
+        assert difference.low < difference.difference < difference.high
 
 
 def test_of_answers_that_are_the_same_equal_ones_count_and_n_a_and_what_nobody_asked_for_stay_out() -> None:
@@ -180,20 +165,6 @@ def test_grids_survive_being_kept() -> None:
     places, texts = packed(codes)
     assert places.dtype == np.int32
     assert unpacked(places, texts, 3).tolist() == codes.tolist()
-
-
-@pytest.mark.parametrize("spec", ["number:0.1", "text:token-f1"])
-def test_5_000_samples_under_30_wordings_fit(spec: str) -> None:
-    """Kernels of 5,000 samples take 36 MB, and scoring them some seconds: a bound against squares."""
-    rng = np.random.default_rng(0)
-    drawn = rng.integers(0, 1000, (5000, 30)) % rng.integers(1, 4, (5000, 1))
-    words = [f"{number} red doors" if spec != "number:0.1" else str(number) for number in range(4)]
-    predictions = predictions_of(spec, np.array(words)[drawn].tolist(), [words[0]] * 5000)
-    start = time.perf_counter()
-    scores = score(predictions)
-    assert time.perf_counter() - start < 60
-    assert 0 < scores.sensitivity < 1
-    assert predictions.similarity is None or predictions.similarity.nbytes == 5000 * 30 * 30 * 8
 
 
 def test_predictions_for_some_samples_are_what_they_are_in_whole() -> None:

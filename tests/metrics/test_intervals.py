@@ -135,8 +135,8 @@ def test_one_sided_p_values_agree_with_the_two_sided_one_and_with_the_interval()
         assert found.p_above(-0.2) < found.p_above(0.0) < found.p_above(0.2)
 
 
-def test_differences_are_second_minus_first_and_swapping_the_prompts_turns_their_signs_alone() -> None:
-    first, second, y = two_prompts(better_by=0.1)
+def test_differences_are_second_minus_first_and_sure_of_a_clear_gain_and_swapping_turns_their_signs_alone() -> None:
+    first, second, y = two_prompts(better_by=0.3)
     forth, back = compare_scores(first, second, y, N_CLASSES), compare_scores(second, first, y, N_CLASSES)
     before, after = joint_scores(first, y, N_CLASSES), joint_scores(second, y, N_CLASSES)
     for name in SCORES:
@@ -144,31 +144,14 @@ def test_differences_are_second_minus_first_and_swapping_the_prompts_turns_their
         assert forth[name].difference == -back[name].difference
         assert forth[name].low == pytest.approx(-back[name].high)
         assert forth[name].p_value == pytest.approx(back[name].p_value)
+        assert forth[name].p_value < 0.01
+        assert forth[name].low * forth[name].high > 0
     # pairing makes the interval narrower
     paired = compare_scores(first, second, y, N_CLASSES, wordings="fixed")["f1"]
     apart = [score_intervals(prompt, y, N_CLASSES, wordings="fixed")["f1"] for prompt in (first, second)]
     assert width(paired) < sum(map(width, apart)) / 2
-
-
-def test_a_clear_gain_is_significant_in_all_three() -> None:
-    first, second, y = two_prompts(better_by=0.3)
-    result = compare_scores(first, second, y, N_CLASSES)
-    assert all(found.p_value < 0.01 for found in result.values())
-    assert result["f1"].low > 0
-    assert result["sensitivity"].high < 0
-    assert result["consistency"].low > 0
-
-
-@pytest.mark.parametrize(
-    ("shape", "message"),
-    [
-        ((80, 9), "second has 9 rephrasings and first has 10"),
-        ((79, 10), "second has 79 samples and first has 80"),
-    ],
-)
-def test_prompts_that_are_no_pair_are_refused(shape: tuple[int, int], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        compare_scores(PREDICTIONS, np.zeros(shape, dtype=int), Y, N_CLASSES)
+    with pytest.raises(ValueError, match="second has 9 rephrasings and first has 10"):
+        compare_scores(first, second[:, :9], y, N_CLASSES)
 
 
 def test_classes_have_the_scores_of_their_samples() -> None:
@@ -189,9 +172,9 @@ def test_classes_have_the_scores_of_their_samples() -> None:
 
 
 def test_intervals_cover_the_truth_and_tests_err_as_often_as_they_say() -> None:
-    """`make bench-coverage`, small: of 120 intervals 108 or more cover it (fewer: 1 in 80), 14 tests or fewer err."""
+    """`make bench-coverage`, small: of 60 intervals 53 or more cover it (fewer: 1 in 40), 7 tests or fewer err."""
     covered, errors = np.zeros(3), np.zeros(3)
-    drawn = [answers(seed, 60, 8, 0.1) for seed in range(120)]
+    drawn = [answers(seed, 60, 8, 0.1) for seed in range(60)]
     truth = np.mean([list(joint_scores(*one, N_CLASSES).values()) for one in drawn], axis=0)
     for seed, (predictions, y) in enumerate(drawn):
         bounds = np.array([found.bounds for found in score_intervals(predictions, y, N_CLASSES).values()])
@@ -199,8 +182,8 @@ def test_intervals_cover_the_truth_and_tests_err_as_often_as_they_say() -> None:
         both, labels = answers(seed, 60, 16, 0.1)
         tests = compare_scores(both[:, :8], both[:, 8:], labels, N_CLASSES)
         errors += [found.p_value < 0.05 for found in tests.values()]
-    assert (covered >= 108).all()
-    assert (errors <= 14).all()
+    assert (covered >= 53).all()
+    assert (errors <= 7).all()
 
 
 def test_macro_f1_is_as_sure_as_its_classes_together() -> None:
@@ -253,10 +236,7 @@ def test_groups_and_weights_that_are_none_are_refused() -> None:
             mean_interval([[0.5, 0.5]] * 2, weights=unfit)
 
 
-def test_classes_take_a_kernel_for_each_sample_and_only_labels_that_are_class_numbers() -> None:
-    kernels = np.stack([np.eye(N_CLASSES)] * len(Y))
-    plain, with_kernels = (class_intervals(PREDICTIONS, Y, N_CLASSES, similarity=kernel) for kernel in (None, kernels))
-    assert [of["sensitivity"] for of in with_kernels[:3]] == [pytest.approx(of["sensitivity"]) for of in plain[:3]]
+def test_only_class_numbers_are_labels() -> None:
     for wrong in ([-1], [0, 0], ["a"]):
         with pytest.raises(ValueError, match="labels"):
             class_intervals(PREDICTIONS, Y, N_CLASSES, labels=wrong)  # type: ignore[arg-type]

@@ -55,11 +55,6 @@ def test_an_absent_label_is_nan_and_leaves_the_mean_alone() -> None:
     assert np.isnan(macro_f1(PREDICTIONS, Y, labels=[9]))
 
 
-def test_damage_is_the_accuracy_lost_against_the_others() -> None:
-    # accuracies 1, 1/2, 0: against the others' means 1/4, 1/2, 3/4
-    assert rephrasing_damage([[0, 0, 1], [1, 0, 0]], [0, 1]) == pytest.approx([-0.75, 0, 0.75])
-
-
 # four samples, three rephrasings: accuracies 4/4, 2/4, 3/4
 RIGHT_OR_NOT = np.array([[0, 0, 0], [1, 0, 1], [1, 1, 0], [0, 1, 0]])
 TRUTH = np.array([0, 1, 1, 0])
@@ -68,6 +63,8 @@ TRUTH = np.array([0, 1, 1, 0])
 def test_accuracy_by_rephrasing_its_spread_and_pss_by_hand() -> None:
     assert prompt_f1(RIGHT_OR_NOT, TRUTH).tolist() == [1, 0.5, 0.75]
     assert spread(RIGHT_OR_NOT, TRUTH) == 0.5
+    # against the others' means .625, .875 and .75
+    assert rephrasing_damage(RIGHT_OR_NOT, TRUTH) == pytest.approx([-0.375, 0.375, 0])
     # sample by sample k of 3 right: k (3 - k) pairs of 3 differ
     assert sample_prompt_sensi_score(TRUTH[:, None] == RIGHT_OR_NOT) == pytest.approx([0, 2 / 3, 2 / 3, 2 / 3])
     # (1, 1, 0): pairs differ 0, 1, 1 -> 2/3. (.2, .5, .9): .3 + .7 + .4 = 1.4 -> 1.4/3

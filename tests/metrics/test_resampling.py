@@ -39,7 +39,7 @@ def test_the_estimate_is_the_score_itself_of_one_hot_probabilities_too() -> None
 
 
 def test_intervals_cover_the_sensitivity_of_the_population() -> None:
-    """60 experiments whose expected S is known from 1,000 others: the 95 % interval holds it in most of them.
+    """30 experiments whose expected S is known from 300 others: the 95 % interval holds it in most of them.
 
     Unmoved percentile intervals cover it in about 80 %: resampled answers repeat themselves.
     """
@@ -50,21 +50,21 @@ def test_intervals_cover_the_sensitivity_of_the_population() -> None:
         right = rng.beta(2, 1, size=(50, 1))
         return np.where(rng.random((50, 10)) < right, y[:, None], rng.integers(4, size=(50, 10))), y
 
-    expected = np.mean([sensitivity(prediction_counts(experiment()[0], 4)) for _ in range(1000)])
+    expected = np.mean([sensitivity(prediction_counts(experiment()[0], 4)) for _ in range(300)])
     covered = 0
-    for seed in range(60):
-        _, low, high = bootstrap_ci(*experiment(), 4, n_replicates=200, seed=seed)["sensitivity"]
+    for seed in range(30):
+        _, low, high = bootstrap_ci(*experiment(), 4, n_replicates=100, seed=seed)["sensitivity"]
         covered += int(low <= expected <= high)
-    assert covered >= 53
+    assert covered >= 26
 
 
 def test_the_mean_of_the_curve_is_that_over_all_subsets() -> None:
     """All 66 pairs of rephrasings, one at a time, against a large sample of them; all twelve are one subset."""
     pairs = [joint_scores(PREDICTIONS[:, list(pair)], Y, C) for pair in combinations(range(12), 2)]
-    curve = rephrasing_curve(PREDICTIONS, Y, C, sizes=[2, 12], n_subsets=3000)
+    curve = rephrasing_curve(PREDICTIONS, Y, C, sizes=[2, 12], n_subsets=1000)
     whole = joint_scores(PREDICTIONS, Y, C)
     for score in SCORES:
-        assert curve.mean[score][0] == pytest.approx(np.mean([pair[score] for pair in pairs]), abs=2e-3)
+        assert curve.mean[score][0] == pytest.approx(np.mean([pair[score] for pair in pairs]), abs=4e-3)
         assert curve.mean[score][1] == pytest.approx(whole[score])
     assert np.isfinite(curve.low["sensitivity"]).tolist() == [True, False]
     by_default = rephrasing_curve(PREDICTIONS, Y, C)

@@ -6,32 +6,16 @@ import math
 
 import numpy as np
 import pytest
-from psopt.metrics import (
-    hard_predictions,
-    prediction_counts,
-    prediction_distribution,
-    sample_sensitivity,
-    sensitivity,
-    uncertainty,
-)
+from psopt.metrics import hard_predictions, prediction_counts, sample_sensitivity, sensitivity, uncertainty
 from scipy import stats
 
 COUNTS = np.random.default_rng(0).multinomial(30, [0.5, 0.3, 0.1, 0.05, 0.05], size=40)
 
 
-def test_each_row_counts_the_answers_to_one_sample() -> None:
-    counts = prediction_counts([[0, 0, 1], [2, 2, 2]], n_classes=3)
-    assert counts.tolist() == [[2, 1, 0], [0, 0, 3]]
-    assert counts.dtype == np.int64
-    # blocks of rows join without a seam
-    predictions = np.random.default_rng(0).integers(4, size=(70_000, 3))
+def test_counts_are_joined_without_a_seam_and_of_equally_probable_answers_the_first_is_chosen() -> None:
+    predictions = np.random.default_rng(0).integers(4, size=(70_000, 3))  # several blocks of rows
     naive = np.stack([(predictions == label).sum(axis=1) for label in range(4)], axis=1)
     assert (prediction_counts(predictions, 4) == naive).all()
-
-
-def test_probabilities_average_over_the_rephrasings_and_of_equal_ones_the_first_is_chosen() -> None:
-    # class 0: (.9 + .5) / 2 = .7
-    assert prediction_distribution([[[0.9, 0.1], [0.5, 0.5]]]) == pytest.approx(np.array([[0.7, 0.3]]))
     assert hard_predictions([[[0.4, 0.4, 0.2], [0.1, 0.2, 0.7]]]).tolist() == [[0, 2]]
 
 

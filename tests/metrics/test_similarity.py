@@ -32,9 +32,12 @@ def for_each(kernel: Any) -> Any:
     return np.broadcast_to(kernel, (N, *kernel.shape))
 
 
+EACH = for_each(np.eye(C))
+
+
 def test_of_equal_and_unequal_answers_it_is_e25_s_s() -> None:
     plain = sample_sensitivity(COUNTS)
-    for kernel in (np.eye(C), for_each(np.eye(C))):
+    for kernel in (np.eye(C), EACH):
         assert sample_sensitivity(COUNTS, similarity=kernel) == pytest.approx(plain, abs=1e-12)
     assert sample_sensitivity(COUNTS / Q, similarity=np.eye(C)) == pytest.approx(plain, abs=1e-12)
     jackknifed = sample_sensitivity(COUNTS, correction="jackknife", similarity=np.eye(C))
@@ -68,9 +71,9 @@ def test_the_more_alike_answers_are_the_less_they_shake() -> None:
 
 
 def test_intervals_and_tests_are_those_of_plain_answers_where_only_equal_ones_are_alike() -> None:
-    for method in (score_intervals, class_intervals):
+    for method, kernel in ((score_intervals, np.eye(C)), (class_intervals, np.eye(C)), (class_intervals, EACH)):
         intervals: Any = method(ANSWERS, Y, C)
-        of_kernel: Any = method(ANSWERS, Y, C, similarity=np.eye(C))
+        of_kernel: Any = method(ANSWERS, Y, C, similarity=kernel)
         assert _numbers(of_kernel) == pytest.approx(_numbers(intervals), abs=1e-9)
     plain, alike = (
         compare_scores(ANSWERS, OTHERS, Y, C, similarity=kernel)["sensitivity"] for kernel in (None, np.eye(C))
@@ -91,8 +94,8 @@ def test_intervals_are_of_the_similar_s() -> None:
 
 
 def test_each_prompt_may_have_its_own_kernels() -> None:
-    alike, unlike = for_each(np.ones((C, C))), for_each(np.eye(C))
-    found = compare_scores(ANSWERS, OTHERS, Y, C, similarity=alike, second_similarity=unlike)["sensitivity"]
+    alike = for_each(np.ones((C, C)))
+    found = compare_scores(ANSWERS, OTHERS, Y, C, similarity=alike, second_similarity=EACH)["sensitivity"]
     assert found.difference == pytest.approx(sensitivity(prediction_counts(OTHERS, C)))
 
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
-import psopt
 import pytest
 from psopt.diagnosis import diagnose_predictions, suspect_labels
 from psopt.evaluation import Predictions, evaluate
@@ -210,22 +209,7 @@ def test_what_a_class_of_reviews_holds_by_chance_is_no_sign_of_it() -> None:
     model = SimulatedModel("accuracy=0.5,wobble=0.6", task)
     on_train = evaluate(model, seed_prompt(task), [f"wording {number}" for number in range(6)], samples)
     edits = propose_edits(task, seed_prompt(task), on_train, diagnose_predictions(on_train, labelled=samples))
+    signs = {("positive", "brilliant"), ("positive", "lovely")}
+    signs |= {("negative", phrase) for phrase in ("awful", "an awful", "broken")}
     phrases = {(label, phrase) for label, _, phrase in quoted(edits, task.labels)}
-    assert phrases
-    assert phrases <= {(label, word) for label, words in SIGNS.items() for word in words}
-
-
-SIGNS = {"positive": ("brilliant", "lovely"), "negative": ("awful", "an awful", "broken")}
-
-
-def test_a_search_hands_back_nothing_that_one_would_not_ship(tickets: Task, tmp_path: Any) -> None:
-    sizes: Any = {"trials": 4, "rephrasings": 2, "samples": 40, "train_samples": 80, "test_samples": 20, "rounds": 1}
-    run = psopt.optimize(tickets, model="sim/accuracy=0.6", out=tmp_path, **sizes)
-    prompts = [entry.prompt for entry in run.front]
-    assert prompts
-    for prompt in prompts:
-        for note in prompt.notes:
-            (mention,) = label_mentions(note, tickets.labels)
-            assert not PRIVATE.search(note)
-            assert not any(FUNCTION_WORDS.issuperset(cue.split(": ")[-1].strip("^").split()) for cue in mention.cues)
-        assert not any(PRIVATE.search(example.text.split("was: ")[0]) for example in prompt.examples)
+    assert set() < phrases <= signs

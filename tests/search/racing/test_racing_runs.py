@@ -74,18 +74,6 @@ def test_a_run_says_how_its_candidates_raced(folder: Path, server: FakeServer) -
     assert read(raced.path)["settings"]["race"] == "auto"
 
 
-def test_a_limit_in_the_middle_of_a_race_is_gone_on_with(folder: Path, server: FakeServer) -> None:
-    with pytest.raises(BudgetReachedError):
-        optimize(folder, server, "limited", "cache-of-limits", max_calls=900)
-    limited = read(folder / "limited")
-    assert limited["finish_reason"] == "budget"
-    assert limited["calls"]["made"] <= 900
-    assert limited["race"]["candidates"] < ASKED["trials"]
-    run = optimize(folder, server, "limited", "cache-of-limits", resume=True)
-    assert run.finish_reason == "trials"
-    assert read(run.path)["race"]["candidates"] == ASKED["trials"]
-
-
 def test_a_limit_that_leaves_no_better_prompt_complete_is_told_though_all_trials_were_made(
     folder: Path, server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

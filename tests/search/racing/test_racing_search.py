@@ -139,39 +139,31 @@ def test_it_is_read_back_with_its_answers_and_nothing_is_asked_again(raced: Any,
     assert known == again.stopped[0].rung.samples * again.stopped[0].rung.wordings
 
 
+@pytest.mark.parametrize("stops_all", [False, True])
 def test_audited_candidates_are_asked_about_more_and_say_whether_the_stop_was_right(
-    raced: Any, tmp_path: Path, task: Task, monkeypatch: pytest.MonkeyPatch
+    raced: Any, tmp_path: Path, task: Task, monkeypatch: pytest.MonkeyPatch, *, stops_all: bool
 ) -> None:
     monkeypatch.setattr(_candidate_races, "is_audited", lambda *_: True)
-    search = racing(tmp_path, task)
+    if stops_all:  # so that some would have had a place on the front
+        monkeypatch.setattr(_candidate_races, "is_dominated", lambda *_: True)
+    search = racing(tmp_path, task, trials=5 if stops_all else TRIALS)
     search.run()
     counts = search.race_counts
-    audits = [trial.user_attrs["audit"] for trial in complete(search) if "audit" in trial.user_attrs]
+    audited = [trial for trial in complete(search) if "audit" in trial.user_attrs]
+    audits = [trial.user_attrs["audit"] for trial in audited]
     assert set(audits) <= {"right", "wrong"}
     assert counts.audited == len(audits) > 0
     assert counts.wrong == audits.count("wrong")
     assert {stopped.rung.samples for stopped in search.stopped} <= {80, N_VAL}
     assert all(stopped.is_held == (stopped.audit != "right") for stopped in search.stopped)
-    assert ids(search.state.front) == ids(raced.state.front)
-    assert racing(tmp_path, task).race_counts == counts
-
-
-def test_a_stop_that_would_have_cost_a_place_on_the_front_is_a_wrong_one(
-    tmp_path: Path, task: Task, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(_candidate_races, "is_audited", lambda *_: True)
-    monkeypatch.setattr(_candidate_races, "is_dominated", lambda *_: True)
-    search = racing(tmp_path, task, trials=5)
-    search.run()
-    audited = [prompt for prompt in search.history.evaluated if prompt.audit]
-    assert search.race_counts.audited == len(audited) == 4
-    by_trial = {trial.number: trial for trial in complete(search)}
-    first = min(audited, key=lambda prompt: prompt.trial)
-    f1, sensitivity, consistency = by_trial[first.trial].values
+    assert racing(tmp_path, task, trials=search.state.n_done).race_counts == counts
+    if not stops_all:
+        assert ids(search.state.front) == ids(raced.state.front)
+        return
     start = search.state.baseline.val
+    f1, sensitivity, consistency = audited[0].values
     beaten = start.f1 >= f1 and start.sensitivity <= sensitivity and start.consistency >= consistency
-    assert (first.audit == "wrong") == (f1 >= search.state.least_f1 and not beaten)
-    assert search.race_counts.wrong == sum(prompt.audit == "wrong" for prompt in audited)
+    assert (audits[0] == "wrong") == (f1 >= search.state.least_f1 and not beaten)
 
 
 class Interrupting(SimulatedModel):
@@ -216,33 +208,23 @@ def test_workers_race_against_the_incumbents_of_others(
     assert len([trial for trial in own_grids if trial < own_stops[0]]) < 3  # by these alone it could not have stopped
 
 
-@pytest.mark.parametrize(
-    ("can", "why"),
-    [
+def test_what_a_race_can_not_compare_is_refused_and_does_not_race_by_itself(tmp_path: Path, task: Task) -> None:
+    model = SimulatedModel(SIM, task)
+    evaluator = make_evaluator(task, model, *WORDINGS)
+    assert not races("auto", evaluator), "it is free"
+    for can, why in (
         (Capabilities(has_metric_scores=True), "a metric scores the answers"),
         (Capabilities(is_assessed=True), "something is asked about whole grids"),
-    ],
-)
-def test_what_a_race_can_not_compare_is_refused_and_does_not_race_by_itself(
-    tmp_path: Path, task: Task, can: Capabilities, why: str
-) -> None:
-    model = SimulatedModel(SIM, task)
-    model.capabilities = can
-    evaluator = make_evaluator(task, model, *WORDINGS)
-    with pytest.raises(InputError, match=why):
-        racing(tmp_path, task, evaluator)
-    assert not racing(tmp_path, task, evaluator, race="auto")._races.are_run
-    assert evaluator.budget.usage.made == 0
+    ):
+        model.capabilities = can
+        assert not races("auto", evaluator)
+        with pytest.raises(InputError, match=why):
+            racing(tmp_path, task, evaluator)
     model.capabilities = Capabilities()
-    assert racing(tmp_path, task, evaluator, race="auto")._races.are_run
-    assert not racing(tmp_path, task, race="auto")._races.are_run, "it is free"
-
-
-def test_few_samples_can_not_race_and_batches_do_where_it_is_asked_for(tmp_path: Path, task: Task) -> None:
-    few = make_evaluator(replace(task, val=task.val[:12]), SimulatedModel(SIM, task), *WORDINGS)
+    assert races("auto", evaluator)
     with pytest.raises(InputError, match="at least 20 samples"):
-        racing(tmp_path, task, few)
-    assert few.budget.usage.made == 0
+        races("on", make_evaluator(replace(task, val=task.val[:12]), model, *WORDINGS))
+    assert evaluator.budget.usage.made == 0
     settings = LMConfig(api_base="http://127.0.0.1:9/v1", batch=True)
     by_batches = chat_model("openai", "test", AnswerCache(tmp_path / "cache"), settings, Budget())
     evaluator = make_evaluator(task, by_batches, *WORDINGS)
