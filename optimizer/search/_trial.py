@@ -127,7 +127,7 @@ class CandidateTrials:
             candidate = replace(candidate, audit=self._audit(candidate, others))
         baseline = self._state.baseline if others else candidate
         least_f1 = baseline.val.f1 - self._problem.options.parts.margin
-        with finished_by_others(self._study, trial.number) as finished:
+        with finished_by_others(self._study, trial.number):
             record_trial(trial, candidate, taken)
             if predictions.metric_scores is None and predictions.same is None:  # otherwise a judge would be asked again
                 write_answers(self._study, trial.number, predictions)
@@ -136,24 +136,27 @@ class CandidateTrials:
                 lacking = f"F1 {candidate.val.f1:.4f} is below {least_f1:.4f}, the original prompt's less a margin"
                 trial.set_user_attr(INFEASIBLE, lacking)
             self._tell(trial, candidate.val)
-        return candidate if finished.state == TrialState.COMPLETE else None
+        return candidate if self._is_complete(trial) else None
 
     def _stop(
         self, trial: optuna.Trial, stopped: StoppedCandidate, violation: float, effort: Effort
     ) -> StoppedCandidate | None:
         """Finish a trial with estimates, and with the answers so far; None if others finished it before."""
-        with finished_by_others(self._study, trial.number) as finished:
+        with finished_by_others(self._study, trial.number):
             record_stopped(trial, stopped, effort())
             answers = self._problem.evaluator.partial_answers(stopped.prompt, "val")
             write_answers(self._study, trial.number, answers)
             trial.set_constraint("f1", violation)
             self._tell(trial, stopped.val)
-        return stopped if finished.state == TrialState.COMPLETE else None
+        return stopped if self._is_complete(trial) else None
 
     def _tell(self, trial: optuna.Trial, val: Objectives) -> None:
         values = list(objective_values(val).values())
         # With an explicit state, a value that is not a number is an error; without it, Optuna just fails the trial.
         self._study.tell(trial, values, state=TrialState.COMPLETE, skip_if_finished=True)
+
+    def _is_complete(self, trial: optuna.Trial) -> bool:
+        return self._study.read_trial(trial.number).state == TrialState.COMPLETE
 
     def _audit(self, candidate: Tried, others: Sequence[Tried]) -> str:
         """Whether stopping a candidate would have been right: it would not if it belongs on the front of others."""

@@ -15,7 +15,7 @@ from optuna.trial import TrialState
 from psopt.search import _trial
 from psopt.search._sources import drop_queued
 from psopt.search.distributed import open_storage
-from psopt.search.distributed._coordinator import Heartbeat
+from psopt.search.distributed._coordinator import beating
 
 from tests.search.searches import make_evaluator, make_search
 
@@ -151,7 +151,7 @@ def test_a_heartbeat_that_fails_is_said_unless_it_is_for_a_moment_or_at_the_end(
         if error is not None:
             raise error
 
-    with ends, Heartbeat(beat, told.append):
+    with ends, beating(beat, told.append):
         assert over.wait(30)
     assert len(told) == (1 if said else 0)
     assert "".join(told).startswith(said)

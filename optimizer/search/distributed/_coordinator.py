@@ -19,7 +19,7 @@ import math
 import os
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import optuna
 from optuna.trial import TrialState
@@ -98,7 +98,7 @@ class SharedCoordinator(Coordinator):
     def recover(self) -> None:
         """Leave this to `wait`: running trials may be another worker's."""
 
-    def heartbeat(self, number: int) -> Heartbeat:
+    def heartbeat(self, number: int) -> AbstractContextManager[None]:
         return self._heartbeat(lambda beat: self._study.set_hidden_trial_attr(number, BEAT, [self.worker, beat]))
 
     def owns(self, number: int) -> bool:
@@ -176,12 +176,12 @@ class SharedCoordinator(Coordinator):
             return False
         return now - since > _BEATS_MISSED * interval()
 
-    def _heartbeat(self, beat: Callable[[int], None]) -> Heartbeat:
+    def _heartbeat(self, beat: Callable[[int], None]) -> AbstractContextManager[None]:
         def beat_once(number: int) -> None:
             with self._study.retry_policy.suspended():  # a beat that comes minutes late is useless
                 beat(number)
 
-        return Heartbeat(beat_once, self._tell)
+        return beating(beat_once, self._tell)
 
 
 # Six beats of ten seconds: a minute of silence. A worker that is taken for dead too early costs a duplicate evaluation,
@@ -201,52 +201,43 @@ def interval() -> float:
     return seconds
 
 
-class Heartbeat:
-    """Calls `beat` with 0, 1, 2 .. while the block runs.
+@contextlib.contextmanager
+def beating(beat: Callable[[int], None], tell: Callable[[str], None]) -> Iterator[None]:
+    """Call `beat` with 0, 1, 2 .. in another thread, while the block runs.
 
     A beat that the storage refuses is skipped; after six in a row `tell` is called, once, with what may follow from
     that. A beat that fails for another reason is a bug: it is reported at once, and raised at the end of the block.
     """
+    seconds, over = interval(), threading.Event()
+    bugs: list[Exception] = []
 
-    def __init__(self, beat: Callable[[int], None], tell: Callable[[str], None]) -> None:
-        self._beat = beat
-        self._tell = tell
-        self._stop = threading.Event()
-        self._interval = interval()
-        self._missed = 0
-        self._bug: Exception | None = None
-        self._thread = threading.Thread(target=self._run, name="psopt-heartbeat", daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._stop.set()
-        self._thread.join()
-        if self._bug is not None and kind is None:
-            raise self._bug
-
-    def _run(self) -> None:
-        number = 0
-        while not self._stop.wait(self._interval):
+    def run() -> None:
+        number = missed = 0
+        while not over.wait(seconds):
             try:
-                self._beat(number)
-                self._missed = 0
+                beat(number)
+                missed = 0
             except optuna.exceptions.UpdateFinishedTrialError:
                 return  # others have finished the trial: the next write to it will show that
             except OUTAGES as error:
-                self._miss(error)
+                missed += 1
+                if missed == _BEATS_MISSED:
+                    tell(
+                        f"no heartbeat got through for {missed * seconds:g} s ({reason_of(error)}): "
+                        "other workers may take this one for dead, and its work over"
+                    )
             except Exception as error:  # noqa: BLE001  # passed to the working thread, which raises it
-                self._bug = error
-                self._tell(f"the heartbeat failed: {type(error).__name__}: {error}")
+                bugs.append(error)
+                tell(f"the heartbeat failed: {type(error).__name__}: {error}")
                 return
             number += 1
 
-    def _miss(self, error: BaseException) -> None:
-        self._missed += 1
-        if self._missed == _BEATS_MISSED:
-            self._tell(
-                f"no heartbeat got through for {self._missed * self._interval:g} s ({reason_of(error)}): "
-                "other workers may take this one for dead, and its work over"
-            )
+    thread = threading.Thread(target=run, name="psopt-heartbeat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+    if bugs:
+        raise bugs[0]

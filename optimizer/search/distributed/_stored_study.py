@@ -95,15 +95,8 @@ class StoredStudy(optuna.Study):
         return self.storage.get_trial_id_from_study_id_trial_number(self._id, number)
 
 
-@dataclass
-class Finished:
-    """The state of a trial after a block of `finished_by_others`; None before its end."""
-
-    state: TrialState | None = None
-
-
 @contextlib.contextmanager
-def finished_by_others(study: StoredStudy, number: int) -> Iterator[Finished]:
+def finished_by_others(study: StoredStudy, number: int) -> Iterator[None]:
     """Leave the block quietly if others have finished its trial because they took its worker for dead.
 
     Every other error passes through. In Optuna 5, any write to such a trial raises `UpdateFinishedTrialError`.
@@ -113,14 +106,12 @@ def finished_by_others(study: StoredStudy, number: int) -> Iterator[Finished]:
 
     Raises RuntimeError if the error comes for a trial that nobody has finished.
     """
-    finished = Finished()
     try:
-        yield finished
+        yield
     except optuna.exceptions.UpdateFinishedTrialError as error:
         state = study.read_trial(number).state
         if not state.is_finished():
             raise RuntimeError(f"trial {number} is {state.name}, but can't be written: {error}") from error
-    finished.state = study.read_trial(number).state
 
 
 # Of the study

@@ -240,7 +240,7 @@ class CandidateRaces:
         if key not in self._known_gains:  # an answer never changes
             cells = self._schedule.cells(rung)
             answers = np.where(cells, self.evaluator.partial_answers(prompt, "val").array, NOT_ASKED)
-            on_rung = replace(self._on_val, array=answers, no_labels=()).of_samples(cells.any(axis=1))
+            on_rung = replace(self._on_val, array=answers, no_labels=()).of_samples(np.asarray(cells.any(axis=1)))
             self._known_gains[key] = sample_gains(on_rung)
         return self._known_gains[key]
 
