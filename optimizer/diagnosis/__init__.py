@@ -2,9 +2,8 @@
 
 from psopt.diagnosis._diagnosis import Diagnosis, diagnose_predictions, find_open_slices
 from psopt.diagnosis._prompt_report import PromptReport
-from psopt.diagnosis._slices import Contrast, FailureSlice, PhraseIndex, distinct_slices, find_slices, severity
+from psopt.diagnosis._slices import FailureSlice, PhraseIndex, distinct_slices, find_slices, severity
 from psopt.diagnosis._suspects import (
-    Suspect,
     ToLabel,
     find_suspects,
     samples_to_label,

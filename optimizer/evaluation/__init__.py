@@ -15,9 +15,7 @@ from psopt.evaluation._drift import (
     Shift,
     compare_reruns,
     flipped,
-    mean_shift,
     no_reruns,
-    share_shift,
     shifts,
 )
 from psopt.evaluation._evaluator import (
@@ -31,7 +29,7 @@ from psopt.evaluation._evaluator import (
     rephrased_prompts,
 )
 from psopt.evaluation._grid import Grid
-from psopt.evaluation._label_rows import LabelRows, consistency_contributions, mean_influences
+from psopt.evaluation._label_rows import consistency_contributions, mean_influences
 from psopt.evaluation._na_kinds import (
     MOST_NA,
     kind_array,
@@ -59,7 +57,6 @@ from psopt.evaluation._predictions import NA, Predictions, kept_arrays
 from psopt.evaluation._scores import (
     ClassScores,
     FamilyScores,
-    ModelScores,
     Scores,
     family_scores,
     quality_of,

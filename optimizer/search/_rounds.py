@@ -10,7 +10,7 @@ from psopt.diagnosis import diagnose_predictions, without_suspects
 from psopt.evaluation import pooled
 from psopt.rephrasings import is_english
 from psopt.search._sources import Choice, obvious
-from psopt.search.racing import Rung, Schedule
+from psopt.search.racing._race import Rung, Schedule
 from psopt.search_spaces import allowed_edits, first_parameters
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from psopt.proposals import NoVerbatim
     from psopt.search._problem import SearchProblem
     from psopt.search._state import SearchState
-    from psopt.search.distributed import Coordinator
+    from psopt.search.distributed._coordinator import Coordinator
     from psopt.search_spaces import Edit, Prompt
 
 

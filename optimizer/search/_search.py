@@ -17,8 +17,9 @@ from psopt.search._sources import (
 )
 from psopt.search._state import History, SearchState
 from psopt.search._trial import CandidateTrials, Draw, drop_trial
-from psopt.search.distributed import TOTAL_REACHED, Coordinator, SharedCoordinator, finished_by_others
-from psopt.search.racing import CandidateRaces, RaceCounts, StoppedCandidate, races
+from psopt.search.distributed._coordinator import TOTAL_REACHED, Coordinator, SharedCoordinator
+from psopt.search.distributed._stored_study import finished_by_others
+from psopt.search.racing._candidate_races import CandidateRaces, RaceCounts, StoppedCandidate, races
 from psopt.search_spaces import apply_edits, suggest_edits
 
 if TYPE_CHECKING:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from psopt.search._front import Tried
     from psopt.search._problem import SearchProblem
     from psopt.search._state import SearchState
-    from psopt.search.distributed import Coordinator, StoredStudy
+    from psopt.search.distributed._coordinator import Coordinator
+    from psopt.search.distributed._stored_study import StoredStudy
     from psopt.search_spaces import Edit
 
 

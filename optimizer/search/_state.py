@@ -9,7 +9,7 @@ from optuna.trial import TrialState
 from psopt.evaluation import score
 from psopt.search._front import Candidate, feasible_of, knee, pareto_front
 from psopt.search._shorten import is_as_good, shortest
-from psopt.search.distributed import (
+from psopt.search.distributed._stored_study import (
     AUDIT,
     RACED,
     is_outdated,
@@ -20,7 +20,8 @@ from psopt.search.distributed import (
     write_edits,
     write_further,
 )
-from psopt.search.racing import Rung, StoppedCandidate, is_no_better, standard_error
+from psopt.search.racing._candidate_races import StoppedCandidate
+from psopt.search.racing._race import Rung, is_no_better, standard_error
 from psopt.search_spaces import apply_edits, chosen_edits, with_titles
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from psopt.search._front import R, Tried
     from psopt.search._problem import SearchProblem
     from psopt.search.distributed import StoredStudy
-    from psopt.search.racing import CandidateRaces
+    from psopt.search.racing._candidate_races import CandidateRaces
     from psopt.search_spaces import Edit, Prompt
 
 

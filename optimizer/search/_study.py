@@ -11,14 +11,14 @@ from psopt.answers import ONE_LABEL
 from psopt.errors import InputError, UnknownNameError, import_extra
 from psopt.evaluation import AnswerShares, ClassScores, Scores, objectives_of
 from psopt.search._front import Candidate
-from psopt.search.distributed import (
+from psopt.search.distributed._storage import storage_at
+from psopt.search.distributed._stored_study import (
     BASELINE,
     PROMPT_ID,
     RACED,
     StoredStudy,
     read_metadata,
     read_rounds,
-    storage_at,
     stored_edits,
 )
 from psopt.search_spaces import CALIBRATE, Prompt, apply_edits, chosen_edits

@@ -11,18 +11,18 @@ from optuna.trial import TrialState
 from psopt.errors import AnswersMissingError
 from psopt.evaluation import objective_values, score, shares_line
 from psopt.search._front import Candidate, pareto_front
-from psopt.search.distributed import (
+from psopt.search.distributed._storage import OUTAGES
+from psopt.search.distributed._stored_study import (
     AUDIT,
     DROPPED,
     FAILED,
     INFEASIBLE,
-    OUTAGES,
     PROMPT_ID,
     RACED,
     finished_by_others,
     write_answers,
 )
-from psopt.search.racing import HELD, RIGHT, WRONG, StoppedCandidate
+from psopt.search.racing._candidate_races import HELD, RIGHT, WRONG, StoppedCandidate
 from psopt.search_spaces import render_instructions, render_shown
 from psopt.text import escaped_markdown, fenced
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from psopt.search._front import Tried
     from psopt.search._state import SearchState
     from psopt.search.distributed import StoredStudy
-    from psopt.search.racing import RaceResult
+    from psopt.search.racing._candidate_races import RaceResult
     from psopt.search_spaces import Edit, Prompt
 
     Effort = Callable[[], dict[str, float]]

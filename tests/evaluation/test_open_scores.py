@@ -11,7 +11,7 @@ import pytest
 from psopt.answers import ONE_LABEL, AnswerType, NoLabel, code_of, packed, places_of, unpacked
 from psopt.evaluation import Predictions, compare_paired, objective_values, readable_sensitivity, score
 from psopt.metrics import prediction_counts, sample_sensitivity
-from psopt.search.racing import sample_gains
+from psopt.search.racing._race import sample_gains
 from psopt.tasks import AnswerSpec, Sample, written_set
 from sklearn.metrics import accuracy_score, f1_score
 

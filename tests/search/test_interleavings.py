@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import optuna
 import pytest
 from optuna.trial import TrialState
-from psopt.search.distributed import SharedCoordinator
+from psopt.search.distributed._coordinator import SharedCoordinator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

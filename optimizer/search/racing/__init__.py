@@ -2,15 +2,10 @@
 
 from psopt.search.racing._candidate_races import (
     FEWEST_SAMPLES,
-    HELD,
-    RIGHT,
-    WRONG,
-    CandidateRaces,
     RaceCounts,
-    RaceResult,
     StoppedCandidate,
     check_wordings,
     races,
     racing_line,
 )
-from psopt.search.racing._race import Rung, Schedule, is_no_better, sample_gains, standard_error
+from psopt.search.racing._race import Schedule

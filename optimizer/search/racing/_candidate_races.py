@@ -15,7 +15,7 @@ from psopt.evaluation import score, why_worthless
 from psopt.models import NOT_ASKED, capabilities_of
 from psopt.models.chat import asks_in_chat
 from psopt.search._front import EstimatedScores, Tried
-from psopt.search.distributed import AUDIT, RACED
+from psopt.search.distributed._stored_study import AUDIT, RACED
 from psopt.search.racing._race import (
     FEWEST_WORDINGS,
     NEGLIGIBLE,

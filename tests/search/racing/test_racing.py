@@ -9,8 +9,9 @@ import pytest
 from psopt.evaluation import Evaluator
 from psopt.models import Capabilities
 from psopt.rephrasings import RephrasingSet
-from psopt.search.racing import CandidateRaces, RaceResult, Rung, Schedule
-from psopt.search.racing._race import is_audited
+from psopt.search.racing import Schedule
+from psopt.search.racing._candidate_races import CandidateRaces, RaceResult
+from psopt.search.racing._race import Rung, is_audited
 from psopt.search_spaces import Prompt
 from psopt.settings import SearchOptions
 from psopt.tasks import Sample
