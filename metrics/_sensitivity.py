@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._inputs import read_choice, read_counts, read_probabilities
-from ._numerics import entropy
+from ._numerics import entropy, jackknifed_entropy
 from ._similarity import answer_entropy, jackknifed_answer_entropy, read_similarity
 
 if TYPE_CHECKING:
@@ -87,7 +87,9 @@ def _jackknifed(table: NDArray[Any], n_rephrasings: int | None, kernel: Floats |
         raise ValueError("correction needs counts (integers): probabilities don't tell how many answers")
     if n_rephrasings < 2:
         raise ValueError("correction is 'jackknife', and counts holds one answer a sample; it needs 2 or more")
-    return jackknifed_answer_entropy(table, n_rephrasings, kernel)
+    if kernel is not None:
+        return jackknifed_answer_entropy(table, n_rephrasings, kernel)
+    return jackknifed_entropy(table, n_rephrasings)
 
 
 def sensitivity(

@@ -94,11 +94,8 @@ def _of_rows(shares: Floats, similarities: Floats, owners: NDArray[np.intp]) -> 
     return nats
 
 
-def jackknifed_answer_entropy(counts: NDArray[Any], n_draws: int, similarity: Floats | None) -> Floats:
-    """As `answer_entropy`, jackknifed over the draws: Q H - (Q - 1) times the mean H without one draw; (N, C) -> (N,).
-
-    Zahl (1977), *Jackknifing an index of diversity*. Exactly 0 if all draws are of one class.
-    """
+def jackknifed_answer_entropy(counts: NDArray[Any], n_draws: int, similarity: Floats) -> Floats:
+    """As `jackknifed_entropy`, with the kernel: Q H - (Q - 1) times the mean H without one draw; (N, C) -> (N,)."""
     without = np.zeros(len(counts))
     for label in range(counts.shape[1]):
         rows = np.flatnonzero(counts[:, label])

@@ -50,7 +50,6 @@ def make(storage: str | Path, task: Task, model: Any, **options: Any) -> Any:
     ("step", "fault", "kind", "said"),
     [
         ("record_trial", raising(ValueError("a bug")), ValueError, "a bug"),
-        ("record_trial", raising(RuntimeError("a bug")), RuntimeError, "a bug"),
         ("score", raising(ConnectionError("no route")), ConnectionError, "no route"),
         ("score", without_sensitivity, ValueError, "nan"),
     ],

@@ -12,7 +12,6 @@ from psopt.errors import BudgetReachedError, InputError
 from psopt.search import Search
 from psopt.search.racing import racing_line
 
-from tests.commands import exit_code
 from tests.conftest import make_samples
 from tests.fake_server import FakeServer
 from tests.search.racing.test_racing_search import OF_ANY_SIZE
@@ -90,17 +89,12 @@ def test_a_limit_that_leaves_no_better_prompt_complete_is_told_though_all_trials
     assert incomplete["recommended"]["sentence"] == kept
 
 
+@pytest.mark.parametrize("race", ["on", "strict"])
 def test_racing_under_one_wording_is_refused_before_anything_is_asked(
-    folder: Path, server: FakeServer, capsys: pytest.CaptureFixture[str]
+    folder: Path, server: FakeServer, race: str
 ) -> None:
     server.reset()
-    out = folder / "refused"
-    for race in ("on", "strict"):
-        given = ["--dataset", str(folder / "data.csv"), "--model", MODEL, "--api-base", server.url, "--out", str(out)]
-        assert exit_code("optimize", *given, "--rephrasings", "1", "--race", race) == 2
-        (line,) = capsys.readouterr().err.strip().splitlines()
-        assert f"--race {race} needs at least 2 wordings, not 1" in line
-    assert not out.exists()
-    with pytest.raises(InputError, match="unknown race 'always'"):
-        optimize(folder, server, "refused", "cache", race="always")
+    with pytest.raises(InputError, match=f"--race {race} needs at least 2 wordings, not 1"):
+        optimize(folder, server, "refused", "cache", race=race, rephrasings=1)
+    assert not (folder / "refused").exists()
     assert server.counts()["requests"] == 0
