@@ -187,6 +187,15 @@ def answered_phrase(scores: Mapping[str, Any]) -> str:
     return f"answers {label} to {100 * scores['answer_shares'][label]:.0f} % of the texts"
 
 
+# What is shown of `OrdinalScores`
+_ORDINAL = {
+    "micro_f1": "exactly right",
+    "nominal_sensitivity": "S without the order",
+    "mean_distance": "mean distance",
+    "quadratic_kappa": "quadratic kappa",
+}
+
+
 def beside_quality_line(*measured: Mapping[str, Any]) -> str:
     """Say what else is known besides quality and S: the largest class, and measures of answers other than one label.
 
@@ -200,9 +209,12 @@ def beside_quality_line(*measured: Mapping[str, Any]) -> str:
     'largest class: ham (95 % of the samples)'
     >>> beside_quality_line({"pss": 0.125}, {"pss": 0.0521})
     'PSS 12.5 -> 5.2'
+    >>> ordinal = {"micro_f1": 0.16, "nominal_sensitivity": 0.256, "mean_distance": 1.85, "quadratic_kappa": None}
+    >>> beside_quality_line({"ordinal": ordinal})
+    'exactly right 16.0 %, S without the order 25.6 %, mean distance 1.85, quadratic kappa –'
     """
     if all("open" in scores for scores in measured):
-        return _open_line([scores["open"]["measures"] for scores in measured])
+        return _measures_line([scores["open"]["measures"] for scores in measured])
     lines = []
     if all("pss" in scores for scores in measured):
         lines.append(f"PSS {_arrow(100 * scores['pss'] for scores in measured)}")
@@ -210,7 +222,8 @@ def beside_quality_line(*measured: Mapping[str, Any]) -> str:
         largest = most_answered(of_class)
         lines.append(f"largest class: {largest} ({100 * of_class[largest]:.0f} % of the samples)")
     if all("ordinal" in scores for scores in measured):
-        lines.append(_ordinal_line([scores["ordinal"] for scores in measured]))
+        of_order = [{shown: scores["ordinal"][name] for name, shown in _ORDINAL.items()} for scores in measured]
+        lines.append(_measures_line(of_order))
     if all("posix" in scores for scores in measured):
         lines.append(f"POSIX {_arrow((scores['posix'] for scores in measured), '.2f')} nats")
     return ", ".join(lines)
@@ -221,32 +234,12 @@ def _arrow(values: Iterable[float | None], form: str = ".1f") -> str:
     return " -> ".join("–" if value is None else f"{value:{form}}" for value in values)
 
 
-def _percent(values: Iterable[float | None]) -> str:
-    return f"{_arrow(None if value is None else 100 * value for value in values)} %"
-
-
-def _open_line(measured: Sequence[Mapping[str, float | None]]) -> str:
-    """Measures of open answers."""
+def _measures_line(measured: Sequence[Mapping[str, float | None]]) -> str:
     parts = []
     for name in measured[0]:
         values = [measures.get(name) for measures in measured]
         if name in NO_SHARES:
             parts.append(f"{name} {_arrow(values, NO_SHARES[name])}")
         else:
-            parts.append(f"{name} {_percent(values)}")
+            parts.append(f"{name} {_arrow(None if value is None else 100 * value for value in values)} %")
     return ", ".join(parts)
-
-
-def _ordinal_line(measured: Sequence[Mapping[str, float | None]]) -> str:
-    """Measures of ordered labels, as `OrdinalScores` names them.
-
-    >>> before = {"micro_f1": 0.16, "nominal_sensitivity": 0.256, "mean_distance": 1.85, "quadratic_kappa": None}
-    >>> _ordinal_line([before])
-    'exactly right 16.0 %, S without the order 25.6 %, mean distance 1.85, quadratic kappa –'
-    """
-    values = {name: [scores[name] for scores in measured] for name in measured[0]}
-    return (
-        f"exactly right {_percent(values['micro_f1'])}, S without the order {_percent(values['nominal_sensitivity'])}, "
-        f"mean distance {_arrow(values['mean_distance'], '.2f')}, "
-        f"quadratic kappa {_arrow(values['quadratic_kappa'], '.2f')}"
-    )

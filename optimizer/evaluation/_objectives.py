@@ -23,19 +23,14 @@ OBJECTIVES: dict[str, Direction] = {"f1": "maximize", "sensitivity": "minimize",
 
 
 class Objectives(Protocol):
-    """Measured or estimated scores that have the objectives."""
+    """Measured or estimated scores that have the objectives; C is None where it is not defined."""
 
     @property
-    def f1(self) -> float:
-        """The higher the better."""
-
+    def f1(self) -> float: ...
     @property
-    def sensitivity(self) -> float:
-        """The lower the better."""
-
+    def sensitivity(self) -> float: ...
     @property
-    def consistency(self) -> float | None:
-        """The higher the better; None where it is not defined."""
+    def consistency(self) -> float | None: ...
 
 
 def objectives_of(answers: AnswerType) -> dict[str, Direction]:

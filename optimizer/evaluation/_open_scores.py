@@ -27,7 +27,12 @@ _CONFIDENCE = "confidence"
 _CONFIDENCE_AGAINST_S = "confidence against S"
 _DIGITS = 12  # smaller differences are equal: sums of the same numbers in another order must share a rank
 # Measures that are not shares, and their formats.
-NO_SHARES = {"mean absolute error": ".4g", _CONFIDENCE_AGAINST_S: "+.2f"}
+NO_SHARES = {
+    "mean absolute error": ".4g",
+    _CONFIDENCE_AGAINST_S: "+.2f",
+    "mean distance": ".2f",
+    "quadratic kappa": ".2f",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ def optimize(task: Task, out: Path, **more: Any) -> Any:
     return psopt.optimize(task, model=MODEL, trials=6, rephrasings=3, lm=LMConfig(logprobs=True), out=out, **more)
 
 
-def test_the_files_keep_probabilities_from_which_the_scores_follow(run: Any) -> None:
+def test_the_files_keep_probabilities_and_the_report_tests_what_was_scored(run: Any) -> None:
     for candidate in run.front:
         arrays = np.load(run.path / "predictions" / f"{candidate.id}.npz")
         for split, scores in (("val", candidate.val), ("test", candidate.test)):
@@ -42,22 +42,13 @@ def test_the_files_keep_probabilities_from_which_the_scores_follow(run: Any) -> 
             assert soft.shape == (*arrays[split].shape, 3)
             assert sensitivity(prediction_distribution(soft)) == scores.sensitivity
             assert (soft.argmax(axis=2) == arrays[split]).all()
-
-
-def test_the_report_draws_and_tests_what_was_scored(run: Any) -> None:
     directory = RunDirectory.open(run.path)
-    contents = compare_runs([directory]).runs[0]
-    before, after = contents.predictions.values()
-    assert before.probabilities is not None
-    assert before.sensitivities.mean() == pytest.approx(run.baseline.test.sensitivity)
+    before, after = compare_runs([directory]).runs[0].predictions.values()
     tested = compare_paired(before, after)
     measured = run.pick("knee").test.sensitivity - run.baseline.test.sensitivity
     assert tested["sensitivity"].difference == pytest.approx(measured)
     hard = compare_scores(before.array, after.array, before.truth, before.n_classes)
     assert hard["sensitivity"].difference != pytest.approx(measured)
-    if contents.contributions:
-        single = contents.contributions[0]["without"]["sensitivity"]["difference"]
-        assert abs(single) < 1
 
 
 def test_a_run_that_goes_on_asks_for_no_probability_again(

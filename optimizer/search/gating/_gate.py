@@ -90,16 +90,13 @@ def gate(
     reason = _f1_alone(baseline, mode)
 
     def compare(name: str, ours: Predictions, theirs: Predictions) -> NomineeTest:
+        if ours.others and ours.over != "mean":
+            pairs = zip(ours.each, theirs.each, strict=True)
+            return with_every_model({of_ours.model: compare(name, of_ours, of_theirs) for of_ours, of_theirs in pairs})
         decisive, by_estimate = _decisive(ours, mode), mode == "likely"
         return compare_nominee(name, ours, theirs, margin, pinned, of_val.get(name), decisive, by_estimate=by_estimate)
 
-    def compare_all(name: str, answers: Predictions) -> NomineeTest:
-        if not baseline.others or baseline.over == "mean":
-            return compare(name, baseline, answers)
-        pairs = zip(baseline.each, answers.each, strict=True)
-        return with_every_model({ours.model: compare(name, ours, theirs) for ours, theirs in pairs})
-
-    tests = [compare_all(name, answers) for name, answers in nominees.items()]
+    tests = [compare(name, baseline, answers) for name, answers in nominees.items()]
     judged = tuple(_judged(tests, mode))
     verdict = Verdict("keep", None, mode, judged, margin, ALPHA, reason, len(baseline.samples), baseline.n_rephrasings)
     if not judged:
