@@ -102,14 +102,6 @@ def test_borderline_examples_are_right_by_a_small_majority(task: Task, on_train:
     assert only.text == task.train[0].text
 
 
-@pytest.mark.parametrize(
-    ("noun", "phrases", "text"),
-    [
-        ("question", ["^when"], 'A question that begins with "when" usually belongs to X.'),
-        ("email", ["refund", "charge back"], 'An email that contains "refund" or "charge back" usually belongs to X.'),
-        ("text", ["^a", "^b", "c"], 'A text that begins with "a" or "b" or contains "c" usually belongs to X.'),
-        ("text", ["a", "b", "c"], 'A text that contains "a", "b" or "c" usually belongs to X.'),
-    ],
-)
-def test_notes_read_as_sentences(noun: str, phrases: list[str], text: str) -> None:
-    assert note_text(noun, phrases, "X") == text
+def test_notes_read_as_sentences() -> None:
+    text = note_text("email", ["^a", "^b", "c", "d", "e"], "X")
+    assert text == 'An email that begins with "a" or "b" or contains "c", "d" or "e" usually belongs to X.'

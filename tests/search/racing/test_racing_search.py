@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +90,18 @@ def test_it_finds_the_same_front_for_fewer_answers_and_asks_whole_grids_of_few(w
     assert raced.state.waiting() is None
     assert set(raced.state.leaders) >= set(raced.state.front)
     assert raced.state.shortest in raced.candidates
+
+
+def test_train_is_asked_about_under_two_wordings_and_about_the_same_prompt_once(raced: Any, task: Task) -> None:
+    evaluator = raced.problem.evaluator
+    made = evaluator.budget.usage.made
+    asked = (evaluator.partial_answers(one.prompt, "train").is_answered.any() for one in raced.history.evaluated)
+    diagnosed = list(itertools.compress(raced.history.evaluated, asked))
+    assert diagnosed
+    for candidate in diagnosed:
+        known = raced.diagnoses.predictions(candidate.prompt)
+        assert known.asked.sum() == raced.diagnoses.cells.sum() == 2 * len(task.train)
+    assert evaluator.budget.usage.made == made
 
 
 def test_its_trial_says_how_far_it_came_with_estimates(raced: Any) -> None:

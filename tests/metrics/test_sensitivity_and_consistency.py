@@ -1,12 +1,22 @@
-"""Answers counted, sensitivity with its moments, and uncertainty."""
+"""Answers counted, sensitivity, uncertainty and consistency: hand-worked, as in the paper, as others compute them."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
-from psopt.metrics import hard_predictions, prediction_counts, sample_sensitivity, sensitivity, uncertainty
+from psopt.metrics import (
+    consistency,
+    hard_predictions,
+    pairwise_consistency,
+    prediction_counts,
+    sample_consistency,
+    sample_sensitivity,
+    sensitivity,
+    uncertainty,
+)
 from scipy import stats
 
 COUNTS = np.random.default_rng(0).multinomial(30, [0.5, 0.3, 0.1, 0.05, 0.05], size=40)
@@ -77,3 +87,53 @@ def test_uncertainty_is_the_entropy_of_one_answer_and_a_sure_model_may_be_sensit
     predictions = np.array([[0, 1], [1, 0]])
     assert (uncertainty(np.eye(2)[predictions]) == 0).all()
     assert sensitivity(prediction_counts(predictions, 2)) == 1
+
+
+# Q = 4. Class 0: samples (4 0 0), (2 2 0), (4 0 0); class 1: (0 3 1), (0 1 3); class 2 has none.
+OF_CLASSES = np.array([[4, 0, 0], [2, 2, 0], [4, 0, 0], [0, 3, 1], [0, 1, 3]])
+Y = np.array([0, 0, 0, 1, 1])
+# Class 0: TVD between the first two is (|4 - 2| + |0 - 2|) / 4 / 2 = 1/2, between the first and the third 0. Over 9
+# ordered pairs: 4 of distance 1/2, so C = 1 - 2/9. Class 1: TVD = (2 + 2) / 4 / 2 = 1/2, over 4 pairs: 1 - 1/4.
+BY_CLASS = [1 - 2 / 9, 3 / 4]
+
+
+def random_case(seed: int, n_rephrasings: int = 7) -> tuple[Any, Any]:
+    """Counts of 60 samples, and labels of which one never occurs."""
+    rng = np.random.default_rng(seed)
+    return rng.multinomial(n_rephrasings, rng.dirichlet(np.ones(5)), size=60), rng.integers(4, size=60)
+
+
+@pytest.mark.parametrize("table", [OF_CLASSES, OF_CLASSES / 4], ids=["counts", "probabilities"])
+def test_hand_worked_values_of_c(table: Any) -> None:
+    assert consistency(table, Y, average=None) == pytest.approx([*BY_CLASS, np.nan], nan_ok=True, abs=1e-15)
+    # pooled: 9 pairs of class 0 and 4 of class 1; macro: their plain mean
+    assert consistency(table, Y) == pytest.approx(1 - (2 + 1) / 13, abs=1e-15)
+    assert consistency(table, Y, average="macro") == pytest.approx(sum(BY_CLASS) / 2, abs=1e-15)
+    # without self-pairs: 4 halves over 6 pairs, 2 halves over 2 pairs
+    without = consistency(table, Y, average=None, self_pairs=False)
+    assert without == pytest.approx([2 / 3, 1 / 2, np.nan], nan_ok=True, abs=1e-15)
+    assert consistency(table, Y, self_pairs=False) == pytest.approx(1 - 3 / 8, abs=1e-15)
+    # sample 0: distances 0, 1/2, 0 to its class of three: 1 - 1/6; without itself 1 - 1/4
+    assert sample_consistency(table, Y) == pytest.approx([5 / 6, 2 / 3, 5 / 6, 3 / 4, 3 / 4])
+    assert sample_consistency(table, Y, self_pairs=False) == pytest.approx([3 / 4, 1 / 2, 3 / 4, 1 / 2, 1 / 2])
+    assert pairwise_consistency(table[:3]).tolist() == [[1, 0.5, 1], [0.5, 1, 0.5], [1, 0.5, 1]]
+
+
+def test_na_takes_part_in_the_distance() -> None:
+    """The same right answers, but the rest is N/A (last) for one and a wrong label for the other: TVD = 1/2."""
+    assert consistency([[2, 0, 2], [2, 2, 0]], [0, 0], self_pairs=False) == 0.5
+
+
+def test_thousands_of_classes_are_sorted_instead() -> None:
+    """Where the histogram would be too large, counts take the way of probabilities, to the same value."""
+    counts, y = random_case(3)
+    wide = np.pad(counts, ((0, 0), (0, 3000)))
+    assert consistency(wide, y) == pytest.approx(consistency(counts, y), abs=1e-12)
+    assert sample_consistency(wide, y) == pytest.approx(sample_consistency(counts, y), abs=1e-12)
+
+
+def test_small_integer_types_do_not_overflow() -> None:
+    counts, y = random_case(5, n_rephrasings=120)
+    assert consistency(counts.astype(np.uint8), y) == consistency(counts, y)
+    assert (sample_consistency(counts.astype(np.int8), y) == sample_consistency(counts, y)).all()
+    assert (pairwise_consistency(counts.astype(np.uint8)) == pairwise_consistency(counts)).all()
