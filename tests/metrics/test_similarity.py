@@ -75,6 +75,9 @@ def test_intervals_and_tests_are_those_of_plain_answers_where_only_equal_ones_ar
         intervals: Any = method(ANSWERS, Y, C)
         of_kernel: Any = method(ANSWERS, Y, C, similarity=kernel)
         assert _numbers(of_kernel) == pytest.approx(_numbers(intervals), abs=1e-9)
+    assert score_intervals(ANSWERS, Y, C, similarity=SCALE)["sensitivity"].estimate == pytest.approx(
+        sensitivity(COUNTS, similarity=SCALE)
+    )
     plain, alike = (
         compare_scores(ANSWERS, OTHERS, Y, C, similarity=kernel)["sensitivity"] for kernel in (None, np.eye(C))
     )
@@ -85,12 +88,6 @@ def test_intervals_and_tests_are_those_of_plain_answers_where_only_equal_ones_ar
 def _numbers(intervals: Any) -> list[float]:
     tables = intervals if isinstance(intervals, list) else [intervals]
     return [number for table in tables for interval in table.values() for number in interval]
-
-
-def test_intervals_are_of_the_similar_s() -> None:
-    intervals = score_intervals(ANSWERS, Y, C, similarity=SCALE)
-    assert intervals["sensitivity"].estimate == pytest.approx(sensitivity(COUNTS, similarity=SCALE))
-    assert intervals["f1"] == score_intervals(ANSWERS, Y, C)["f1"]
 
 
 def test_each_prompt_may_have_its_own_kernels() -> None:
