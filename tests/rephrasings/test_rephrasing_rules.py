@@ -54,14 +54,12 @@ def test_every_description_stays_in_over_60_rephrasings_that_read_like_sentences
     ("description", "rephrasing"),
     [
         (CLASSIFY, "Please classify the text into one of the given classes."),
-        (CLASSIFY, "Can you classify the text into one of the given classes?"),
         (SEVERAL, "Your task is to read the review. Determine its sentiment. You must choose the correct label."),
         (ROLE, "You sort mail for a shop. Your job is to decide which team should answer the mail."),
         (ASK, "Given the text, is the review positive or negative?"),
         # a frame of its own is taken off for another
         ("Please label the text.", "I want you to label the text."),
         # sentences after it, or before it
-        (ASK, "Is the review positive or negative? Take your time."),
         ("Label the text:", "Please be precise. Label the text:"),
         (CLASSIFY, "Please classify the text into one of the given classes. Thank you!"),
     ],

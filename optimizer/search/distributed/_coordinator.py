@@ -1,15 +1,13 @@
 """Permission to work on a trial: a search alone on a study always has it; several workers divide the trials.
 
 Workers know each other only through the study. There is no lock, because not every storage has one, and a killed worker
-would never release it. Instead a worker first *announces* what it is about to do, then *checks* whether another one has
-announced the same, and only then *does* it. If two workers both announce before they check, at least one sees the
-other, as in Dekker's and Lamport's algorithms for mutual exclusion. The full argument, and what may still happen, is in
+would never release it. Instead a worker *announces* what it is about to do, then *checks* whether another one has
+announced the same, and only then *does* it: of two that announce before they check, at least one sees the other.
+Heartbeats, read by the reader's own clock, show who is at work. The full argument, and what may still happen, is in
 docs/architecture.md, "Coordination of workers"; `tests/search/test_interleavings.py` goes through every order.
 
-Heartbeats show who is at work: a worker changes a value in the storage every few seconds while it works on something.
-Another one that sees the value unchanged for long enough, by its own clock, takes the worker for dead. So the clocks of
-machines need not agree, and any storage will do. Optuna's own heartbeats need a relational storage and its clock, and a
-trial whose worker was killed before its first beat stays RUNNING forever (seen on SQLite and on PostgreSQL).
+Optuna's own heartbeats need a relational storage and its clock, and a trial whose worker was killed before its first
+beat stays RUNNING forever (seen on SQLite and on PostgreSQL).
 """
 
 from __future__ import annotations

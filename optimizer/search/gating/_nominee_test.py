@@ -258,9 +258,7 @@ def _lost(baseline: Predictions, nominee: Predictions, pinned: Collection[str]) 
 VAL_WEIGHT = 0.5
 """The weight of a val sample relative to a test sample: val has chosen the prompt, so its gain is partly luck.
 
-Measured in the populations of ``make promise`` with 60 samples of val and 33 of test under 3 wordings (20 candidates,
-300 runs each). Of the true gain of small effects, test alone kept 82 %; weights of 1/4, 1/2 and 1 kept 93, 99 and 100
-%. With harmful edits, test alone recommended a worse prompt in 6.0 % of runs, these weights in 6.7, 9.0 and 11.0 %.
+What other weights would do is in docs/decisions.md, as measured by ``make promise``.
 """
 
 
