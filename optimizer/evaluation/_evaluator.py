@@ -154,14 +154,6 @@ class PartialAnswers:
     array: NDArray[np.int64]  # (N, Q); -1 where nothing is answered
     probabilities: NDArray[np.float64] | None = None  # (N, Q, C); NaN where nothing is answered
 
-    @classmethod
-    def empty(cls, n_samples: int, n_rephrasings: int, n_classes: int | None = None) -> PartialAnswers:
-        """Return a grid without any answer; with room for probabilities where the number of classes is given."""
-        array = np.full((n_samples, n_rephrasings), NOT_ASKED, dtype=np.int64)
-        if n_classes is None:
-            return cls(array)
-        return cls(array, np.full((*array.shape, n_classes), np.nan))
-
     @property
     def is_answered(self) -> NDArray[np.bool_]:
         """Which cells are answered: (N, Q)."""
@@ -269,8 +261,10 @@ class Evaluator:
         """Return the answers so far in a prompt's grid on a split; nothing is asked."""
         if (prompt.id, split) in self._answers:
             return self._answers[prompt.id, split]
-        n_classes = len(prompt.labels) + 1 if self.from_probabilities else None
-        return PartialAnswers.empty(len(self.samples[split]), len(self.rephrasings.on(split)[0]), n_classes)
+        array = np.full((len(self.samples[split]), len(self.rephrasings.on(split)[0])), NOT_ASKED, dtype=np.int64)
+        if not self.from_probabilities:
+            return PartialAnswers(array)
+        return PartialAnswers(array, np.full((*array.shape, len(prompt.labels) + 1), np.nan))
 
     def answers(self, prompt: Prompt, split: Split, cells: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return a prompt's answers on a split, (N, Q), including at least these cells; missing ones are asked.

@@ -61,7 +61,8 @@ def open_scores(predictions: Predictions) -> OpenScores | None:
     elif kind == FREE and predictions.same is None:
         measures |= _band(predictions)
     elif kind == TEXT and predictions.answers.spec.detail == TOKEN_F1:
-        measures["exact match"] = _exact_match(predictions)
+        by_form = replace(predictions, answers=AnswerType(spec=AnswerSpec(TEXT)), metric_scores=None)
+        measures["exact match"] = float(by_form.right[predictions.asked].mean())
     quality = predictions.quality
     if quality is not None and predictions.has_pairs:
         measures["PSS"] = prompt_sensi_score(quality)
@@ -126,11 +127,6 @@ def _band(predictions: Predictions) -> dict[str, float | None]:
             answers = AnswerType(spec=AnswerSpec(FREE, f"{EMBEDDING}:{threshold}"))
             band[f"S at {threshold:g}"] = float(replace(predictions, answers=answers).sensitivities.mean())
     return band
-
-
-def _exact_match(predictions: Predictions) -> float:
-    by_form = replace(predictions, answers=AnswerType(spec=AnswerSpec(TEXT)), metric_scores=None)
-    return float(by_form.right[predictions.asked].mean())
 
 
 def label_by_label(

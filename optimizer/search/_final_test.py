@@ -28,14 +28,10 @@ def scoring_order(
     First come the original prompt and the nominees, without which the gate cannot decide. Then the knee, the best in
     each defined objective, the shortest prompt, and the rest of the front by descending F1.
     """
-    best = [_best_in(place, front) for place in range(len(baseline.val.gains))]
+    first = sorted(front, key=lambda candidate: candidate.trial)
+    best = [max(first, key=lambda candidate: candidate.val.gains[place]) for place in range(len(baseline.val.gains))]
     order: list[R | Candidate | None] = [baseline, *nominated, knee(front, baseline), *best, shortest, *front]
     return list({candidate.id: candidate for candidate in order if candidate}.values())
-
-
-def _best_in(objective: int, front: Sequence[R]) -> R:
-    """The best in one objective by its place among the gains; of equal ones the first."""
-    return min(front, key=lambda candidate: (-candidate.val.gains[objective], candidate.trial))
 
 
 def score_on_test(search: Search, order: Sequence[Candidate]) -> tuple[dict[str, Candidate], list[Candidate]]:

@@ -13,7 +13,7 @@ from psopt.search._prompt_limits import PromptLimits, tokens_around
 from psopt.search_spaces import CALIBRATE, ORDERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from psopt.diagnosis import Diagnosis
@@ -112,8 +112,3 @@ class SearchProblem:
     def orders(self) -> tuple[str, ...]:
         """The orders of examples that are searched: only one, if it makes no difference."""
         return ORDERS if self.reads_order else ORDERS[:1]
-
-    def order_parameter(self, edits: Iterable[Edit], order: str) -> str | None:
-        """Return the order of examples that a queued trial names; None without examples, or if none is searched."""
-        is_searched = self.reads_order and any(edit.kind == "example" for edit in edits)
-        return order if is_searched else None

@@ -208,7 +208,8 @@ class CandidateQueue:
             if self._history.find(self._history.prompt_of(edits, order).id) is None:
                 break
             edits = self.neighbour(edits)
-        self._enqueue(edits, self._state.problem.order_parameter(edits, order))
+        is_searched = self._state.problem.reads_order and any(edit.kind == "example" for edit in edits)
+        self._enqueue(edits, order if is_searched else None)
 
     def _enqueue(self, edits: tuple[Edit, ...], order: str | None) -> None:
         self._study.enqueue_trial(parameters_of(parameter_names(edits), self._history.pool, order))

@@ -253,7 +253,9 @@ def signals_held() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():  # Python delivers signals only to the main thread
         yield
         return
-    handlers = _handlers()
+    known = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    # one that is ignored, or ends the process without Python, is left alone
+    handlers: dict[int, Handler] = {number: handler for number, handler in known.items() if callable(handler)}
     held: list[int] = []
 
     def hold(number: int, frame: FrameType | None) -> None:
@@ -272,9 +274,3 @@ def signals_held() -> Iterator[None]:
         for number in held.copy():
             held.clear()
             handlers[number](number, None)
-
-
-def _handlers() -> dict[int, Handler]:
-    """Return the handlers of signals; a signal that is ignored, or ends the process without Python, is left alone."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    return {number: handler for number, handler in handlers.items() if callable(handler)}

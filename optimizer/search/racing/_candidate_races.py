@@ -73,29 +73,6 @@ class StoppedCandidate(Tried):
         return cls(trial.number, prompt, edits, val, rung, raced[3], order=order, audit=audit)
 
 
-def estimated_scores(lead: NDArray[np.float64], baseline: Scores, on_val: Predictions) -> EstimatedScores:
-    """Estimate F1, S and C of a candidate: the baseline's on the whole grid, plus the mean difference.
-
-    The baseline, with these answers `on_val`, is a control variate: a rung's samples are about as hard for both, so
-    their difficulty cancels in the difference. `lead` (n, k) is by how much the candidate is ahead in F1, -S (as
-    disagreement) and C on each sample of a rung. Races use disagreement in place of S; its difference is scaled by the
-    baseline's ratio of S to disagreement, since both are concave in the shares of answers and vanish together.
-    """
-    f1, steadiness, *consistency = lead.mean(axis=0).tolist()
-    sensitivity = baseline.sensitivity - _per_disagreement(baseline.sensitivity, on_val) * steadiness
-    scores = [baseline.f1 + f1, sensitivity]
-    if baseline.consistency is not None:
-        scores += [baseline.consistency + consistency[0]]
-    return EstimatedScores(*np.clip(scores, 0.0, 1.0).tolist())
-
-
-def _per_disagreement(sensitivity: float, on_val: Predictions) -> float:
-    disagreement = -float(sample_gains(on_val)[:, 1].mean())
-    if disagreement > 0:
-        return sensitivity / disagreement
-    return 2 * math.log(2) / math.log(on_val.n_classes)  # the ratio for a sample with two answers, half and half
-
-
 RIGHT, WRONG = "right", "wrong"
 
 
@@ -245,9 +222,25 @@ class CandidateRaces:
         return self._known_gains[key]
 
     def estimates(self, prompt: Prompt, rung: Rung) -> EstimatedScores:
-        """Estimate a prompt's scores from its answers so far."""
-        lead = self._lead(prompt, self.baseline, rung)
-        return self.marked(estimated_scores(lead, self._scores, self._on_val), prompt)
+        """Estimate a prompt's scores from its answers so far: the baseline's on the whole grid, plus the mean lead.
+
+        The baseline is a control variate: a rung's samples are about as hard for both, so their difficulty cancels in
+        the difference. Races use disagreement in place of S; its difference is scaled by the baseline's ratio of S to
+        disagreement, since both are concave in the shares of answers and vanish together.
+        """
+        f1, steadiness, *consistency = self._lead(prompt, self.baseline, rung).mean(axis=0).tolist()
+        known = self._scores
+        scores = [known.f1 + f1, known.sensitivity - self._per_disagreement * steadiness]
+        if known.consistency is not None:
+            scores += [known.consistency + consistency[0]]
+        return self.marked(EstimatedScores(*np.clip(scores, 0.0, 1.0).tolist()), prompt)
+
+    @cached_property
+    def _per_disagreement(self) -> float:
+        disagreement = -float(sample_gains(self._on_val)[:, 1].mean())
+        if disagreement > 0:
+            return self._scores.sensitivity / disagreement
+        return 2 * math.log(2) / math.log(self._on_val.n_classes)  # the ratio for two answers, half and half
 
     def marked(self, scores: EstimatedScores, prompt: Prompt) -> EstimatedScores:
         """Mark in scores whether a prompt's answers so far are nearly always the same, or guesses."""

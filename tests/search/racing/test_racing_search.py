@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import psopt
 import pytest
 from psopt.errors import BudgetReachedError, InputError
 from psopt.models import AnswerCache, Capabilities
 from psopt.models.chat import Budget, LMConfig, chat_model
 from psopt.models.sim import SimulatedModel
-from psopt.search import Reserve
-from psopt.search.racing import _candidate_races, races
+from psopt.search import Reserve, Search
+from psopt.search.racing import _candidate_races, races, racing_line
 from psopt.search_spaces import SearchRestriction, apply_edits, seed_prompt
 
 from tests.conftest import make_samples
@@ -257,3 +259,45 @@ def test_what_a_limit_keeps_for_the_best_one_s_grid_goes_into_nothing_else(tmp_p
     with contextlib.suppress(BudgetReachedError):
         search.complete_front()
     assert best.id in ids(search.candidates)
+
+
+def optimize(task: Task, folder: Path, **options: Any) -> Any:
+    asked: dict[str, Any] = {"trials": 6, "rounds": 1, "rephrasings": 3, "sampler": "random", "seed": 1, "race": "on"}
+    asked |= {"effort": "full", "parts": OF_ANY_SIZE, "out": folder / "run", "cache_dir": folder / "cache"}
+    return psopt.optimize(task, model=f"sim/{SIM}", **{**asked, **options})
+
+
+def test_a_run_says_how_its_candidates_raced(task: Task, tmp_path: Path) -> None:
+    folder = optimize(task, tmp_path).path
+    race = json.loads((folder / "run.json").read_text())["race"]
+    assert race["candidates"] == 6
+    assert race["calls"] + race["saved"] == 6 * N_VAL * 3
+    assert race["stopped"] == sum(race["rungs"].values()) > 0
+    listed = json.loads((folder / "trials.json").read_text())
+    assert len(listed["raced"]) == race["stopped"]
+    assert len(listed["trials"]) + race["stopped"] == 6
+    assert not {trial["id"] for trial in listed["raced"]} & {trial["id"] for trial in listed["trials"]}
+    assert racing_line(race).removeprefix("racing: ") in (folder / "report.html").read_text()
+
+
+def test_a_limit_that_leaves_no_better_prompt_complete_is_told_though_all_trials_were_made(
+    task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unpaid(*_: Any) -> None:
+        raise BudgetReachedError("--max-calls 5000 is reached")
+
+    monkeypatch.setattr(Search, "complete_front", unpaid)
+    with pytest.raises(BudgetReachedError):
+        optimize(task, tmp_path)
+    incomplete = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert incomplete["race"]["candidates"] == 6
+    assert incomplete["finish_reason"] == "budget"
+    kept = "Keep yours: the limit did not pay for asking all of val about what may be better."
+    assert incomplete["recommended"]["sentence"] == kept
+
+
+@pytest.mark.parametrize("race", ["on", "strict"])
+def test_racing_under_one_wording_is_refused_before_a_run_begins(task: Task, tmp_path: Path, race: Any) -> None:
+    with pytest.raises(InputError, match=f"--race {race} needs at least 2 wordings, not 1"):
+        optimize(task, tmp_path, race=race, rephrasings=1)
+    assert not (tmp_path / "run").exists()
