@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,14 +62,6 @@ def test_what_weak_samples_share_is_named_with_its_evidence_and_its_share_of_all
     assert first["share"] == pytest.approx(0.8)  # eight of the ten samples that shake, all alike
     assert first["contrast"]["weak_showing"] == 8
     assert {failing.view for failing in diagnosis.of_views(["accuracy"]).slices} == {"accuracy"}
-
-
-def test_without_labels_what_shakes_is_named() -> None:
-    found = priced()
-    bare = tuple(dataclasses.replace(sample, label=None) for sample in found.samples)
-    diagnosis = diagnose_predictions(dataclasses.replace(found, samples=bare))
-    (failing,) = diagnosis.slices
-    assert "price" in failing.topic
 
 
 LETTERS = [*texts(70), *["please tell me the price of a drum"] * 30]  # one sent thirty times is one piece of evidence

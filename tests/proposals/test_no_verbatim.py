@@ -44,14 +44,14 @@ def runs(text: str, length: int) -> set[tuple[str, ...]]:
     return {tuple(own[start : start + length]) for start in range(len(own) - length + 1)}
 
 
-def check(said: Iterable[str], task: Task, own: str = "") -> None:
+def check(said: Iterable[str], task: Task) -> None:
     """Look for samples' text in what prompts say, in a plainer way than psopt does."""
     texts = texts_of(task)
     triples = {run for text in texts for run in runs(text, 3)}
     n_texts = Counter(word for text in texts for word in set(words(text)))
-    users = words(" ".join([task.description, task.noun, *task.labels, *task.definitions.values(), own]))
+    users = words(" ".join([task.description, task.noun, *task.labels, *task.definitions.values()]))
     for text in said:
-        assert not triples & runs(text, 3) - runs(own, 3), text
+        assert not triples & runs(text, 3), text
         assert "@" not in text
         for word in set(words(text)) - set(users) - OURS - FUNCTION_WORDS:
             assert not n_texts[word] or (n_texts[word] >= LEAST_TEXTS and not any(map(str.isdigit, word))), word

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from psopt.errors import InputError
 from psopt.evaluation import Predictions, evaluate, score
-from psopt.rephrasings import change_texts, read_families, read_file, rephrasings_for, to_file, vary
-from psopt.search_spaces import FAMILIES, PLAIN, Example, Prompt, PromptFormat, render, render_instructions
+from psopt.rephrasings import change_texts, read_file, rephrasings_for, to_file, vary
+from psopt.search_spaces import PLAIN, Example, Prompt, PromptFormat, render, render_instructions
 from psopt.settings import TEXT_FAMILIES, UNCHANGED, RephrasingOptions
 from psopt.tasks import Row
 
@@ -65,11 +65,7 @@ def test_a_layout_changes_no_word_and_an_order_no_member() -> None:
     assert laid_out.id != prompt.id
 
 
-def test_families_are_read_in_their_own_order_and_unknown_or_empty_ones_named(task: Task) -> None:
-    assert read_families("format,wording") == ("wording", "format")
-    assert set(read_families(",".join(FAMILIES))) == set(FAMILIES)
-    with pytest.raises(InputError, match="did you mean 'format'"):
-        read_families("formats")
+def test_a_family_with_too_few_members_is_named(task: Task) -> None:
     with pytest.raises(InputError, match="label-order has too few members"):
         vary(rephrasings_for(task, 5, 5), task, ("label-order",), 42)  # two labels have one other order
 
@@ -188,7 +184,7 @@ def test_what_is_varied_is_read_from_its_names() -> None:
     assert read("repeat") == (("paraphrase",), (), True)
     assert read("input") == ((), tuple(RULES), False)
     assert read("input", rephraser="openai/x") == ((), TEXT_FAMILIES, False)
-    assert read("repeat", "typos", "format") == (("format",), ("typos",), True)
+    assert read("repeat", "typos", "format", "wording") == (("wording", "format"), ("typos",), True)
     with pytest.raises(InputError, match="did you mean 'repeat'"):
         read("repeats")
     with pytest.raises(InputError, match="add --rephraser MODEL"):
