@@ -9,7 +9,6 @@ was seen before is not followed.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import optuna
@@ -27,24 +26,22 @@ READS = {"trials_in", "read_trial", "is_dead"}
 WAITED = (-1, "waited")
 
 
-@dataclass(frozen=True)
-class Trial:
+class Attributes(dict[str, Any]):
+    """Attributes of a trial, which are never changed."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+
+class Trial(NamedTuple):
     """A trial as the model's storage keeps it; `prompt` stands for its parameters."""
 
     number: int
     prompt: str
     state: TrialState = WAITING
-    attrs: tuple[tuple[str, Any], ...] = ()
-    hidden: tuple[tuple[str, Any], ...] = ()
+    user_attrs: Attributes = Attributes()
+    system_attrs: Attributes = Attributes()
     started_by: str = ""
-
-    @property
-    def user_attrs(self) -> dict[str, Any]:
-        return dict(self.attrs)
-
-    @property
-    def system_attrs(self) -> dict[str, Any]:
-        return dict(self.hidden)
 
 
 class Storage(NamedTuple):
@@ -54,7 +51,7 @@ class Storage(NamedTuple):
     dead: frozenset[str] = frozenset()
 
     def changed(self, number: int, **changes: Any) -> Storage:
-        trial = replace(self.trials[number], **changes)
+        trial = self.trials[number]._replace(**changes)
         return self._replace(trials=(*self.trials[:number], trial, *self.trials[number + 1 :]))
 
     def call(self, worker: str, name: str, *given: Any) -> tuple[Storage, Any]:
@@ -77,9 +74,9 @@ class Storage(NamedTuple):
             return self.changed(trial.number, state=RUNNING, started_by=trial.started_by or worker), None
         if name == "finish":
             return self.changed(trial.number, state=given[1]), None
-        field = {"set_trial_attr": "attrs", "set_hidden_trial_attr": "hidden"}[name]
-        attrs = {**dict(getattr(trial, field)), given[1]: given[2]}
-        return self.changed(trial.number, **{field: tuple(attrs.items())}), None
+        field = {"set_trial_attr": "user_attrs", "set_hidden_trial_attr": "system_attrs"}[name]
+        attributes = Attributes({**getattr(trial, field), given[1]: given[2]})
+        return self.changed(trial.number, **{field: attributes}), None
 
 
 class NoAnswerYetError(BaseException):
@@ -190,7 +187,7 @@ def outcomes(prompts: str, n_workers: int, deaths: int, *, are_handed_out: bool)
     own: dict[str, Trial] = {}
     if are_handed_out:
         trials = [
-            replace(trial, state=RUNNING, started_by=name, hidden=(("psopt:beat", (name, -1)),))
+            trial._replace(state=RUNNING, started_by=name, system_attrs=Attributes({"psopt:beat": (name, -1)}))
             for name, trial in zip(names, trials, strict=True)
         ]
         own = dict(zip(names, trials, strict=True))

@@ -54,6 +54,7 @@ def test_rounds_that_are_left_begin_once_nothing_new_is_left_to_try(
 ) -> None:
     new_edits = vars(_rounds)["_new_edits"]
     monkeypatch.setattr(_rounds, "_new_edits", lambda *args: new_edits(*args)[:1])
+    monkeypatch.setattr("psopt.search._search._TRIES_FOR_A_NEW_CANDIDATE", 8)  # of four prompts
     found = searched(task, tmp_path, trials=10, rounds=2)
     assert [len(edits) for edits in found.history.rounds] == [1, 1]
     assert found.finish_reason == "exhausted"
