@@ -179,7 +179,9 @@ ANY_TEXT = st.one_of(st.text(min_size=1), SENTENCES).filter(str.split)
 
 
 @given(ANY_TEXT, st.text(max_size=10), st.lists(st.text(max_size=5), max_size=3), st.integers(0, 3))
-def test_any_description_can_be_rephrased(description: str, noun: str, protect: list[str], seed: int) -> None:
+def test_any_description_can_be_rephrased_and_braces_quotes_and_addresses_come_out_as_they_went_in(
+    description: str, noun: str, protect: list[str], seed: int
+) -> None:
     try:
         found = rephrase_by_rules(description, noun, 15, 10, seed, protect=protect)
     except InputError as error:
@@ -188,12 +190,7 @@ def test_any_description_can_be_rephrased(description: str, noun: str, protect: 
     assert found == rephrase_by_rules(description, noun, 15, 10, seed, protect=protect)
     assert found.search[:5] == rephrase_by_rules(description, noun, 5, 1, seed, protect=protect).search
     assert found.search[0] == found.original == " ".join(description.split())
-    assert len({letters(text) for text in (*found.search, *found.heldout)}) == 25
-
-
-@given(SENTENCES, st.integers(0, 3))
-def test_braces_quotes_and_addresses_come_out_as_they_went_in(description: str, seed: int) -> None:
-    found = rephrase_by_rules(description, n_search=15, seed=seed)
-    for text in (*found.search, *found.heldout):
-        for part in ("{text}", "{{x}}", '"the class"', "“text”", "https://a.b/text.", "\ue000", "\ue001"):
-            assert text.count(part) == description.count(part)
+    texts = (*found.search, *found.heldout)
+    assert len({letters(text) for text in texts}) == 25
+    for part in ("{text}", "{{x}}", '"the class"', "“text”", "https://a.b/text.", "\ue000", "\ue001"):
+        assert part in noun or {text.count(part) for text in texts} == {found.original.count(part)}
