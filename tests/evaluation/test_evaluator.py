@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from psopt.errors import BudgetReachedError
 from psopt.evaluation import Evaluator
-from psopt.models import AnswerCache, Capabilities, load_model
+from psopt.models import AnswerCache, load_model
 from psopt.models.chat import Budget, LMConfig, chat_model
 from psopt.rephrasings import RephrasingSet
 from psopt.search_spaces import seed_prompt
 
-from tests.conftest import KeywordModel
 from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
@@ -32,15 +31,6 @@ HALF = np.add.outer(np.arange(40), np.arange(3)) % 2 == 0
 
 def evaluator_of(model: Any, task: Task, **options: Any) -> Evaluator:
     return Evaluator(model, SET, {"train": task.train, "val": task.val, "test": task.test}, **options)
-
-
-class Judged(KeywordModel):
-    """A keyword model whose answers a metric judges and which says why an answer is N/A; it counts what it is asked."""
-
-    capabilities = Capabilities(has_metric_scores=True)
-
-    def metric_scores(self, prompts: Any, texts: Any) -> Any:
-        return 0.25 + 0.5 * self.predict(prompts, texts)
 
 
 def assert_same(predictions: Any, expected: Any) -> None:

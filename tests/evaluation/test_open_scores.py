@@ -34,10 +34,10 @@ def predictions_of(
     return Predictions(np.array(array), samples, labels, answers=answer_type)
 
 
-def random_sets(seed: int, n_samples: int = 40, n_wordings: int = 6) -> tuple[Predictions, Any, Any]:
+def random_sets(seed: int) -> tuple[Predictions, Any, Any]:
     rng = np.random.default_rng(seed)
-    true = rng.random((n_samples, 3)) < 0.4
-    given = true[:, None, :] ^ (rng.random((n_samples, n_wordings, 3)) < 0.15)
+    true = rng.random((40, 3)) < 0.4
+    given = true[:, None, :] ^ (rng.random((40, 6, 3)) < 0.15)
 
     def written(row: Any) -> str:
         return written_set([label for label, is_in in zip(LABELS, row, strict=True) if is_in], LABELS)

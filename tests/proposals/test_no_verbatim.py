@@ -39,19 +39,19 @@ def texts_of(task: Task) -> list[str]:
     return [" \n ".join(value for _, value in columns_of_row(of.text)) or str(of.text) for of in samples]
 
 
-def runs(text: str, length: int) -> set[tuple[str, ...]]:
+def triples_of(text: str) -> set[tuple[str, ...]]:
     own = words(re.sub(r"<[^>]*>|&\w+;", " ", text))
-    return {tuple(own[start : start + length]) for start in range(len(own) - length + 1)}
+    return set(zip(own, own[1:], own[2:], strict=False))
 
 
 def check(said: Iterable[str], task: Task) -> None:
     """Look for samples' text in what prompts say, in a plainer way than psopt does."""
     texts = texts_of(task)
-    triples = {run for text in texts for run in runs(text, 3)}
+    triples = {run for text in texts for run in triples_of(text)}
     n_texts = Counter(word for text in texts for word in set(words(text)))
     users = words(" ".join([task.description, task.noun, *task.labels, *task.definitions.values()]))
     for text in said:
-        assert not triples & runs(text, 3), text
+        assert not triples & triples_of(text), text
         assert "@" not in text
         for word in set(words(text)) - set(users) - OURS - FUNCTION_WORDS:
             assert not n_texts[word] or (n_texts[word] >= LEAST_TEXTS and not any(map(str.isdigit, word))), word

@@ -46,8 +46,8 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "r.json"
 
 
-def frozen(task: Task, prompt: Prompt, n: int = 8, **options: Any) -> RephrasingSet:
-    return freeze_rephrasings(task, prompt, n, n, 42, RephrasingOptions(**options))
+def frozen(task: Task, prompt: Prompt, **options: Any) -> RephrasingSet:
+    return freeze_rephrasings(task, prompt, 8, 8, 42, RephrasingOptions(**options))
 
 
 def test_each_part_is_reworded_and_goes_byte_for_byte_through_a_file_by_hand(

@@ -142,11 +142,11 @@ def test_beside_a_guess_that_a_constant_answer_equals_f1_alone_is_tested() -> No
     )
 
 
-def of_classes(shares: dict[str, float], sizes: dict[str, int], wrong: str, seed: int = 3) -> Predictions:
+def of_classes(shares: dict[str, float], sizes: dict[str, int], wrong: str) -> Predictions:
     """Every class with its share of samples that are right under all wordings; the others are answered `wrong`."""
     names = tuple(sizes)
     labels = [label for label, n in sizes.items() for _ in range(n)]
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(3)
     rows = [names.index(label if rng.random() < shares[label] else wrong) for label in labels]
     return steady(rows, tuple(Sample(f"s{place}", "", label) for place, label in enumerate(labels)), names)
 
