@@ -81,7 +81,6 @@ LONG_MODULES = (
     "test_terminal",
     "test_limits_keep_the_end",
     "test_hub",
-    "test_racing_runs",
     "test_prosa_free",
     "test_diagnoses",
     "test_run_folders",
