@@ -6,35 +6,22 @@ import os
 import re
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import typer
 from psopt.cli._measuring import choose_model, read_measuring, reading_bar
 from psopt.cli._typer import UsageError, is_given
-from psopt.cli._verb import DryRun, OutputOptions, Prompt, PromptModel, Strategy, flag, verb
+from psopt.cli._verb import DRY_RUN, MODEL_OF_PROMPT, OWN_PROMPT, STRATEGY, OutputOptions, verb
 from psopt.cli._writing import check_writable, print_json, tell, wrapped, write_file
-from psopt.settings import BoundOptions, DataOptions, MeasureOptions, PromptOptions
+from psopt.settings import OUTPUT, BoundOptions, DataOptions, MeasureOptions, Panel, PromptOptions
 from psopt.text import escaped_markdown, one_line, percent, shortened_list
 
 if TYPE_CHECKING:
     from psopt.api import CheckResult, Drift, Threshold
 
 
-Junit = Annotated[Path | None, flag("Output", "Write the result as JUnit XML: each bound a test case.", "FILE")]
-Fresh = Annotated[
-    Path | None,
-    flag(
-        "Drift",
-        "Texts without labels, as psopt classify takes them: are S and the labels' shares what they were? In place of "
-        "bounds.",
-        "TEXTS",
-        allow_dash=True,
-    ),
-]
-Baseline = Annotated[
-    str | None, flag("Drift", "With --fresh: the run whose prompt and answers they are held against.", "RUN")
-]
+_DRIFT = Panel("Drift")
 _OF_BOUNDS = ("dataset", "prompt", "strategy", "split", "samples", *(bound.name for bound in fields(BoundOptions)))
 _NO_DATA = DataOptions("")  # --fresh takes none
 _NAME = "psopt check"
@@ -54,16 +41,20 @@ _HEAD = (
 def check(
     *,
     data: DataOptions = _NO_DATA,
-    prompt: Prompt = None,
+    prompt: str | None = OWN_PROMPT,
     reading: PromptOptions,
     bounds: BoundOptions,
-    baseline: Baseline = None,
-    fresh: Fresh = None,
-    model: PromptModel = None,
-    strategy: Strategy = "simple",
+    baseline: str | None = _DRIFT.first("With --fresh: the run whose prompt and answers they are held against.", "RUN"),
+    fresh: Path | None = _DRIFT.first(
+        "Texts without labels, as psopt classify takes them: are S and the labels' shares what they were? In place of "
+        "bounds.",
+        "TEXTS",
+    ),
+    model: str | None = MODEL_OF_PROMPT,
+    strategy: str = STRATEGY,
     measuring: MeasureOptions,
-    dry_run: DryRun = False,
-    junit: Junit = None,
+    dry_run: bool = DRY_RUN,
+    junit: Path | None = OUTPUT.first("Write the result as JUnit XML: each bound a test case.", "FILE"),
     output: OutputOptions,
 ) -> int:
     """Check a prompt against bounds, for continuous integration: exit code 0 if all are kept, 1 if not.

@@ -12,10 +12,10 @@ import typer
 from psopt.cli._measuring import ModelChoice, choose_model, prompt_lines, read_prompts, reading_bar
 from psopt.cli._tables import without_controls
 from psopt.cli._typer import UsageError, is_given
-from psopt.cli._verb import Json, OutputOptions, Pick, flag, verb
+from psopt.cli._verb import JSON, PICK, OutputOptions, verb
 from psopt.cli._writing import as_json_text, print_json, tell, with_version, wrapped
 from psopt.errors import DataError, InputError, import_extra
-from psopt.settings import AnsweringOptions, LMConfig, PersonOptions, PromptOptions
+from psopt.settings import PROMPT, AnsweringOptions, LMConfig, Panel, PersonOptions, PromptOptions
 from psopt.text import as_text, counted, read_text
 
 if TYPE_CHECKING:
@@ -33,14 +33,8 @@ File = Annotated[
         help="Texts, one per line, or rows: a .csv, .tsv, .jsonl or .parquet file; - is standard input.",
     ),
 ]
-Prompt = Annotated[str, flag("Prompt", "A run directory, a prompt's JSON, or with --label your own prompt.", "P")]
 Source = Annotated[str, typer.Argument(metavar="PROMPT", help="A run directory, or a prompt's JSON.")]
-Host = Annotated[str, flag("Server", "The address to listen at; 0.0.0.0 for all of this machine.", "HOST")]
-Port = Annotated[int, flag("Server", "The port to listen at; 0 for a free one.", "PORT", min=0, max=65535)]
-MostWaiting = Annotated[
-    int, flag("Server", "Texts that may wait; others are told to ask again (429).", "N", min=1, flags="--max-waiting")
-]
-ClientKeys = Annotated[bool, flag("Server", "Ask the model with the key that each request bears; none is kept.")]
+_SERVER = Panel("Server")
 
 # Groups of texts that are sent to a server at the same time: with 8 to 32 the rate stayed within a tenth (64
 # connections). A model in this process reads one group at a time.
@@ -51,8 +45,8 @@ _GROUPS = 16
 def classify(
     *,
     file: File = Path("-"),
-    prompt: Prompt,
-    pick: Pick = "recommended",
+    prompt: str = PROMPT.first("A run directory, a prompt's JSON, or with --label your own prompt.", "P", default=...),
+    pick: str = PICK,
     reading: PromptOptions,
     answering: AnsweringOptions,
     people: PersonOptions,
@@ -192,15 +186,19 @@ def read_texts(file: Path, source: PromptSource, inputs: Sequence[str]) -> tuple
 def serve(
     *,
     prompt: Source,
-    pick: Pick = "recommended",
+    pick: str = PICK,
     reading: PromptOptions,
     answering: AnsweringOptions,
-    host: Host = "127.0.0.1",
-    port: Port = 8080,
-    most_waiting: MostWaiting = 1000,
-    client_keys: ClientKeys = False,
+    host: str = _SERVER.first("The address to listen at; 0.0.0.0 for all of this machine.", "HOST", "127.0.0.1"),
+    port: int = _SERVER.first("The port to listen at; 0 for a free one.", "PORT", 8080, least=0, most=65535),
+    most_waiting: int = _SERVER.first(
+        "Texts that may wait; others are told to ask again (429).", "N", 1000, least=1, flags="--max-waiting"
+    ),
+    client_keys: bool = _SERVER.first(
+        "Ask the model with the key that each request bears; none is kept.", default=False
+    ),
     lm: LMConfig,
-    as_json: Json = False,
+    as_json: bool = JSON,
 ) -> int:
     """Answer OpenAI's clients with a run's prompt: the text is the last message, the label is the answer.
 

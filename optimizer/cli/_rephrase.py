@@ -5,16 +5,26 @@ from __future__ import annotations
 import itertools
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from psopt.cli._measuring import data_for, prompt_lines, read_all, read_prompts
 from psopt.cli._tables import without_controls
 from psopt.cli._typer import UsageError
-from psopt.cli._verb import CacheDir, DryRun, Json, Seed, flag, verb
+from psopt.cli._verb import CACHE_DIR, DRY_RUN, JSON, verb
 from psopt.cli._writing import print_json, write_file
 from psopt.errors import InputError
-from psopt.settings import DataOptions, LMConfig, PromptOptions, RephrasingOptions, RephrasingSizes
+from psopt.settings import (
+    OUTPUT,
+    PROMPT,
+    DataOptions,
+    LMConfig,
+    MeasureOptions,
+    PromptOptions,
+    RephrasingOptions,
+    RephrasingSizes,
+    like,
+)
 from psopt.text import counted
 
 if TYPE_CHECKING:
@@ -28,18 +38,6 @@ if TYPE_CHECKING:
     """A message's role, and its segments."""
 
 
-Prompt = Annotated[
-    str | None,
-    flag(
-        "Prompt",
-        "What to rephrase: your prompt, a run's prompts/ID.json, or MODULE:NAME",
-        "P",
-        show_default="the task's description",
-    ),
-]
-Show = Annotated[bool, flag("Output", "Show what of --prompt is rephrased and what is kept; asks nobody.")]
-Out = Annotated[Path | None, flag("Output", "A new file for them", "FILE", dir_okay=False, show_default="the screen")]
-
 _NO_DATA = DataOptions("")  # --show needs none
 
 
@@ -47,17 +45,21 @@ _NO_DATA = DataOptions("")  # --show needs none
 def rephrase(
     *,
     data: DataOptions = _NO_DATA,
-    prompt: Prompt = None,
+    prompt: str | None = PROMPT.first(
+        "What to rephrase: your prompt, a run's prompts/ID.json, or MODULE:NAME",
+        "P",
+        shown_default="the task's description",
+    ),
     reading: PromptOptions,
-    show: Show = False,
+    show: bool = OUTPUT.first("Show what of --prompt is rephrased and what is kept; asks nobody.", default=False),
     sizes: RephrasingSizes,
     rephrasing: RephrasingOptions,
     lm: LMConfig,
-    seed: Seed = 42,
-    cache_dir: CacheDir = None,
-    dry_run: DryRun = False,
-    as_json: Json = False,
-    out: Out = None,
+    seed: int = like(MeasureOptions, "seed"),
+    cache_dir: Path | None = CACHE_DIR,
+    dry_run: bool = DRY_RUN,
+    as_json: bool = JSON,
+    out: Path | None = OUTPUT.first("A new file for them", "FILE", shown_default="the screen"),
 ) -> int:
     """Reword a prompt's instructions, check each rephrasing, and save them as a file for `--rephrasings-file`.
 

@@ -14,9 +14,10 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import typer
 from psopt.cli._tables import new_table, print_sentences, print_table, result_console
-from psopt.cli._verb import Json, Pick, RunFolder, flag, verb
+from psopt.cli._verb import JSON, PICK, RunFolder, verb
 from psopt.cli._writing import check_writable, print_json, print_result, write_file
 from psopt.errors import InputError
+from psopt.settings import OUTPUT, SEARCH
 
 if TYPE_CHECKING:
     from psopt.report import ComparedRuns, Figure
@@ -25,25 +26,8 @@ if TYPE_CHECKING:
 Others = Annotated[
     list[Path] | None, typer.Argument(metavar="OTHER ..", help="Up to four other runs, to compare with the first.")
 ]
-Figures = Annotated[
-    Path | None,
-    flag(
-        "Output",
-        "Also save every figure there as PNG, SVG and PDF (pip install 'psopt[figures]', and a Chrome or Chromium).",
-        "DIR",
-        file_okay=False,
-    ),
-]
-Html = Annotated[
-    Path | None, flag("Output", "Write the page of several runs there.", "FILE", show_default="OTHER/against-RUN.html")
-]
-
 _MOST_RUNS = 5  # more columns and colours are hard to distinguish
 Run = Annotated[Path | None, typer.Argument(metavar="RUN", help="A run directory.")]
-Storage = Annotated[str | None, flag("Search", "An Optuna storage in place of a run directory.", "URL")]
-Host = Annotated[str, flag("Output", "Address to listen on.", "ADDRESS")]
-Port = Annotated[int, flag("Output", "Port to listen on.", "N", min=1, max=65535)]
-Open = Annotated[bool, flag("Output", "Open it in a browser.", flags="--open")]
 
 
 @verb("psopt report runs/trec-minilm --figures figures")
@@ -51,10 +35,15 @@ def report(
     *,
     run: RunFolder,
     others: Others = None,
-    pick: Pick = "recommended",
-    figures: Figures = None,
-    html: Html = None,
-    as_json: Json = False,
+    pick: str = PICK,
+    figures: Path | None = OUTPUT.first(
+        "Also save every figure there as PNG, SVG and PDF (pip install 'psopt[figures]', and a Chrome or Chromium).",
+        "DIR",
+    ),
+    html: Path | None = OUTPUT.first(
+        "Write the page of several runs there.", "FILE", shown_default="OTHER/against-RUN.html"
+    ),
+    as_json: bool = JSON,
 ) -> int:
     """Rebuild report.html from a run directory, and print where it is; or compare two to five runs.
 
@@ -122,11 +111,11 @@ def _show(console: Console, compared: ComparedRuns) -> None:
 def dashboard(
     *,
     run: Run = None,
-    storage: Storage = None,
-    host: Host = "127.0.0.1",
-    port: Port = 8080,
-    and_open: Open = False,
-    as_json: Json = False,
+    storage: str | None = SEARCH.first("An Optuna storage in place of a run directory.", "URL"),
+    host: str = OUTPUT.first("Address to listen on.", "ADDRESS", "127.0.0.1"),
+    port: int = OUTPUT.first("Port to listen on.", "N", 8080, least=1, most=65535),
+    and_open: bool = OUTPUT.first("Open it in a browser.", default=False, flags="--open"),
+    as_json: bool = JSON,
 ) -> int:
     """Serve Optuna's dashboard on a run, until Ctrl-C.
 

@@ -10,9 +10,10 @@ from typing import Annotated, Any, Literal
 import typer
 from psopt.cli._config_file import config_schema
 from psopt.cli._typer import script_for
-from psopt.cli._verb import Json, flag, verb
+from psopt.cli._verb import JSON, verb
 from psopt.cli._writing import as_json_text, print_json, print_result, write_file
 from psopt.errors import InputError, UnknownNameError
+from psopt.settings import OUTPUT
 
 Name = Annotated[
     str | None,
@@ -20,7 +21,6 @@ Name = Annotated[
         metavar="NAME", help="A command or file, config for what --config takes; without one, all are listed."
     ),
 ]
-Out = Annotated[Path | None, flag("Output", "Write it to this file, and make its folder.", "FILE")]
 Shell = Annotated[
     Literal["bash", "zsh", "fish", "powershell"], typer.Argument(metavar="SHELL", help="bash, zsh, fish or powershell.")
 ]
@@ -30,7 +30,7 @@ Keys = dict[str, list[Any]]
 
 
 @verb("psopt schema diagnose > diagnose.schema.json")
-def schema(*, name: Name = None, as_json: Json = False) -> int:
+def schema(*, name: Name = None, as_json: bool = JSON) -> int:
     """Print the JSON Schema of what a command prints with --json, or of a run's run.json and front.json."""
     if name == "config":
         typer.echo(as_json_text(config_schema()))
@@ -109,7 +109,11 @@ def _shapes_in(name: str) -> set[str]:
 
 
 @verb("psopt skill --out .claude/skills/psopt/SKILL.md")
-def skill(*, out: Out = None, as_json: Json = False) -> int:
+def skill(
+    *,
+    out: Path | None = OUTPUT.first("Write it to this file, and make its folder.", "FILE"),
+    as_json: bool = JSON,
+) -> int:
     """Print what a coding agent should know to run psopt well: a skill file in Markdown."""
     text = files("psopt.cli").joinpath("SKILL.md").read_text("utf-8")
     if out is not None:
@@ -128,7 +132,7 @@ def skill(*, out: Out = None, as_json: Json = False) -> int:
 
 
 @verb("psopt completion bash >> ~/.bashrc")
-def completion(*, shell: Shell, as_json: Json = False) -> int:
+def completion(*, shell: Shell, as_json: bool = JSON) -> int:
     """Print what lets a shell complete psopt's commands and options.
 
     bash and zsh: append it to ~/.bashrc or ~/.zshrc. fish: save it as ~/.config/fish/completions/psopt.fish.

@@ -1,13 +1,14 @@
 """Commands for psopt's verbs: a parameter that is a group of settings becomes one option per field.
 
-At its end stand options that only the command line has, and those of the settings that a command takes individually.
+An option that only one command has is declared in the same way, as its parameter's default.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-from dataclasses import MISSING, dataclass, is_dataclass
+from copy import copy
+from dataclasses import MISSING, Field, dataclass, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
@@ -16,8 +17,20 @@ from psopt.cli._config_file import take_from_file
 from psopt.cli._help import OF_A_FILE, draw_help
 from psopt.cli._typer import SETTINGS, Command, Group
 from psopt.cli._writing import NOTICES
-from psopt.settings import MODELS, OUTPUT, Leaf, MeasureOptions, Rank, RunOptions, all_leaves, built
-from typer.models import OptionInfo
+from psopt.settings import (
+    MODEL,
+    MODELS,
+    OUTPUT,
+    PROMPT,
+    Leaf,
+    MeasureOptions,
+    Panel,
+    RunOptions,
+    all_leaves,
+    built,
+    leaf_of,
+    like,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,30 +45,12 @@ class Changes:
     as_before: str  # the help's text for options that are not given
 
 
-def flag(
-    panel: str, meaning: str, metavar: str | None = None, rank: Rank = "first", flags: str = "", **more: Any
-) -> Any:
-    """Declare an option in a panel of the help, by default with its parameter's name; `more` is Typer's.
-
-    Those without rank "first" are hidden there.
-    """
-    box = OF_A_FILE if rank == "config" else panel
-    names = [flags] if flags else []
-    return typer.Option(*names, help=meaning, metavar=metavar, rich_help_panel=box, hidden=rank != "first", **more)
-
-
-def single(group: type, key: str) -> Any:
-    """The annotation of a parameter that is one option of a group."""
-    leaf = next(leaf for leaf in all_leaves(group) if leaf.key == key)
-    return _parameter(leaf, leaf.default).annotation
-
-
-def verb(example: str) -> Callable[[Callable[..., int]], typer.Typer]:
-    """Make a function a command with the same name, and its docstring and an example as help."""
+def verb(example: str, group: typer.Typer | None = None, name: str | None = None) -> Callable[[Any], typer.Typer]:
+    """Make a function a command, and its docstring and an example as help; it has a name only within a group."""
 
     def register(function: Callable[..., int]) -> typer.Typer:
-        app = typer.Typer(add_completion=False, context_settings=SETTINGS)
-        app.command(cls=Command, epilog=f"Example: {example}")(_flat(function))
+        app = group or typer.Typer(add_completion=False, context_settings=SETTINGS)
+        app.command(name, cls=Command, epilog=f"Example: {example}")(_flat(function))
         return app
 
     return register
@@ -73,13 +68,6 @@ def commands(summary: str) -> typer.Typer:
     return app
 
 
-def _keyword(name: str, default: Any, hint: Any) -> inspect.Parameter:
-    for declared in get_args(hint)[1:]:
-        if isinstance(declared, OptionInfo) and declared.default is ...:  # where Typer puts flags
-            declared.param_decls = (f"--{name.replace('_', '-')}",)
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
-
-
 def _show_all(context: typer.Context, wanted: bool) -> None:  # Typer's signature
     if wanted:
         typer.echo(draw_help(context.command, context, everything=True))
@@ -90,25 +78,28 @@ def _flat(function: Callable[..., int]) -> Callable[..., int]:
     """The same function with an option for each field of its groups, in a signature for Typer."""
     hints = get_type_hints(function, include_extras=True)
     usual = {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
-    options: dict[str, list[Leaf]] = {}  # of the parameters that stand for several
+    several: dict[str, list[Leaf]] = {}  # the options of parameters that stand for several
     parameters: list[inspect.Parameter] = []
     for name, default in usual.items():
         if changes := next((part for part in get_args(hints[name])[1:] if isinstance(part, Changes)), None):
             leaves = [leaf for group in changes.groups for leaf in all_leaves(group)]
-            options[name] = [leaf for leaf in leaves if leaf.option and changes.verb in leaf.option.changed_by]
-            parameters += [_changing(leaf, changes) for leaf in options[name]]
+            several[name] = [leaf for leaf in leaves if leaf.option and changes.verb in leaf.option.changed_by]
+            parameters += [_changing(leaf, changes) for leaf in several[name]]
         elif is_dataclass(hints[name]):
-            options[name] = [leaf for leaf in all_leaves(hints[name]) if leaf.option]
-            parameters += [_parameter(leaf, getattr(default, leaf.name, leaf.default)) for leaf in options[name]]
+            several[name] = [leaf for leaf in all_leaves(hints[name]) if leaf.option]
+            parameters += [_parameter(leaf, getattr(default, leaf.name, leaf.default)) for leaf in several[name]]
+        elif isinstance(default, Field):
+            leaf = leaf_of(default, hints[name], name)
+            parameters.append(_parameter(leaf, leaf.default))
         else:
             parameters.append(_keyword(name, default, hints[name]))
-    if options:
+    if several:
         parameters += [_CONFIG, _HELP_ALL]
 
     @functools.wraps(function)
     def command(**values: Any) -> int:
         arguments = {name: values[name] for name in usual if name in values}
-        for name, leaves in options.items():
+        for name, leaves in several.items():
             read = {leaf.key: _read(values[leaf.key], leaf) for leaf in leaves}
             if is_dataclass(hints[name]):
                 given = {key: value for key, value in read.items() if value is not None}
@@ -128,6 +119,10 @@ def _flat(function: Callable[..., int]) -> Callable[..., int]:
     return command
 
 
+def _keyword(name: str, default: Any, annotation: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
 def _changing(leaf: Leaf, changes: Changes) -> inspect.Parameter:
     """An option that is None if it is not given; a switch can also be turned off."""
     flags = leaf.flags
@@ -143,12 +138,12 @@ def _parameter(leaf: Leaf, default: Any, flags: str = "", shown: str | None = No
     shown_default: str | bool | None = shown or declared.shown_default
     if shown_default is None:
         shown_default = ",".join(default) if default and isinstance(default, tuple) else True
-    annotated = flag(
-        declared.panel,
-        declared.meaning.rstrip(".") if isinstance(shown_default, str) else declared.meaning,
-        declared.metavar,
-        declared.rank,
+    annotated = typer.Option(
         flags or leaf.flags,
+        help=declared.meaning if declared.shown_default or shown_default is True else declared.meaning.rstrip("."),
+        metavar=declared.metavar,
+        rich_help_panel=OF_A_FILE if declared.rank == "config" else declared.panel,
+        hidden=declared.rank != "first",
         show_default=shown_default,
         callback=_checker(leaf),
         min=declared.least,
@@ -192,55 +187,50 @@ def _read(value: Any, leaf: Leaf) -> Any:
     return tuple(value) if leaf.is_tuple else value
 
 
-_FILE = flag(
-    "Output",
-    "Options in a TOML file, by the names of their flags; flags go before them.",
-    "FILE",
+_FILE = typer.Option(
+    "--config",
+    help="Options in a TOML file, by the names of their flags; flags go before them.",
+    metavar="FILE",
+    rich_help_panel="Output",
     is_eager=True,
     callback=take_from_file,
 )
-_ALL = flag("Output", "Show every option, and exit.", is_eager=True, callback=_show_all)
+_ALL = typer.Option(
+    "--help-all", help="Show every option, and exit.", rich_help_panel="Output", is_eager=True, callback=_show_all
+)
 _CONFIG = _keyword("config", None, Annotated[Path | None, _FILE])
 _HELP_ALL = _keyword("help_all", False, Annotated[bool, _ALL])
 
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
-Strategy = single(RunOptions, "strategy")
-Seed = single(MeasureOptions, "seed")
-CacheDir = single(MeasureOptions, "cache_dir")
-Prompt = Annotated[
-    str | None,
-    flag(
-        "Prompt",
-        "Your prompt: a text or chat messages with {fields}, a run, its prompts/ID.json, or MODULE:NAME",
-        "P",
-        show_default="the strategy's",
-    ),
-]
-PromptModel = Annotated[
-    str | None, flag("Model", f"{MODELS}.", "M", show_default="the one that --prompt is for; minilm without --prompt")
-]
-Pick = Annotated[
-    str,
-    flag(
-        "Prompt",
-        "recommended, knee, short, f1, sensitivity, consistency, a prompt's id, or 'max F1 with S <= .05' and such.",
-        "WHICH",
-    ),
-]
-DryRun = Annotated[
-    bool, flag("Limits", "Say how many calls and tokens this would take, and what they cost; send nothing.")
-]
-Verbose = Annotated[
-    bool, flag("Output", "Say all that the report says of the result: racing, sizes, calibration apart, ids.")
-]
-Json = Annotated[bool, flag("Output", "Print the result as JSON, and nothing else.", flags="--json")]
+
+# Options of several commands; each is the default of its parameter.
+CACHE_DIR = like(MeasureOptions, "cache_dir")
+OWN_PROMPT = PROMPT.first(
+    "Your prompt: a text or chat messages with {fields}, a run, its prompts/ID.json, or MODULE:NAME",
+    "P",
+    shown_default="the strategy's",
+)
+MODEL_OF_PROMPT = MODEL.first(f"{MODELS}.", "M", shown_default="the one that --prompt is for; minilm without --prompt")
+STRATEGY = like(RunOptions, "strategy")
+PICK = PROMPT.first(
+    "recommended, knee, short, f1, sensitivity, consistency, a prompt's id, or 'max F1 with S <= .05' and such.",
+    "WHICH",
+    default="recommended",
+)
+DRY_RUN = Panel("Limits").first(
+    "Say how many calls and tokens this would take, and what they cost; send nothing.", default=False
+)
+VERBOSE = OUTPUT.first(
+    "Say all that the report says of the result: racing, sizes, calibration apart, ids.", default=False
+)
+JSON = OUTPUT.first("Print the result as JSON, and nothing else.", default=False, flags="--json")
 
 
 @dataclass(frozen=True, slots=True)
 class OutputOptions:
     """What is printed."""
 
-    as_json: bool = OUTPUT.first("Print the result as JSON, and nothing else.", default=False, flags="--json")
+    as_json: bool = copy(JSON)
     quiet: bool = OUTPUT.option("Print nothing but errors.", default=False)
 
     def __post_init__(self) -> None:

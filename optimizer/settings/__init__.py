@@ -6,7 +6,21 @@ Flags, keywords, configuration files, run.json and the pages in docs/commands ar
 from psopt.settings._bounds import BoundOptions
 from psopt.settings._data import DataOptions, PromptOptions
 from psopt.settings._lm import LMConfig
-from psopt.settings._option import OUTPUT, Leaf, Panel, Rank, all_leaves, check, leaves
+from psopt.settings._option import (
+    DATA,
+    MODEL,
+    OUTPUT,
+    PROMPT,
+    REPHRASINGS,
+    SEARCH,
+    Leaf,
+    Panel,
+    all_leaves,
+    check,
+    leaf_of,
+    leaves,
+    like,
+)
 from psopt.settings._rephrasing import (
     FAMILIES,
     TEXT_FAMILIES,

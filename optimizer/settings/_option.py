@@ -106,7 +106,7 @@ class Leaf(NamedTuple):
 
 def leaves(group: Any) -> tuple[Leaf, ...]:
     """The fields of a group of settings that are not groups themselves."""
-    return tuple(_leaf(member, hint) for member, hint in _members(group) if not is_dataclass(hint))
+    return tuple(leaf_of(member, hint) for member, hint in _members(group) if not is_dataclass(hint))
 
 
 def groups(group: Any) -> dict[str, Any]:
@@ -120,7 +120,7 @@ def all_leaves(group: Any) -> Iterator[Leaf]:
         if is_dataclass(hint):
             yield from all_leaves(hint)
         else:
-            yield _leaf(member, hint)
+            yield leaf_of(member, hint)
 
 
 def _members(group: Any) -> list[tuple[Field[Any], Any]]:
@@ -128,12 +128,14 @@ def _members(group: Any) -> list[tuple[Field[Any], Any]]:
     return [(member, hints[member.name]) for member in fields(group)]
 
 
-def _leaf(member: Field[Any], hint: Any) -> Leaf:
+def leaf_of(member: Field[Any], hint: Any, name: str = "") -> Leaf:
+    """A field as the settings' users see it; one that is a parameter's default has the parameter's name."""
     declared = member.metadata.get(_OPTION)
     default = member.default
     if member.default_factory is not MISSING:
         default = member.default_factory()
-    return Leaf(member.name, (declared and declared.key) or member.name, hint, default, declared)
+    name = name or member.name
+    return Leaf(name, (declared and declared.key) or name, hint, default, declared)
 
 
 def check(settings: Any, **least: float) -> None:
