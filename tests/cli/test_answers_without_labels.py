@@ -58,9 +58,7 @@ def psopt(
     [
         ({"answer": NONSENSE}, ["--samples", "4", "--rephrasings", "1"], ["none of 4 answers names a label"]),
         ({"shape": "thought-out"}, ["--max-tokens", "64"], ["20 cut off", "raise --max-tokens (64)"]),
-        ({"unanswerable": "called:vllm_context"}, ["--max-unanswered", "0.9"], ["20 context length"]),
         ({"answer": THINKING, "structured": "ignore"}, ["--logprobs"], ["thinks before it answers"]),
-        ({"logprobs": "no"}, ["--logprobs"], ["sent no log-probabilities"]),
     ],
 )
 def test_what_makes_answers_useless_is_found_out_at_once_and_said_with_the_cure(
@@ -72,26 +70,16 @@ def test_what_makes_answers_useless_is_found_out_at_once_and_said_with_the_cure(
     assert [words for words in said if words not in done.stderr] == []
 
 
-@pytest.mark.parametrize(
-    ("kind", "name", "said"),
-    [
-        ("content_filter", "content filter", "content management policy"),
-        ("vllm_context", "context length", "512 tokens"),
-        ("filtered", "content filter", "filtered"),
-        ("refusal", "refused", "I can't help with that."),
-    ],
-)
-def test_texts_that_are_never_answered_are_n_a_of_their_kind_and_asked_once(
-    data: Path, kind: str, name: str, said: str
-) -> None:
-    with FakeServer(unanswerable=f"bomb:{kind}") as server:
+def test_texts_that_are_never_answered_are_n_a_of_their_kind_and_asked_once(data: Path) -> None:
+    name = "content filter"
+    with FakeServer(unanswerable="bomb:content_filter") as server:
         done, again = (psopt(data, "diagnose", server, "--max-unanswered", "0.2", "--json") for _ in range(2))
         assert server.counts()["requests"] == 60
     report = json.loads(done.stdout)
     assert report["na_kinds"] == json.loads(again.stdout)["na_kinds"] == {name: 6}
     assert report["na_rate"] == pytest.approx(0.1)
     assert report["na_examples"][name]["samples"] == ["train0", "train10", "train20"]
-    assert said in report["na_examples"][name]["said"]
+    assert "content management policy" in report["na_examples"][name]["said"]
 
 
 def test_more_refused_texts_than_allowed_stop_a_run_that_goes_on_when_they_are_allowed(data: Path) -> None:

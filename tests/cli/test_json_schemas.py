@@ -16,18 +16,17 @@ import pytest
 from psopt.cli import command_line
 
 from tests import commands
+from tests.cli.conftest import TREC
 from tests.fake_server import FakeServer
 from tests.processes import Process
 from tests.waiting import wait_until
 
-SIM = ["--model", "sim/accuracy=0.6,wobble=0.4", "--rephrasings", "3", "--samples", "20"]
-DATA = ["--dataset", "trec", *SIM]
 PRINTED = {
     "resume": ["resume", "run"],
-    "dry-run": ["optimize", *DATA, "--trials", "4", "--dry-run"],
-    "diagnose": ["diagnose", *DATA],
-    "compare": ["compare", *DATA, "--model2", "sim/accuracy=0.9"],
-    "check": ["check", *DATA, "--min-f1", "0", "--max-sensitivity", "1", "--each", ".1", "--min-each", "0"],
+    "dry-run": ["optimize", *TREC, "--trials", "4", "--dry-run"],
+    "diagnose": ["diagnose", *TREC],
+    "compare": ["compare", *TREC, "--model2", "sim/accuracy=0.9"],
+    "check": ["check", *TREC, "--min-f1", "0", "--max-sensitivity", "1", "--each", ".1", "--min-each", "0"],
     "check-fresh": ["check", "--baseline", "run", "--fresh", "texts.txt"],
     "classify": ["classify", "--prompt", "run", "texts.txt"],
     "rephrase": ["rephrase", "--dataset", "trec"],
@@ -52,13 +51,12 @@ def psopt(folder: Path, *words: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def folder(trec_run: Path) -> Path:
     """A folder with a run in it, a prompt and texts."""
-    folder = tmp_path_factory.mktemp("json")
-    (folder / "texts.txt").write_text("Who was he ?\nWhere is it ?\n")
-    (folder / "prompt.txt").write_text("Classify the question.\n\n{text}\n")
-    check("optimize", json.loads(psopt(folder, "optimize", *DATA, "--trials", "6", "--out", "run", "--json")))
-    return folder
+    (trec_run / "texts.txt").write_text("Who was he ?\nWhere is it ?\n")
+    (trec_run / "prompt.txt").write_text("Classify the question.\n\n{text}\n")
+    check("optimize", json.loads((trec_run / "printed.json").read_text("utf-8")))
+    return trec_run
 
 
 @functools.cache
@@ -100,7 +98,7 @@ def test_what_doctor_and_a_worker_print_is_what_their_schemas_say(folder: Path) 
         asked = ["doctor", "--model", "openai/any", "--api-base", server.url]
         check("doctor", json.loads(psopt(folder, *asked, "--json")))
     study = ["--storage", f"sqlite:///{folder}/shared.db", "--study-name", "shared"]
-    psopt(folder, "optimize", *DATA, "--trials", "3", "--out", "shared", *study)
+    psopt(folder, "optimize", *TREC, "--trials", "3", "--out", "shared", *study)
     check("worker", json.loads(psopt(folder, "worker", *study, "--json")))
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tests.cli.limited_runs import KEY, SMALL, environment, optimize, psopt, read
+from tests.cli.limited_runs import SMALL, environment, optimize, psopt, read
 from tests.fake_server import FakeServer
 from tests.processes import Process
 
@@ -84,18 +84,6 @@ def test_kills_lose_no_answer_and_a_limit_holds_over_them(data: Path) -> None:
     assert sum(one["answered"] - 1 for one in log if one["answered"] > 1) <= 8 * N_KILLS
     assert max(one["answered"] for one in log) <= 1 + N_KILLS
     assert asked <= calls["made"] + calls["failed"] <= asked + 8 * N_KILLS
-
-
-def test_the_key_is_in_no_file_and_on_no_screen(data: Path) -> None:
-    with FakeServer(key="sk-another", faults="500", fault_rate=0.1) as server:
-        refused = optimize(data, server, "--concurrency", "24", "--trials", "2", code=2)
-        server.change(key=KEY)
-        done = psopt(data, "resume", "run", code=0)
-    assert "HTTP 401" in refused.stderr
-    assert KEY not in refused.stdout + refused.stderr + done.stdout + done.stderr
-    files = [path for path in data.rglob("*") if path.is_file()]
-    assert len(files) > 8
-    assert not [path for path in files if KEY.encode() in path.read_bytes()]
 
 
 def test_a_server_that_dies_fails_the_run_in_one_line_and_it_can_be_gone_on_with(data: Path) -> None:

@@ -1,21 +1,17 @@
-"""A study that is stopped, also while its batch is open, changed, gone on with and looked at."""
+"""A study that is changed, gone on with and looked at."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
 from typing import TYPE_CHECKING, Any
 
 import optuna
 import pytest
 from psopt import testing
-from psopt.models.chat.batches import BatchRunner
 
 from tests.cli.limited_runs import read, write_questions
-from tests.cli.telling import check_says
+from tests.cli.telling import check_refused, check_says
 from tests.commands import psopt
-from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,8 +21,6 @@ HOSTILE = "<script>alert(1)</script> | *bold* ``` [x](http://e.vil)"
 OPTIMIZE = ["optimize", "--dataset", "data.csv", "--out", "run", "--model", "sim/wobble=0.5,seed=3", "--trials", "6"]
 OPTIMIZE += ["--samples", "30", "--rephrasings", "3", "--rounds", "2"]
 OPTIMIZE += ["--max-prompt-tokens", "9999"]  # hostile texts are long, and all examples are to be tried
-
-BATCH = ["--dataset", "data.csv", "--model", "openai/test", "--rephrasings", "2", "--batch", "--batch-tick", "0.01"]
 
 
 @pytest.fixture(scope="module")
@@ -76,22 +70,9 @@ def test_a_trials_note_shows_hostile_text_as_text(done: Path) -> None:
     assert "| *bold*" not in table
 
 
-def test_a_run_about_something_else_is_not_gone_on_with(tmp_path: Path) -> None:
-    folder = write_questions(tmp_path)
-    psopt(folder, *OPTIMIZE, code=0)
-    other_model = [word.replace("wobble=0.5,seed=3", "wobble=0.1") for word in OPTIMIZE]
-    changed = psopt(folder, *other_model, "--resume", code=2)
-    assert "the model (was sim/wobble=0.5,seed=3, is sim/wobble=0.1)" in changed.stderr
-    text = (folder / "data.csv").read_text()
-    (folder / "data.csv").write_text(text.replace("what is", "what was"))
-    other = psopt(folder, "resume", "run", "--trials", "8", code=2)
-    assert "the samples (was " in other.stderr
-    assert other.stderr.count("\n") == 1
-    psopt(folder, "resume", "run", "--trials", "8", "--force", code=0)
-    assert read(folder)["finish_reason"] == "trials"
-
-
-def test_forced_onto_other_samples_a_run_scores_what_is_answered_to_them(tmp_path: Path) -> None:
+def test_another_model_and_other_samples_are_refused_and_forced_onto_them_a_run_scores_what_is_answered_to_them(
+    tmp_path: Path,
+) -> None:
     words = ("dog", "cat", "bird")
     lines = [f"Story {n} of a {words[n % 3]},{words[n % 3]}" for n in range(120)]
 
@@ -105,34 +86,10 @@ def test_forced_onto_other_samples_a_run_scores_what_is_answered_to_them(tmp_pat
         optimize = ["optimize", "--dataset", "data.csv", *model, *sizes]
         (tmp_path / "data.csv").write_text("\n".join(["text,label", *lines]))
         psopt(tmp_path, *optimize, "--out", "run", code=0)
+        other = psopt(tmp_path, *optimize, "--model", "openai/other", "--out", "run", "--resume")
+        check_refused(other, "the model (was openai/fake, is openai/fake + openai/other)")
         (tmp_path / "data.csv").write_text("\n".join(["text,label", *lines[:60]]).replace("Story", "Tale"))
+        check_refused(psopt(tmp_path, "resume", "run", "--quiet"), "the samples (was ")
         psopt(tmp_path, "resume", "run", "--force", "--quiet", code=0)
         psopt(tmp_path, *optimize, "--out", "fresh", code=0)
     assert read(tmp_path)["baseline"]["val"] == json.loads((tmp_path / "fresh/run.json").read_text())["baseline"]["val"]
-
-
-def test_a_run_whose_batch_is_open_is_resumed_by_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    state = BatchRunner._state
-
-    async def interrupted(self: Any, batch: Any) -> Any:
-        os.kill(os.getpid(), signal.SIGINT)  # as soon as a batch has an id
-        return await state(self, batch)
-
-    folder = write_questions(tmp_path, 20)
-    with FakeServer(batch_ms=1e6) as server:
-        words = ["--trials", "1", "--samples", "24", "--rounds", "1", "--out", "run", "--api-base", server.url]
-        with monkeypatch.context() as patched:
-            patched.setattr(BatchRunner, "_state", interrupted)
-            said = psopt(folder, "optimize", *BATCH, *words, OPENAI_API_KEY="sk-one", code=130).stderr
-        assert "batches: 1 open, 0 done" in said
-        assert "psopt resume run" in said
-        said = psopt(folder, "resume", "run", OPENAI_API_KEY="sk-another", code=2).stderr
-        cure = "or opened with another key: set that one; or go on call by call (psopt resume RUN --no-batch)"
-        assert cure in said
-        assert "Traceback" not in said
-        server.change(batch_ms=5.0)
-        psopt(folder, "resume", "run", OPENAI_API_KEY="sk-one", code=0)
-        assert server.batches()[0]["status"] == "completed"
-        assert server.counts()["answered_twice"] == 0
-    assert list((folder / "cache" / "batches").iterdir()) == []
-    assert read(folder)["settings"]["lm"]["batch"] is True

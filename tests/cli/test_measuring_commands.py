@@ -6,11 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt import MeasureOptions
 from psopt import check as psopt_check
 from psopt import optimize as psopt_optimize
-from psopt.search_spaces import seed_prompt
-from psopt.testing import assert_robust
 
 from tests.cli.limited_runs import write_data
 from tests.cli.telling import check_refused, check_says
@@ -19,8 +16,6 @@ from tests.sweeps import each
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from psopt.tasks import Task
 
 
 NOTE = 'A question that begins with "when" belongs to Number.'
@@ -150,11 +145,3 @@ def n_equal(labels: list[str], truth: list[str]) -> int:
 )
 def test_what_is_lacking_is_said(folder: Path, words: list[str], texts: str, message: str) -> None:
     check_refused(psopt(folder, *words, texts=texts), message, alone=False)
-
-
-def test_a_test_suite_asserts_robustness(task: Task, keyword_model: Any) -> None:
-    prompt = seed_prompt(task)
-    scores = assert_robust(task, prompt, keyword_model, min_f1=0.5, options=MeasureOptions(rephrasings=4))
-    assert scores.f1 >= 0.5
-    with pytest.raises(AssertionError, match=r"missed: S .* > 0 .*; missed: F1 .* < 100 "):
-        assert_robust(task, prompt, keyword_model, min_f1=1.0, max_sensitivity=0.0)

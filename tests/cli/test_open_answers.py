@@ -12,13 +12,14 @@ import pytest
 from psopt.search.racing import racing_line
 
 from tests import commands, open_tasks
+from tests.cli.telling import check_refused
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-# By kind: the server, how quality is called, and what stands beside it. Numbers are in test_open_topics.py.
+# By kind: the server, how quality is called, and what stands beside it.
 KINDS = {
     "text:json": (open_tasks.server_of_orders, "exact match", "PSS"),
     "labels": (open_tasks.server_of_complaints, "micro-F1", "subset accuracy"),
@@ -191,10 +192,6 @@ def fair(message: str) -> str:
     return "10" if ", please." in message.partition("<answer>")[2].partition("</answer>")[0] else "Rating: 2"
 
 
-def contradicts_itself(message: str) -> str:
-    return "9" if message.index("<answer>") < message.index("<reference>") else "3"
-
-
 def praises_the_first(message: str) -> str:
     own = 7 if fair(message) == "10" else 2
     return str(min(10, own + 3 * (message.index("<answer>") < message.index("<reference>"))))
@@ -204,26 +201,14 @@ def saying(said: str) -> Callable[[str], str]:
     return lambda _: said
 
 
-@pytest.mark.parametrize(
-    ("judge", "agrees", "bias", "lowest", "highest"),
-    [
-        (contradicts_itself, 0, -6 / 9, 5 / 9 - 0.2, 5 / 9 + 0.2),  # the same for all, N/A apart
-        (praises_the_first, None, -3 / 9, 0, 1),
-    ],
-)
-def test_a_judge_rates_in_both_orders(
-    tmp_path: Path, judge: Any, agrees: int | None, bias: float, lowest: float, highest: float
-) -> None:
+def test_a_judge_rates_in_both_orders_and_once(tmp_path: Path) -> None:
     with open_tasks.server_of_questions() as server:
-        server.judge = judge
+        server.judge = praises_the_first
         run = prepared("free+judge:openai/rule", tmp_path, server)
         done = run.ask("optimize", *SIZES, "--trials", "2", "--effort", "light", "--out", "run", code=0)
         assert "rating" in done.stdout
-        scores = run.json("run.json")["baseline"]["test"]
-        measures = scores["open"]["measures"]
-        assert agrees in (None, measures["judge agrees with itself"])
-        assert measures["judge's order bias"] == pytest.approx(bias)
-        assert lowest < scores["f1"] < highest
+        measures = run.json("run.json")["baseline"]["test"]["open"]["measures"]
+        assert measures["judge's order bias"] == pytest.approx(-3 / 9)
         n_rated = server.n_rated
         assert n_rated > 0
         run.psopt("resume", "run", "--api-base", server.base, code=0)
@@ -243,3 +228,88 @@ def test_a_judge_that_is_none_or_outside_its_scale_ends_the_run_in_one_line(tmp_
         assert "a judge is for free+judge:MODEL, a chat model" in done.stderr
         run = prepared("free+judge:azure/none", tmp_path, server)
         run.psopt("check", *run.data, "--model", "minilm", "--min-f1", "0.1", code=2)
+
+
+def test_topics_of_what_fails_are_named_with_their_evidence(tmp_path: Path) -> None:
+    with open_tasks.server_of_desk_questions(errs_on_costs=True) as server:
+        run = prepared("number", tmp_path, server)
+        diagnosed = ("diagnose", "--split", "all", "--rephrasings", "6")
+        first, *others = json.loads(run.ask(*diagnosed, "--json", code=0).stdout)["groups"]
+        shown = run.ask(*diagnosed, "--html", "page.html", code=0).stdout
+    assert "cost" in first["topic"]
+    assert first["label"] is None
+    contrast = first["contrast"]
+    assert contrast["weak_showing"] >= 20  # of the twenty-four questions about what something costs
+    assert contrast["others_showing"] + contrast["weak_showing"] == 24
+    assert contrast["p_value"] <= 0.05
+    assert first["share"] > 0.6
+    assert all("cost" in other["topic"] for other in others)  # of the other view
+    assert "What unstable or wrong samples share" in shown
+    lines = shown.splitlines()
+    (place,) = [number for number, line in enumerate(lines) if line.lstrip("│ ").startswith('"cost"')]  # one row
+    row = " ".join(lines[place : place + 10])  # at this width its cells may stand one below the other
+    assert {"sensitivity", "accuracy"} <= set(row.replace(",", " ").replace("│", " ").split())
+    page = (tmp_path / "page.html").read_text()
+    assert "weak samples that show it" in page
+    assert "&#34;cost&#34;" in page
+
+
+# Free answers that a judge says to be the same.
+JUDGE = "free:judge:openai/rule+judge:openai/rule"
+
+
+def is_kind(text: str) -> bool:
+    return "please" in text
+
+
+def compares(message: str) -> str:
+    """Says that two answers are the same if both or neither say please."""
+    first, second = (message.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0] for tag in ("first", "second"))
+    return "yes" if is_kind(first) == is_kind(second) else "no"
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Iterator[Finished]:
+    """What a run of questions needs, and a server that rates and compares."""
+    with open_tasks.server_of_questions() as server:
+        server.compares = compares
+        server.judge = lambda message: "9" if is_kind(message.partition("<answer>")[2]) else "2"
+        yield prepared(JUDGE, tmp_path, server)
+
+
+def entropy(counts: list[int]) -> float:
+    shares = np.array(counts) / sum(counts)
+    return float(-(shares * np.log(shares)).sum() / np.log(sum(counts)))
+
+
+def test_what_is_the_same_is_asked_and_kept(judged: Finished) -> None:
+    judged.ask("optimize", *SIZES, "--effort", "light", "--out", "run", code=0)
+    baseline = judged.json("run.json")["baseline"]
+    with np.load(judged.folder / "run" / "predictions" / f"{baseline['id']}.npz", allow_pickle=False) as arrays:
+        same, places = arrays["test_same"].tolist(), arrays["test"].tolist()
+        texts = json.loads(arrays["answers"].tobytes().decode())
+    for numbers, row in zip(same, places, strict=True):
+        kinds = [is_kind(texts[place]) for place in row]
+        assert [number == numbers[0] for number in numbers] == [kind == kinds[0] for kind in kinds]
+    scores = baseline["test"]
+    counts = [[n for n in np.bincount(numbers).tolist() if n] for numbers in same]
+    assert scores["sensitivity"] == pytest.approx(np.mean([entropy(row) for row in counts]), abs=1e-12)
+    assert "judge of sameness agrees with itself" in scores["open"]["measures"]
+    assert "S at 0.85" not in scores["open"]["measures"]  # no embedding says what is the same
+    n_asked = judged.server.n_asked
+    judged.psopt("resume", "run", "--api-base", judged.server.base, code=0)
+    judged.psopt("report", "run", code=0)
+    assert judged.server.n_asked == n_asked  # neither of them needs a judge
+
+
+def test_the_calls_of_judges_are_in_the_estimate(judged: Finished) -> None:
+    done = judged.ask("optimize", "--dry-run", *SIZES, "--effort", "light", "--json", code=0)
+    calls = {phase["what"]: phase["calls"] for phase in json.loads(done.stdout)["phases"]}
+    rated, compared = calls.pop("answers, rated"), calls.pop("answers, compared")
+    del calls["drafts of edits"]  # nobody judges these
+    assert rated == 2 * sum(calls.values())
+    assert compared == round(2 * 1.5 * 3 / 4 * sum(calls.values()))
+    for answers, why in (("free:nowhere:none", "nowhere"), ("free:judge:gpt-4o", "say free, free:embedding:THRESHOLD")):
+        judged.answers = answers
+        check_refused(judged.ask("check", "--min-f1", "0.1"), why, alone=False)
+    assert judged.server.n_asked == 0

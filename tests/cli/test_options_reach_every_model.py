@@ -12,7 +12,6 @@ import pytest
 from psopt import RephrasingOptions
 from psopt.cli import command_line
 from psopt.models.chat import Engine, LMConfig
-from psopt.rephrasings import to_file
 
 from tests.cli.limited_runs import write_questions
 from tests.commands import exit_code
@@ -174,18 +173,3 @@ def test_options_arrive_at_every_model_in_python(verb: str, folder: Path, engine
     spent = {client.name: id(budget) for client, _, budget, _ in engines if budget.usage.made}
     assert set(spent) == {"openai/model", "openai/writer", "openai/judge"}
     assert len(set(spent.values())) == 1
-
-
-def test_a_run_takes_families_and_a_file_of_rephrasings_and_is_resumed(folder: Path) -> None:
-    task = psopt.load_task("data.csv")
-    by_rule = psopt.rephrase(task, rephrasings=3)
-    file = folder / "rephrasings.json"
-    file.write_text(json.dumps(to_file(by_rule)))
-    asked: dict[str, Any] = {"model": "sim/accuracy=0.8", "rephrasings": 3, "rounds": 1, "samples": 8, "heldout": 2}
-    run = psopt.optimize(task, **asked, trials=2, rephrasing=RephrasingOptions(file=file), out="by-file")
-    assert json.loads((run.path / "run.json").read_text())["rephrasings"]["search"] == list(by_rule.search)
-    varied = psopt.optimize(task, **asked, trials=1, rephrasing=RephrasingOptions(families=("format",)), out="varied")
-    assert json.loads((varied.path / "run.json").read_text())["settings"]["vary"] == "format"
-    more = {**asked, "trials": 3, "resume": True}
-    again = psopt.optimize(task, **more, rephrasing=RephrasingOptions(file=file), out="by-file")
-    assert again.baseline.id == run.baseline.id

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from psopt.testing import FakeServer as InProcess
 
-from tests.cli.limited_runs import write_questions
+from tests.cli.limited_runs import KEY, write_questions
 from tests.cli.telling import check_refused
 from tests.commands import psopt as psopt_in
 from tests.commands import run_command
@@ -89,7 +89,7 @@ def test_fields_and_headers_that_are_none_are_said(data: Path, given: list[str],
 def test_headers_are_sent_and_their_values_kept_nowhere(data: Path, server: FakeServer) -> None:
     given = ["--model", "openai/test", "--api-base", server.url, "--out", "run", *SMALL]
     headers = ["--header", f"X-Gateway-Key={SECRET}", "--header", "X-Team=blue"]
-    started = psopt(data, "optimize", *given, *headers)
+    started = psopt(data, "optimize", *given, *headers, OPENAI_API_KEY=KEY)
     sent = server.last_request()["headers"]
     assert (sent["x-gateway-key"], sent["x-team"]) == (SECRET, "blue")
     forgotten = psopt(data, "resume", "run", "--trials", "3", code=2)
@@ -99,8 +99,11 @@ def test_headers_are_sent_and_their_values_kept_nowhere(data: Path, server: Fake
     kept = json.loads((data / "run" / "run.json").read_text())["settings"]
     assert kept["lm"]["headers"] == {"X-Gateway-Key": None, "X-Team": None}
     assert "X-Gateway-Key=***" in kept["command"] or "resume" in kept["command"]
-    assert SECRET not in started.stdout + started.stderr + forgotten.stderr + done.stdout + done.stderr
-    assert not [path for path in data.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
+    said = started.stdout + started.stderr + forgotten.stderr + done.stdout + done.stderr
+    kept_bytes = b"".join(path.read_bytes() for path in data.rglob("*") if path.is_file())
+    for secret in (SECRET, KEY):
+        assert secret not in said
+        assert secret.encode() not in kept_bytes
 
 
 def test_a_refusal_repeats_no_secret_and_a_header_of_ones_own_goes_before_the_key(data: Path) -> None:

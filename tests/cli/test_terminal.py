@@ -15,23 +15,23 @@ from typing import Any
 import pytest
 from psopt.cli import command_line
 
+from tests.cli.conftest import TREC
 from tests.cli.telling import check_refused
 from tests.commands import psopt as psopt_in
 from tests.commands import run_command
 from tests.sweeps import each
 
-DATA = ["--dataset", "trec", "--model", "sim/accuracy=0.6,wobble=0.4", "--rephrasings", "4", "--samples", "40"]
 COMMANDS = [name for name in command_line().commands if name not in {"data", "models"}]
 PRINTING_TABLES = [
     ["resume", "run"],
-    ["diagnose", *DATA],
-    ["compare", *DATA, "--model2", "sim/accuracy=0.9"],
-    ["check", *DATA, "--min-f1", "0"],
+    ["diagnose", *TREC],
+    ["compare", *TREC, "--model2", "sim/accuracy=0.9"],
+    ["check", *TREC, "--min-f1", "0"],
     ["select", "run", "max F1 with S <= .9"],
     ["report", "run", "run"],
     ["data", "list"],
     ["models", "list"],
-    ["optimize", *DATA, "--dry-run"],
+    ["optimize", *TREC, "--dry-run"],
 ]
 ANSI = re.compile(r"\x1b\[")
 
@@ -46,25 +46,16 @@ def psopt(folder: Path, *words: str, columns: int | None = 80, code: int = 0) ->
     return run_command(*words, cwd=folder, env=environment(folder, columns), code=code)
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a run in it, which said nothing that was cut."""
-    folder = tmp_path_factory.mktemp("terminal")
-    done = psopt(folder, "optimize", *DATA, "--trials", "4", "--rounds", "1", "--out", "run")
-    assert "…" not in done.stdout
-    return folder
-
-
 def widest(lines: list[str]) -> int:
     """Of lines that are meant to be read: commands and paths to copy stay whole."""
     return max((len(line) for line in lines if "psopt " not in line and "Report:" not in line), default=0)
 
 
 @pytest.mark.parametrize("columns", [40, 80])
-def test_tables_fit_the_terminal(folder: Path, columns: int) -> None:
+def test_tables_fit_the_terminal(trec_run: Path, columns: int) -> None:
     marks = ("│", "┃", "┏", "└", "─", "  ")  # of a table's rows and rules, and of what stands in the place of one
     for words in PRINTING_TABLES:
-        done = psopt(folder, *words, columns=columns)
+        done = psopt(trec_run, *words, columns=columns)
         lines = done.stdout.splitlines()
         assert widest([line for line in lines if line.startswith(marks)]) <= columns, words
         if columns >= 80 and "--dry-run" not in words:  # sentences of a dry run stay whole in a pipe
@@ -74,8 +65,8 @@ def test_tables_fit_the_terminal(folder: Path, columns: int) -> None:
 
 
 @each("words", PRINTING_TABLES)
-def test_in_a_pipe_a_row_is_a_line_whatever_it_holds(folder: Path, words: list[str]) -> None:
-    shown = psopt(folder, *words, columns=None).stdout
+def test_in_a_pipe_a_row_is_a_line_whatever_it_holds(trec_run: Path, words: list[str]) -> None:
+    shown = psopt(trec_run, *words, columns=None).stdout
     assert "…" not in shown
     lines = shown.splitlines()
     heads = {number - 1 for number, line in enumerate(lines) if set(line.strip()) == {"─"}}
@@ -83,10 +74,10 @@ def test_in_a_pipe_a_row_is_a_line_whatever_it_holds(folder: Path, words: list[s
     assert not any(re.match(r" {8,}\S", row) for row in rows), "a row goes on in the next line"
 
 
-def test_a_terminal_gets_colours(folder: Path) -> None:
+def test_a_terminal_gets_colours(trec_run: Path) -> None:
     parent, child = pty.openpty()
     command = [sys.executable, "-P", "-m", "psopt", "resume", "run"]
-    with subprocess.Popen(command, cwd=folder, env=environment(folder), stdout=child, stderr=child) as process:
+    with subprocess.Popen(command, cwd=trec_run, env=environment(trec_run), stdout=child, stderr=child) as process:
         os.close(child)
         shown = b""
         while True:
@@ -102,8 +93,8 @@ def test_a_terminal_gets_colours(folder: Path) -> None:
     assert ANSI.search(shown.decode())
 
 
-def test_alone_it_shows_a_short_guide(folder: Path) -> None:
-    lines = psopt(folder).stdout.splitlines()
+def test_alone_it_shows_a_short_guide(trec_run: Path) -> None:
+    lines = psopt(trec_run).stdout.splitlines()
     assert any("psopt optimize --dataset trec" in line for line in lines)
     assert len(lines) < 24
     assert max(map(len, lines)) <= 80
@@ -118,12 +109,12 @@ def test_help_has_an_example_and_json(name: str) -> None:
     assert all(getattr(option, "help", True) for option in command.params)
 
 
-def test_a_wish_chooses_among_those_that_keep_to_its_bounds(folder: Path) -> None:
-    entries = json.loads((folder / "run" / "front.json").read_text())
+def test_a_wish_chooses_among_those_that_keep_to_its_bounds(trec_run: Path) -> None:
+    entries = json.loads((trec_run / "run" / "front.json").read_text())
     prompts = entries["prompts"] + ([entries["short"]] if entries["short"] else [])
     bound = sorted(one["val"]["sensitivity"] for one in prompts)[len(prompts) // 2]
     best = max(one["val"]["f1"] for one in prompts if one["val"]["sensitivity"] <= bound)
-    chosen = json.loads(psopt(folder, "select", "run", f"max F1 with S <= {bound}", "--json").stdout)
+    chosen = json.loads(psopt(trec_run, "select", "run", f"max F1 with S <= {bound}", "--json").stdout)
     assert chosen["val"]["f1"] == best
     assert chosen["val"]["sensitivity"] <= bound
 
@@ -143,8 +134,8 @@ def test_a_wish_chooses_among_those_that_keep_to_its_bounds(folder: Path) -> Non
         ("shrt", "did you mean 'short'?"),
     ],
 )
-def test_a_wish_that_can_t_be_met_is_one_clear_line(folder: Path, wish: str, said: str) -> None:
-    check_refused(psopt(folder, "select", "run", wish, code=2), said)
+def test_a_wish_that_can_t_be_met_is_one_clear_line(trec_run: Path, wish: str, said: str) -> None:
+    check_refused(psopt(trec_run, "select", "run", wish, code=2), said)
 
 
 ROOT = Path(__file__).resolve().parent.parent.parent
