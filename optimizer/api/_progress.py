@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from psopt.notebooks import ProgressBar, progress_bar
+from psopt.notebooks import progress_bar
 from psopt.search import Candidate, Observer
 
 if TYPE_CHECKING:
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class SearchBar(Observer):
-    """Shows a search on a bar, if there is one: trials, the best of each objective so far, and the current phase."""
+    """Shows a search on a bar, as `progress` wants it: trials, the best of each objective, and the current phase."""
 
-    def __init__(self, bar: ProgressBar | None) -> None:
-        self._bar = bar
+    def __init__(self, progress: bool | None = None) -> None:
+        self._bar = progress_bar(progress)
         self._name = self._phase = self._best = ""
         self._best_f1, self._best_s = 0.0, 1.0
         self._done, self._total = 0, 0
@@ -54,12 +54,10 @@ class SearchBar(Observer):
     def close(self) -> None:
         """Close the bar, with a summary."""
         summary = "; ".join(filter(None, [f"{self._done} trials", self._best, self._name]))
-        if self._bar is not None:
-            self._bar.close(f"psopt: {summary}" if self._name else "")
+        self._bar.close(f"psopt: {summary}" if self._name else "")
 
     def _show(self, current: str) -> None:
-        if self._bar is not None:
-            self._bar.show("; ".join(filter(None, ["trials", self._best, current])), self._done, self._total or None)
+        self._bar.show("; ".join(filter(None, ["trials", self._best, current])), self._done, self._total or None)
 
 
 @contextmanager
@@ -68,7 +66,7 @@ def watched(observer: Observer | None, progress: bool | None) -> Iterator[Observ
     if observer is not None:
         yield observer
         return
-    shown = SearchBar(progress_bar(progress))
+    shown = SearchBar(progress)
     try:
         yield shown
     finally:
@@ -76,13 +74,12 @@ def watched(observer: Observer | None, progress: bool | None) -> Iterator[Observ
 
 
 @contextmanager
-def reading(on_progress: OnProgress | None, progress: bool | None) -> Iterator[OnProgress | None]:
+def reading(on_progress: OnProgress | None, progress: bool | None) -> Iterator[OnProgress]:
     """Yield what shows how many texts are read: the given callback, otherwise a bar, as in `watched`."""
-    bar = progress_bar(progress) if on_progress is None else None
-    if bar is None:
+    if on_progress is not None:
         yield on_progress
         return
-    read = 0
+    bar, read = progress_bar(progress), 0
 
     def count(done: int, total: int) -> None:
         nonlocal read

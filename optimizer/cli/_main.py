@@ -68,9 +68,6 @@ def _run(args: list[str] | None) -> NoReturn:
         message, code = "interrupted; answers are kept: the same command goes on from there", INTERRUPTED
         if isinstance(error.__cause__, EOFError):  # Typer takes any for the end of a person's input
             message, code = _failure(error.__cause__)
-    except BrokenPipeError:
-        sys.stderr.close()
-        code = 0
     except Exception as error:  # noqa: BLE001  # any error becomes one line, with the traceback in a file
         message, code = _failure(error)
     if message:

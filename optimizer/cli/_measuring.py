@@ -225,7 +225,7 @@ def reading_bar() -> Iterator[OnProgress]:
 
     with reading(None, progress=False if is_silent() else None) as on_progress:
         try:
-            yield on_progress or (lambda *_: None)
+            yield on_progress
         except BudgetReachedError as error:
             say_how_to_go_on(error, "answers are kept: the same command with a higher limit goes on from there")
             raise

@@ -25,7 +25,6 @@ from psopt.dspy_programs._examples import split_examples
 from psopt.dspy_programs._saving import copy_of
 from psopt.models import ModelProvider
 from psopt.models.chat import Budget, LMConfig
-from psopt.notebooks import progress_bar
 from psopt.rephrasings import given_wordings
 from psopt.runs import RunSettings
 from psopt.search_spaces import SearchRestriction
@@ -340,9 +339,6 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
 
 class ProgressLine(SearchBar):
     """Logs expectations, progress and results next to the bar; reports trials to DSPy's callbacks."""
-
-    def __init__(self) -> None:
-        super().__init__(progress_bar(None))
 
     def started(self, task: Task, folder: Path) -> None:
         """Say what is searched, and where the run is written."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 import time
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from psopt.notebooks._html import escaped
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 _LEAST_BETWEEN = 0.2  # seconds between two updates: more would only slow the cell down
 
 
-class ProgressBar(Protocol):
-    """Shows how far something has come."""
+class ProgressBar:
+    """Shows how far something has come; this one shows nothing, as pipes want it."""
 
     def show(self, text: str, done: int = 0, total: int | None = None) -> None:
         """Show what is being done, and how much of it is done; without `total` where nobody knows."""
@@ -25,14 +25,12 @@ class ProgressBar(Protocol):
         """End the bar; in a notebook the text replaces it, and is kept with the output."""
 
 
-def progress_bar(wanted: bool | None) -> ProgressBar | None:  # as the public functions take it: `progress=`
-    """Make the bar that fits here: with None in notebooks and terminals only, with True also in pipes."""
-    if wanted is False:
-        return None
-    if in_notebook():
+def progress_bar(wanted: bool | None) -> ProgressBar:  # as the public functions take it: `progress=`
+    """Make the bar that fits here: with None it is seen in notebooks and terminals only, with True also in pipes."""
+    if wanted is not False and in_notebook():
         return NotebookBar()
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
-    return TerminalBar() if is_terminal or wanted else None
+    return TerminalBar() if wanted or (wanted is None and is_terminal) else ProgressBar()
 
 
 def in_notebook() -> bool:
@@ -41,7 +39,7 @@ def in_notebook() -> bool:
     return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
-class NotebookBar:
+class NotebookBar(ProgressBar):
     """A bar as HTML that is updated in place: it needs no widgets, and saved notebooks keep the last state."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -80,7 +78,7 @@ class NotebookBar:
             self._display.update(shown)
 
 
-class TerminalBar:
+class TerminalBar(ProgressBar):
     """A line on standard error that disappears when it ends."""
 
     def __init__(self) -> None:

@@ -85,7 +85,8 @@ def test_in_a_pipe_nothing_is_shown_unless_it_is_wanted(
 ) -> None:
     psopt.measure(task, model=keyword_model, rephrasings=2)
     assert capfd.readouterr().err == ""
-    assert progress_bar(None) is None
+    progress_bar(None).close("all is read")
+    assert capfd.readouterr().err == ""
     bar = progress_bar(True)
     assert isinstance(bar, TerminalBar)
     bar.show("texts [read]", 3, 9)
