@@ -213,15 +213,6 @@ def server_of_bills() -> RuleServer:
     return RuleServer(bills(), lambda answer: f"{amount_of(answer):.2f}", wrong, {"no working": 0.8})
 
 
-def server_of_orders() -> RuleServer:
-    """Names a member otherwise, or forgets one."""
-
-    def wrong(answer: Any) -> list[str]:
-        return [json.dumps({**answer, "town": "?"}), json.dumps({"who": answer["who"]}), "Gladly!"]
-
-    return RuleServer(orders(), json.dumps, wrong, {"exactly these members": 0.8})
-
-
 def server_of_complaints() -> RuleServer:
     """Forgets a label, or adds one."""
 
@@ -237,17 +228,12 @@ def server_of_questions() -> RuleServer:
     return RuleServer(questions(), lambda answer: f"{answer.rstrip('.')}, please.", lambda _: others, {"in about": 0.7})
 
 
-def server_of_desk_questions(*, errs_on_costs: bool) -> RuleServer:
-    """Errs on what something costs, under some wordings; or on texts drawn at random."""
-
-    def shake(text: str) -> float:
-        errs = " cost?" in text if errs_on_costs else _draw("drawn", text) < 1 / 5
-        return 0.6 if errs else 0.02
-
+def server_of_desk_questions() -> RuleServer:
+    """Errs on what something costs, under some wordings."""
     return RuleServer(
         desk_questions(),
         right=str,
         wrong=lambda answer: [str(3 * answer), str(answer + 1)],
         cures={"of one piece": 0.8},
-        shake=shake,
+        shake=lambda text: 0.6 if " cost?" in text else 0.02,
     )

@@ -11,10 +11,11 @@ from psopt.answers import F1
 from psopt.api._measure import chosen_samples, model_for, predict_again
 from psopt.api._progress import reading
 from psopt.api._prompts import AnyPrompt, prompt_for, task_for
-from psopt.errors import InputError, nearest
+from psopt.errors import InputError
 from psopt.evaluation import MOST_NA, Predictions, Reruns, Scores, na_note, rests_on_na, score
 from psopt.metrics import mean_interval
 from psopt.models import ModelProvider, OnProgress
+from psopt.search.gating import check_pinned
 from psopt.settings import BoundOptions, MeasureOptions, PromptOptions, built, check_keywords, group_given
 from psopt.text import one_line, shortened_list
 
@@ -226,11 +227,7 @@ def check(
 
 def pinned_samples(task: Task, named: Collection[str] = ()) -> tuple[Sample, ...]:
     """The samples that are pinned in the data, and those that are named; raises InputError for an id that none has."""
-    ids = {sample.id for sample in task.samples}
-    for name in named:
-        if name not in ids:
-            hint = nearest(name, ids) or f": their ids are such as {', '.join(sorted(ids)[:3])}"
-            raise InputError(f"the pinned sample {name!r} is none of the {len(ids)} samples{hint}")
+    check_pinned(named, task.samples, "samples")
     return tuple(sample for sample in task.samples if sample.pinned or sample.id in named)
 
 
@@ -254,9 +251,11 @@ def check_bounds(asked: BoundOptions, task: Task, n_rephrasings: int, *, has_pin
             "S can't be checked under one wording: nothing can change there, S is 0 whatever the prompt; "
             "give --rephrasings 2 or more (10 is the default), or leave --max-sensitivity out"
         )
-    for option in _OF_CLASSES:
+    for option, name in _OF_CLASSES.items():
         if option in active_bounds and not task.spec.has_labels:
-            raise _without_classes(option)
+            raise InputError(
+                f"{name} is not defined for these answers, which have no classes: leave {_flag(option)} out"
+            )
     of_classes = active_bounds.get(_MIN_CLASS_F1)
     if isinstance(of_classes, Mapping) and (unknown := [label for label in of_classes if label not in task.labels]):
         raise InputError(f"--min-class-f1: no label is called {unknown[0]!r}; there are {', '.join(task.labels)}")
@@ -272,11 +271,6 @@ def _flag(option: str) -> str:
     return f"--{option.replace('_', '-')}"
 
 
-def _without_classes(option: str) -> InputError:
-    name = _OF_CLASSES[option]
-    return InputError(f"{name} is not defined for these answers, which have no classes: leave {_flag(option)} out")
-
-
 def thresholds(
     asked: BoundOptions, scores: Scores, predictions: Predictions, reruns: Reruns | None = None
 ) -> list[Threshold]:
@@ -285,8 +279,7 @@ def thresholds(
     What must meet a bound is the estimate; with `use_ci_bound` the bad end of its 95 % interval, so that a prompt that
     only just meets the bound rarely passes; with `alarm` the good end, so that such a prompt rarely fails.
 
-    Raises InputError if a bounded score is not defined: C or macro-F1 without classes, or F1 of a label that was
-    neither right nor answered anywhere.
+    Raises InputError if F1 of a class is bounded that was neither right nor answered anywhere.
     """
     held: list[Threshold] = []
     for option, bound in _active(asked).items():
@@ -296,10 +289,9 @@ def thresholds(
             held.append(_held(asked, scores, option, bound, reruns.beyond, reruns.ci, measure=_BEYOND_RERUNS))
         else:
             name = _MEASURES[option]
-            if (estimate := getattr(scores, name)) is None:
-                raise _without_classes(option)
             measure = scores.quality_name if name == "f1" and scores.quality_name != F1 else ""
-            held.append(_held(asked, scores, option, bound, estimate, scores.ci.get(name), measure=measure))
+            figures = (getattr(scores, name), scores.ci.get(name))
+            held.append(_held(asked, scores, option, bound, *figures, measure=measure))
     is_about_answers = asked.max_sensitivity is not None or asked.min_consistency is not None
     if is_about_answers and asked.max_na_rate is None and rests_on_na(scores.na_rate):
         held.append(Threshold(RESTS_ON_NA, MOST_NA, scores.na_rate, na_note(scores.na_rate, scores.na_kinds)))

@@ -10,7 +10,6 @@ import optuna
 from psopt._version import __version__
 from psopt.api._finishing import finish
 from psopt.errors import BudgetReachedError, DamagedStudyError, InputError, NoLabelsError, say_how_to_go_on
-from psopt.models import calibrates
 from psopt.models.chat import asks_in_chat
 from psopt.rephrasings import to_file
 from psopt.runs import (
@@ -122,11 +121,6 @@ def _begin(recorder: RunRecorder, problem: SearchProblem, *, resume: bool) -> St
         raise
     observer.study = study
     observer.started(recorder.task, directory.path)
-    models = [each.model for each in problem.evaluator.each]
-    able = [model.name for model in models if calibrates(model)]
-    others = [model.name for model in models if not calibrates(model)]
-    if able and others:
-        observer.phase(f"label probabilities, which calibration needs: {', '.join(able)}; none: {', '.join(others)}")
     _describe(study, recorder, problem.baseline_prompt)
     return study
 

@@ -154,7 +154,7 @@ class MeasureOptions(Checked):
     )
     split: SplitChoice = DATA.first("Which samples; on test the rephrasings are held-out ones.", default="test")
     samples: int = DATA.first("At most so many samples.", "N", default=500, least=2)
-    seed: int = DATA.option("Seeds everything that is drawn.", "N", default=42, least=0)
+    seed: int = like(SearchOptions, "seed")
     lm: LMConfig = field(default_factory=LMConfig)
     rephrasing: RephrasingOptions = field(default_factory=RephrasingOptions)
     cache_dir: str | Path | None = MODEL.option(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import psopt
 import pytest
 from psopt.errors import InputError
+from psopt.rephrasings import given_wordings
 from psopt.tasks import load_task
 
 from tests.cli.limited_runs import read
@@ -79,21 +80,25 @@ def test_texts_in_python_and_a_baseline_that_is_kept(tmp_path: Path) -> None:
 def test_json_is_read_too(tmp_path: Path) -> None:
     path = tmp_path / "people.json"
     path.write_text(json.dumps({"original": "x", "search": ["x", *PEOPLE], "heldout": []}), "utf-8")
-    optimize(tmp_path / "run", heldout_from=path, trials=1)
-    assert read(tmp_path)["other_wordings"]["wordings"] == list(PEOPLE)
+    assert given_wordings(path) == (PEOPLE, str(path))
 
 
-def test_a_wording_of_a_template_must_have_its_parts(tmp_path: Path) -> None:
-    prompt = "Sort the question.\nQuestion: {text}\nAnswer with one label."
-    given: dict[str, Any] = {"prompt": prompt, "heldout_from": [*PEOPLE, "One.\n\nTwo."], "trials": 2}
-    with pytest.raises(InputError, match="--heldout-from"):
-        psopt.optimize(load_task("trec"), out=tmp_path / "run", **given)
-
-
-def test_a_wording_must_name_the_labels_that_the_prompt_names(tmp_path: Path) -> None:
-    prompt = "Does it ask for an Abbreviation, an Entity, a Description, a Person, a Location or a Number?\n{text}"
-    given: dict[str, Any] = {"prompt": prompt, "heldout_from": PEOPLE, "trials": 1, "model": "sim"}
-    with pytest.raises(InputError, match=r"--heldout-from: the rephrasing .* drops the label"):
+@each(
+    "prompt, further, said",
+    [
+        ("Sort the question.\nQuestion: {text}\nAnswer with one label.", "One.\n\nTwo.", "--heldout-from"),
+        (
+            "Does it ask for an Abbreviation, an Entity, a Description, a Person, a Location or a Number?\n{text}",
+            "Say what it asks for.",
+            r"--heldout-from: the rephrasing .* drops the label",
+        ),
+    ],
+)
+def test_a_wording_must_have_the_parts_of_the_prompt_and_its_labels(
+    tmp_path: Path, prompt: str, further: str, said: str
+) -> None:
+    given: dict[str, Any] = {"prompt": prompt, "heldout_from": [*PEOPLE, further], "trials": 1, "model": "sim"}
+    with pytest.raises(InputError, match=said):
         psopt.optimize(load_task("trec"), out=tmp_path / "run", **given)
 
 

@@ -127,13 +127,13 @@ def untested(mode: GateMode, margin: float, reason: str) -> Verdict:
     return Verdict("keep", None, mode, (), margin, reason=reason)
 
 
-def check_pinned(pinned: Collection[str], samples: Collection[Sample]) -> None:
-    """Refuse a pinned sample that is not among those of test, which are all that the gate uses."""
+def check_pinned(pinned: Collection[str], samples: Collection[Sample], which: str = "test samples") -> None:
+    """Refuse a pinned sample that is not among these; the gate uses those of test alone."""
     ids = {sample.id for sample in samples}
     for name in pinned:
         if name not in ids:
             hint = nearest(name, ids) or f": their ids are such as {', '.join(sorted(ids)[:3])}"
-            raise InputError(f"the pinned sample {name!r} is none of the {len(ids)} test samples{hint}")
+            raise InputError(f"the pinned sample {name!r} is none of the {len(ids)} {which}{hint}")
 
 
 def _decisive(baseline: Predictions, mode: GateMode) -> tuple[str, ...]:
