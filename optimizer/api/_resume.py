@@ -24,7 +24,7 @@ from psopt.search import Observer, Search, SearchProblem, join_study
 from psopt.search.distributed import read_metadata
 from psopt.search_spaces import Prompt
 from psopt.settings import LMConfig, RunOptions, SizeOptions, all_leaves, changed, check_keywords
-from psopt.tracking import Callback, split_callbacks
+from psopt.tracking import Callback, split_callbacks, tracker_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -106,6 +106,8 @@ def settings_to_resume(run: str | Path, **changes: Any) -> RunSettings:
         made = made or "a task made in Python"
     if made:
         raise InputError(f"{run} was made with {made}: resume with {call_that_resumes(run)}")
+    if "log" in wanted:
+        wanted["log"] = tracker_names(wanted["log"])
     if "headers" in wanted:
         wanted["headers"] = {**settings.lm.headers, **wanted["headers"]}
     return changed(settings, wanted)

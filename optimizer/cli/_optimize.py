@@ -14,7 +14,7 @@ from psopt.cli._tables import new_table, print_sentences, print_table, result_co
 from psopt.cli._typer import is_given
 from psopt.cli._verb import CACHE_DIR, DRY_RUN, OWN_PROMPT, PICK, VERBOSE, Changes, OutputOptions, RunFolder, verb
 from psopt.cli._writing import print_json, tell
-from psopt.errors import BudgetReachedError, InputError
+from psopt.errors import InputError
 from psopt.settings import (
     DATA,
     MODEL,
@@ -30,7 +30,7 @@ from psopt.settings import (
 from psopt.text import counted, shell_line
 
 if TYPE_CHECKING:
-    from psopt.api import Migration, MigrationStart, Moved
+    from psopt.api import Migration, Moved
 
 Anew = Annotated[dict[str, Any], Changes("resume", (SizeOptions, RunOptions), "the run's")]
 Here = Annotated[dict[str, Any], Changes("worker", (LMConfig,), "as in the study")]
@@ -126,10 +126,7 @@ def resume(
     """
     from psopt.api import settings_to_resume
     from psopt.cli._run import run_search, show_run_estimate
-    from psopt.tracking import tracker_names
 
-    if anew["log"] is not None:
-        anew["log"] = tracker_names(anew["log"])
     settings = settings_to_resume(run, **anew)
     if settings.prompt:
         tell(f"prompt {settings.prompt_file or settings.prompt.id}, as the run keeps it")
@@ -194,8 +191,9 @@ def migrate(
     The old model is not asked: its answers on test are read from the run. The new one is asked about the same samples
     under the same wordings, and tested to be no worse.
     """
-    from psopt.api import estimate_migration, measured_migration, start_migration
+    from psopt.api import estimate_migration, measured_migration, migration_of, start_migration
     from psopt.cli._plan_lines import show_estimate
+    from psopt.cli._run import run_search
     from psopt.runs import free_folder, picked_prompt, read_source
 
     if not search and (trials or out or go_on):
@@ -214,7 +212,18 @@ def migrate(
             _show_migration(measured_migration(start, cache_dir, on_progress), output)
         return 0
     folder = out or free_folder(Path("runs"), f"{start.task.name}-{model}")
-    code = _search_from(start, folder, cache_dir, output, resume=go_on, verbose=verbose)
+    hushed = replace(output, as_json=False, quiet=output.silent)
+    code = run_search(
+        start.settings,
+        folder,
+        cache_dir,
+        hushed,
+        resume=go_on,
+        force=False,
+        task=start.task,
+        verbose=verbose,
+        and_then=lambda: _show_migration(migration_of(start, folder), output),
+    )
     if code == INTERRUPTED:
         again: list[object] = ["psopt", *sys.argv[1:]]
         if not out:
@@ -222,27 +231,6 @@ def migrate(
         if not go_on:
             again.append("--resume")
         tell(f"For the verdict against the old model as well: {shell_line(again)}")
-    return code
-
-
-def _search_from(
-    start: MigrationStart, folder: Path, cache_dir: Path | None, output: OutputOptions, *, resume: bool, verbose: bool
-) -> int:
-    """Search from the run's prompt, and show how what is found compares with the old model; also at a limit."""
-    from psopt.api import migration_of
-    from psopt.cli._run import run_search
-
-    hushed = replace(output, as_json=False, quiet=output.silent)
-    try:
-        code = run_search(
-            start.settings, folder, cache_dir, hushed, resume=resume, force=False, task=start.task, verbose=verbose
-        )
-    except BudgetReachedError as error:
-        if error.run is not None:
-            _show_migration(migration_of(start, folder), output)
-        raise
-    if not code:
-        _show_migration(migration_of(start, folder), output)
     return code
 
 

@@ -38,7 +38,7 @@ from psopt.search.racing import racing_line
 from psopt.text import percent, shell_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from psopt.cli._verb import OutputOptions
@@ -79,8 +79,9 @@ def run_search(
     force: bool,
     task: Task | None = None,
     verbose: bool = False,
+    and_then: Callable[[], None] = lambda: None,
 ) -> int:
-    """Start or resume a run, show its progress and result; `sizes` are to be planned."""
+    """Start or resume a run, show its progress and its result, and then more, also at a limit; plan the `sizes`."""
     screen = Screen(quiet=output.silent)
     task = task or settings.load_task()
 
@@ -115,8 +116,10 @@ def run_search(
         except BudgetReachedError as error:
             if error.run is not None:
                 show_result(error.run, output, verbose=verbose)
+                and_then()
             raise
     show_result(result, output, verbose=verbose)
+    and_then()
     return 0
 
 

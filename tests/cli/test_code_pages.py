@@ -27,9 +27,7 @@ RUN = f"runs/{ODD}"
 DATA = ["--dataset", f"{ODD}.csv", *SIM]
 COMMANDS = {
     "alone": [],
-    "help": ["optimize", "--help"],
     "resume": ["resume", RUN],
-    "diagnose": ["diagnose", *DATA],
     "diagnose json": ["diagnose", *DATA, "--json"],
     "diagnose page": ["diagnose", *DATA, "--html", f"{ODD}.html"],
     "check": ["check", *DATA, "--min-f1", "0", "--junit", f"{ODD}.xml"],
@@ -41,7 +39,6 @@ COMMANDS = {
 ERRORS = {
     "no such file": ["diagnose", "--dataset", f"{ODD}-not.csv", *SIM],
     "no such option": ["diagnose", f"--{ODD}"],
-    "no such command": [ODD],
     "no such wish": ["select", RUN, ODD],
 }
 
@@ -81,15 +78,6 @@ def test_an_error_is_one_line(folder: Path, name: str, encoding: str) -> None:
     assert len([line for line in done.stderr.splitlines() if line.startswith("psopt: ")]) == 1
 
 
-def test_what_psopt_writes_is_utf_8_with_plain_line_ends(folder: Path) -> None:
-    run_in("cp1252", folder, COMMANDS["diagnose page"])
-    texts = {".json", ".txt", ".html", ".svg", ".xml"}
-    files = [path for path in (folder / RUN).rglob("*") if path.suffix in texts]
-    assert len(files) > 8
-    for path in [*files, folder / f"{ODD}.html"]:
-        assert "\r\n" not in path.read_bytes().decode("utf-8"), path
-
-
 def run_process(encoding: str, folder: Path, *words: str) -> tuple[str, str]:
     """Standard output and standard error of a process with such streams, which must end well."""
     env = {**environment(folder), "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
@@ -101,12 +89,16 @@ def run_process(encoding: str, folder: Path, *words: str) -> tuple[str, str]:
     return done.stdout.decode(encoding), done.stderr.decode(encoding)
 
 
-def test_a_process_with_such_streams_ends_well_too(folder: Path) -> None:
-    for words in (["export", RUN], ["resume", RUN, "--trials", "5"]):
-        out, err = run_process("cp1252", folder, *words)
-        assert out
-        assert err
-        assert "Traceback" not in err
+def test_a_process_with_such_streams_ends_well_too_and_what_it_writes_is_utf_8_with_plain_line_ends(
+    folder: Path,
+) -> None:
+    out, err = run_process("cp1252", folder, "resume", RUN, "--trials", "5")
+    assert out
+    assert err
+    assert "Traceback" not in err
+    files = [path for path in (folder / RUN).rglob("*") if path.suffix in {".json", ".txt", ".html"}]
+    assert len(files) > 8
+    assert not [path for path in files if "\r\n" in path.read_bytes().decode("utf-8")]
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "utf-8"])

@@ -72,7 +72,6 @@ def test_data_fetch_tells_where_the_library_keeps_them(psopt: Any, folder: Path)
     "words",
     [
         ["diagnose", "--dataset", NAME, *COLUMNS, *MODEL],
-        ["check", "--dataset", NAME, *COLUMNS, *MODEL, "--max-sensitivity", "1"],
         ["compare", "--dataset", NAME, *COLUMNS[2:], *MODEL, "--prompt", "p.txt", "--prompt", "q.txt"],
         ["rephrase", "--dataset", "task.toml", "--rephrasings", "3"],
     ],

@@ -150,22 +150,18 @@ def test_what_means_nothing_for_a_program_is_refused(
     assert not (folder / "run").exists()
 
 
-@pytest.mark.parametrize("verb", ["optimize", "measure"])
-def test_options_arrive_at_every_model_in_python(verb: str, folder: Path, engines: list[Any]) -> None:
+def test_options_arrive_at_every_model_in_python(folder: Path, engines: list[Any]) -> None:
     task = psopt.load_task("data.csv")
     rephrasing = RephrasingOptions("openai/writer", judge="openai/judge", keep_labels=False)
     asked: dict[str, Any] = {"model": "openai/model", "rephrasings": 3, "rephrasing": rephrasing}
     asked["cache_dir"] = folder / "kept"
     with FakeServer() as server:
         lm = LMConfig(api_base=server.url, timeout=44, extra_body={"top_k": 5}, max_calls=100_000, max_cost=1000)
-        if verb == "measure":
-            psopt.measure(task, lm=lm, **asked)
-        else:
-            small: dict[str, Any] = {"trials": 2, "rounds": 1, "samples": 8, "test_samples": 4, "heldout": 2}
-            run = psopt.optimize(task, lm=lm, **asked, **small, proposer="openai/writer", out="run")
-            settings = json.loads((run.path / "run.json").read_text())["settings"]
-            told = (settings["rephraser"], settings["judge"], settings["keep_labels"])
-            assert told == ("openai/writer", "openai/judge", False)
+        small: dict[str, Any] = {"trials": 2, "rounds": 1, "samples": 8, "test_samples": 4, "heldout": 2}
+        run = psopt.optimize(task, lm=lm, **asked, **small, proposer="openai/writer", out="run")
+    settings = json.loads((run.path / "run.json").read_text())["settings"]
+    told = (settings["rephraser"], settings["judge"], settings["keep_labels"])
+    assert told == ("openai/writer", "openai/judge", False)
     for _, options, budget, file in engines:
         assert (options.timeout, options.extra_body) == (44, {"top_k": 5})
         assert (budget.max_calls, budget.max_cost) == (100_000, 1000)

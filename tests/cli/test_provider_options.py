@@ -253,8 +253,3 @@ def test_what_it_learns_is_remembered(tmp_path: Path) -> None:
         given = ["--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, "--quiet"]
         psopt_in(tmp_path, "diagnose", *given, OPENAI_API_KEY="token", code=0)
         assert set(server.counts()["statuses"]) == {"200"}
-
-
-def test_a_server_that_is_not_there_is_one_line(tmp_path: Path) -> None:
-    done = doctor(tmp_path, "http://127.0.0.1:9/v1", code=2)
-    check_refused(done, "no connection to http://127.0.0.1:9/v1: is the server running?")

@@ -6,9 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-import psopt as api
 import pytest
-from psopt.models.chat import LMConfig
 
 from tests import commands
 from tests.cli.telling import check_refused, check_says
@@ -101,20 +99,6 @@ def test_changed_texts_are_told_apart_by_family(psopt: Any, data: Path) -> None:
     assert "x 4 wordings and changed texts)" in done.stdout
     one = psopt("check", "--vary", "case", "--max-sensitivity", "1", "--json")
     assert json.loads(one.stdout)["checks"][0]["varied"] == "changed texts"
-
-
-def test_python_has_the_same_by_keyword(data: Path, drawing: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-any")
-    task = api.load_task(str(data / "data.csv"))
-    lm = LMConfig(api_base=drawing.url, temperature=0.7)
-    given: dict[str, Any] = {"model": "openai/test", "lm": lm, "rephrasings": 4, "samples": 8, "cache_dir": data / "c"}
-    report = api.diagnose(task, vary="repeat", **given)
-    assert report.reruns is not None
-    assert report.reruns.changes
-    result = api.check(task, vary=("repeat", "typos"), max_sensitivity=1.0, beyond_reruns=True, **given)
-    assert result.reruns is not None
-    assert result.thresholds[0].value == result.reruns.beyond
-    assert {"unchanged", "typos"} == set(api.measure(task, vary="typos", **given).families)
 
 
 @each(
