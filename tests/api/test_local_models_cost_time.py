@@ -169,12 +169,12 @@ def test_it_is_said_how_long_a_run_takes_and_what_fits_in_five_minutes(
 
 def test_a_limit_holds_also_over_resume_and_pays_the_final_test(tmp_path: Path) -> None:
     model = f"hf/{save_model(tmp_path / 'model')}"
-    options: Any = {"out": tmp_path / "run", "cache_dir": tmp_path / "cache", "max_calls": 400, **FEW}
+    options: Any = {"out": tmp_path / "run", "cache_dir": tmp_path / "cache", "max_calls": 200, **FEW}
     for trials in (30, 40):
-        with pytest.raises(BudgetReachedError, match="--max-calls 400 is reached"):
+        with pytest.raises(BudgetReachedError, match="--max-calls 200 is reached"):
             psopt.optimize(TASK, model=model, trials=trials, resume=trials == 40, **options)
     run = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert run["calls"]["made"] <= 400
+    assert run["calls"]["made"] <= 200
     assert run["baseline"]["test"]
 
 

