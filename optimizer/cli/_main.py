@@ -48,14 +48,12 @@ def main(args: list[str] | None = None) -> Any:
     """
     if args is None:
         sys.stdout, sys.stderr = map(_outliving_its_reader, (sys.stdout, sys.stderr))
-        _run(args)
-    with _signals_given_back():
+    with _signals_caught():
         _run(args)
 
 
 def _run(args: list[str] | None) -> NoReturn:
     _write_what_can_be_shown()
-    _catch_signals()
     message = ""
     try:
         with notices_on_standard_error():
@@ -191,22 +189,19 @@ def _expected(parameter: Any, value: Any) -> str:
     return f"{kind} is expected, not {str(value)!r}"
 
 
-def _catch_signals() -> None:
-    """Treat SIGTERM like Ctrl-C; if SIGINT is ignored, as in the background of a script, it stays ignored."""
-    if threading.current_thread() is not threading.main_thread():
-        return
-    signal.signal(signal.SIGTERM, _interrupt)
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, _interrupt)
-
-
 @contextlib.contextmanager
-def _signals_given_back() -> Iterator[None]:
-    """Restore the signal handlers after the block: a program that has run a command keeps running."""
+def _signals_caught() -> Iterator[None]:
+    """Treat SIGTERM like Ctrl-C; if SIGINT is ignored, as in the background of a script, it stays ignored.
+
+    Afterwards the handlers are those of before: a program that has run a command keeps running.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    signal.signal(signal.SIGTERM, _interrupt)
+    if before[signal.SIGINT] is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, _interrupt)
     try:
         yield
     finally:

@@ -117,16 +117,6 @@ def test_a_trial_that_fails_is_recorded_and_the_study_goes_on(data: Path) -> Non
     assert len([trial for trial in study.trials if trial.values]) == 8
 
 
-def test_probabilities_are_measured_with_where_a_model_gives_them(data: Path, server: FakeServer) -> None:
-    done = optimize(data, server, "--logprobs", "--verbose", "--trials", "2", code=0)
-    baseline = read(data)["baseline"]
-    assert baseline["val"]["sensitivity"] > 0.5  # each answer has .7 / .3 by itself
-    assert baseline["test"]["posix"] > 0
-    assert f"POSIX {baseline['test']['posix']:.2f}" in done.stdout
-    refused = psopt(data, "optimize", "--dataset", "data.csv", "--model", "minilm", "--logprobs", code=2)
-    assert "gives no probabilities" in refused.stderr
-
-
 def test_a_model_writes_rephrasings_and_drafts_edits_for_another_model(data: Path) -> None:
     """A plan sends nothing; drafts that are wrong are refused, with reasons; resuming pays for nothing again."""
     with FakeServer(drafts="bad") as server:

@@ -187,9 +187,8 @@ def edits_in(file: Path) -> bool:
     return bool(prompt.get("notes") or prompt.get("examples") or prompt.get("definitions"))
 
 
-def test_a_run_from_elsewhere_needs_the_file_named(tmp_path: Path) -> None:
-    psopt(tmp_path, "optimize", "--dataset", "trec", *RUN, "--trials", "2", code=0)
-    done = psopt(tmp_path, "export", "run", "--format", "promptfoo")
+def test_a_run_from_elsewhere_needs_the_file_named(trec_run: Path) -> None:
+    done = psopt(trec_run, "export", "run", "--format", "promptfoo")
     check_refused(done, "of psopt's own form names no variables of promptfoo's")
 
 
