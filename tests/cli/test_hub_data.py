@@ -1,4 +1,4 @@
-"""``--dataset hf:ORG/NAME`` at every command that takes --dataset, by a stand-in for the hub on the loopback."""
+"""``--dataset hf:ORG/NAME`` from the command line to a run that is resumed, by a stand-in for the hub."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ pytest.importorskip("datasets", reason="psopt[hub] is not installed")
 
 NAME = "hf:org/tickets-v1.0"
 COLUMNS = ["--text-column", "body", "--label-column", "team"]
-MODEL = ["--model", "sim/", "--rephrasings", "3", "--samples", "12"]
-RUN = [*MODEL, "--trials", "2", "--rounds", "1", "--heldout", "2", "--leave-one-out", "0"]
+RUN = ["--model", "sim/", "--rephrasings", "3", "--samples", "12", "--trials", "2", "--rounds", "1"]
+RUN += ["--heldout", "2", "--leave-one-out", "0"]
 
 
 def tickets(what: str) -> bytes:
@@ -37,11 +37,7 @@ def hub() -> Iterator[HubStandIn]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("hub")
-    for name in ("p", "q"):  # prompts that name their column
-        (folder / f"{name}.txt").write_text(f"Which team answers this ticket? {name}\n\n{{body}}\n")
-    (folder / "task.toml").write_text(f'data = "{NAME}"\ntext_column = "body"\nlabel_column = "team"\n')
-    return folder
+    return tmp_path_factory.mktemp("hub")
 
 
 @pytest.fixture(scope="module")
@@ -66,19 +62,6 @@ def test_data_fetch_tells_where_the_library_keeps_them(psopt: Any, folder: Path)
     jsonschema.Draft202012Validator(json.loads(schema)).validate(fetched)
     assert fetched["name"] == NAME
     assert fetched["path"].startswith(str(folder / "hf"))
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["diagnose", "--dataset", NAME, *COLUMNS, *MODEL],
-        ["compare", "--dataset", NAME, *COLUMNS[2:], *MODEL, "--prompt", "p.txt", "--prompt", "q.txt"],
-        ["rephrase", "--dataset", "task.toml", "--rephrasings", "3"],
-    ],
-    ids=lambda words: words[0],
-)
-def test_every_command_with_a_data_set_takes_one_of_the_hub(psopt: Any, words: list[str]) -> None:
-    assert json.loads(psopt(*words, "--json")[0])
 
 
 def test_a_run_knows_its_commit_and_does_not_go_on_with_another(hub: HubStandIn, psopt: Any, folder: Path) -> None:
