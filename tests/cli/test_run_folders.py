@@ -14,7 +14,7 @@ import pytest
 from psopt.runs import held
 
 from tests.cli.limited_runs import SMALL as SIZES
-from tests.cli.limited_runs import environment, make_data, optimize, own_words
+from tests.cli.limited_runs import environment, optimize, own_words
 from tests.cli.limited_runs import psopt as priced
 from tests.cli.telling import check_refused
 from tests.commands import psopt
@@ -109,19 +109,6 @@ _ALIASES = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
 _SCRIPT = "</script><script>alert(1)</script>"
 
 
-@pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory, server: FakeServer) -> Path:
-    """A folder with a finished run."""
-    folder = make_data(tmp_path_factory.mktemp("abuse"))
-    optimize(folder, server, *_SIZES, code=0)
-    return folder
-
-
-@pytest.fixture
-def copied(done: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(done, tmp_path / "copied")
-
-
 def cut(file: Path) -> None:
     content = file.read_bytes()
     file.write_bytes(content[: len(content) // 2])
@@ -144,17 +131,17 @@ def check_one_line(ended: subprocess.CompletedProcess[str], said: str = "") -> N
         ("rephrasings.json", "restore the file, or remove it to have them made again"),
     ],
 )
-def test_a_file_that_was_cut_is_named_with_a_cure(copied: Path, name: str, cure: str) -> None:
-    cut(copied / "run" / name)
-    ended = priced(copied, "resume", "run", "--trials", "4")
+def test_a_file_that_was_cut_is_named_with_a_cure(here: Path, name: str, cure: str) -> None:
+    cut(here / "run" / name)
+    ended = psopt(here, "resume", "run", "--trials", "4")
     check_one_line(ended, cure)
     assert "psopt resume" not in ended.stderr
 
 
-def test_what_is_written_at_the_end_may_be_damaged(copied: Path) -> None:
+def test_what_is_written_at_the_end_may_be_damaged(here: Path) -> None:
     for name in ("front.json", "proposals.json", "contributions.json", "spent.json", "report.html"):
-        cut(copied / "run" / name)
-    priced(copied, "resume", "run", "--trials", "4", code=0)
+        cut(here / "run" / name)
+    psopt(here, "resume", "run", "--trials", "4", code=0)
 
 
 def start(folder: Path, limit: str, *words: str) -> subprocess.Popen[str]:
@@ -213,10 +200,10 @@ def test_a_hostile_file_is_one_line(data: Path, name: str, content: str, option:
         ["dashboard", "../nothing"],
     ],
 )
-def test_a_name_that_leads_elsewhere_is_one_line(done: Path, words: list[str]) -> None:
-    before = sorted(done.parent.iterdir())
-    check_one_line(priced(done, *words))
-    assert sorted(done.parent.iterdir()) == before
+def test_a_name_that_leads_elsewhere_is_one_line(made: Path, words: list[str]) -> None:
+    before = sorted(made.parent.iterdir())
+    check_one_line(psopt(made, *words))
+    assert sorted(made.parent.iterdir()) == before
 
 
 def test_names_and_labels_in_data_write_nothing_elsewhere_and_run_nothing(data: Path, server: FakeServer) -> None:
