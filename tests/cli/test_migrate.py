@@ -13,7 +13,8 @@ import psopt
 import pytest
 from psopt.errors import InputError
 
-from tests.cli.limited_runs import read, write_questions
+from tests.cli.conftest import GOOD, WEAK
+from tests.cli.limited_runs import read
 from tests.cli.telling import check_refused, check_says
 from tests.commands import psopt as psopt_in
 from tests.fake_server import FakeServer
@@ -23,34 +24,24 @@ from tests.sweeps import each
 if TYPE_CHECKING:
     from pathlib import Path
 
-OLD = "sim/wobble=0.2,accuracy=0.9,na=0"
-WORSE = "sim/wobble=0.4,accuracy=0.6,na=0"
-SIZES = ["--trials", "4", "--rounds", "1", "--rephrasings", "4", "--heldout", "5"]
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with data and a run of the old model in it."""
-    folder = write_questions(tmp_path_factory.mktemp("migrate"), 40)
-    psopt_in(folder, "optimize", "--dataset", "data.csv", "--model", OLD, *SIZES, "--out", "run", "--quiet", code=0)
-    return folder
-
 
 @pytest.fixture
-def folder(made: Path, tmp_path: Path) -> Path:
-    shutil.copytree(made, tmp_path / "own")
-    return tmp_path / "own"
+def folder(two_runs: Path, tmp_path: Path) -> Path:
+    """A folder with data and a run of the good model, which is the old one."""
+    shutil.copy(two_runs / "data.csv", tmp_path)
+    shutil.copytree(two_runs / "runs" / "good", tmp_path / "run")
+    return tmp_path
 
 
 def test_what_a_worse_model_breaks_is_shown(folder: Path) -> None:
-    done = psopt_in(folder, "migrate", "run", "--model", WORSE, "--no-search", code=0)
-    worse = f"{WORSE} with the same prompt is worse than {OLD} was"
+    done = psopt_in(folder, "migrate", "run", "--model", WEAK, "--no-search", code=0)
+    worse = f"{WEAK} with the same prompt is worse than {GOOD} was"
     check_says(done.stdout, worse, "surely", "Broken: 'what is ")  # surely: of the classes
     assert not (folder / "runs").exists()  # measuring makes no run
 
 
 def test_the_search_starts_from_the_run_s_prompt_on_its_samples_and_wordings(folder: Path) -> None:
-    words = ["migrate", "run", "--model", WORSE, "--out", "new", "--json"]
+    words = ["migrate", "run", "--model", WEAK, "--out", "new", "--json"]
     data = json.loads(psopt_in(folder, *words, code=0).stdout)
     old, new = read(folder), read(folder, run="new")
     assert new["baseline"]["id"] == data["old"]["id"] == data["moved"][0]["id"] == old["recommended"]["id"]
@@ -67,7 +58,7 @@ def test_the_old_model_is_not_called(folder: Path) -> None:
     run = read(folder)
     run["model"] = run["settings"]["model"] = "openai/retired"  # nothing answers there
     (folder / "run/run.json").write_text(json.dumps(run))
-    done = psopt_in(folder, "migrate", "run", "--model", OLD, "--no-search", "--json", code=0)
+    done = psopt_in(folder, "migrate", "run", "--model", GOOD, "--no-search", "--json", code=0)
     moved = json.loads(done.stdout)["moved"][0]
     # it is the model that had answered, and answers the same
     assert (moved["fixed"], moved["broken"]) == (0, 0)
@@ -91,20 +82,20 @@ def test_an_interrupted_migration_names_the_command_that_gives_its_verdict_and_l
         met = psopt_in(folder, *words, "--no-search", "--max-calls", "150", "--cache-dir", "other", code=3)
         assert "the same command with a higher limit goes on from there" in met.stderr
         done = psopt_in(folder, *shlex.split(again), code=0)
-    check_says(done.stdout, f"than {OLD} was")
+    check_says(done.stdout, f"than {GOOD} was")
 
 
 @each(
     "words, said",
     [
-        (["run", "--model", OLD], "is of sim/wobble=0.2,accuracy=0.9,na=0 already"),
+        (["run", "--model", GOOD], "is of sim/wobble=0.2,accuracy=0.9,na=0 already"),
         (["run", "--model", "nomodel"], "unknown model 'nomodel'"),
-        (["run", "--model", WORSE, "--no-search", "--trials", "3"], "--no-search only measures"),
-        (["run", "--model", WORSE, "--resume"], "--resume needs --out"),
+        (["run", "--model", WEAK, "--no-search", "--trials", "3"], "--no-search only measures"),
+        (["run", "--model", WEAK, "--resume"], "--resume needs --out"),
     ],
 )
-def test_bad_input_is_one_line(made: Path, words: list[str], said: str) -> None:
-    check_refused(psopt_in(made, "migrate", *words), said)
+def test_bad_input_is_one_line(folder: Path, words: list[str], said: str) -> None:
+    check_refused(psopt_in(folder, "migrate", *words), said)
 
 
 def test_python_takes_a_model_that_is_made_already(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,4 +105,4 @@ def test_python_takes_a_model_that_is_made_already(folder: Path, monkeypatch: py
     assert moved.moved[0].verdict == "worse"
     assert moved.moved[0].scores.constant == "aaa"
     with pytest.raises(InputError, match="no option 'trails'"):
-        psopt.migrate("run", model=WORSE, trails=3)
+        psopt.migrate("run", model=WEAK, trails=3)
