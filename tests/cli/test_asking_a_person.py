@@ -30,8 +30,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     files = {
         "fresh.txt": texts,
         "numbers.txt": texts[1::2],
-        "empty.txt": [""],
-        "columns.csv": ["a,b", "1,2"],
         "unlabelled.csv": ["text", *odd, odd[0], odd[0]],
         "task.toml": ['description = "Sort the question."', 'labels = ["Number", "Person"]'],
     }
