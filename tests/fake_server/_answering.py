@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 ANSWER_SHARE = 0.7  # of the probability, where there is no model to ask; the other labels share the rest
 TOKEN = 3  # characters
 END = "<|end|>"
-
-
-class BadRequestError(Exception):
-    """A request that makes no sense."""
+_USAGE = ("prompt_tokens", "completion_tokens", "total_tokens")
 
 
 def digest(body: dict[str, Any]) -> str:
@@ -39,7 +36,7 @@ class Answerer:
 
     def answer(self, body: dict[str, Any], options: FakeServerOptions) -> dict[str, Any]:
         """Return a chat completion for a request."""
-        asked = _user_message(body)
+        asked = next(text_of(turn) for turn in reversed(body["messages"]) if turn["role"] == "user")
         text = written(asked, body.get("temperature") or 0.0, options.drafts)
         if text is not None:
             return self.completion(body, text)
@@ -93,11 +90,7 @@ class Answerer:
             "created": 0,
             "model": body.get("model", "test"),
             "choices": [choice],
-            "usage": {
-                "prompt_tokens": tokens_in,
-                "completion_tokens": tokens_out,
-                "total_tokens": tokens_in + tokens_out,
-            },
+            "usage": dict(zip(_USAGE, (tokens_in, tokens_out, tokens_in + tokens_out), strict=True)),
         }
 
 
@@ -144,14 +137,8 @@ def token_logprobs(before: str, answer: str, after: str, shares: dict[str, float
 def _place(token: str, shares: dict[str, float], n_top: int) -> dict[str, Any]:
     total = sum(shares.values())
     ranked = sorted(((text, math.log(share / total)) for text, share in shares.items()), key=lambda pair: -pair[1])
-    return {
-        **_token(token, dict(ranked)[token]),
-        "top_logprobs": [_token(text, logprob) for text, logprob in ranked[:n_top]],
-    }
-
-
-def _token(text: str, logprob: float) -> dict[str, Any]:
-    return {"token": text, "logprob": logprob, "bytes": list(text.encode())}
+    likeliest = [{"token": text, "logprob": logprob} for text, logprob in ranked[:n_top]]
+    return {"token": token, "logprob": dict(ranked)[token], "top_logprobs": likeliest}
 
 
 def _tokens(text: str) -> list[str]:
@@ -161,10 +148,3 @@ def _tokens(text: str) -> list[str]:
 def _shares(answer: str, labels: Sequence[str]) -> dict[str, float]:
     others = [label for label in labels if label != answer]
     return {answer: ANSWER_SHARE} | {label: (1 - ANSWER_SHARE) / len(others) for label in others}
-
-
-def _user_message(body: dict[str, Any]) -> str:
-    try:
-        return next(text_of(turn) for turn in reversed(body["messages"]) if turn["role"] == "user")
-    except (KeyError, TypeError, AttributeError, StopIteration):
-        raise BadRequestError("'messages' must hold a user message") from None

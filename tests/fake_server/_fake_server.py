@@ -6,6 +6,7 @@ import json
 import os
 import urllib.error
 import urllib.request
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,15 +43,6 @@ class FakeServer:
 
     def __enter__(self) -> Self:
         """Start it and wait until it is ready."""
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Stop it."""
-        self.stop()
-
-    def start(self) -> None:
-        """Start the server and wait until it is ready."""
         words = ["--until-stdin-closes"]
         for name, value in self._options.items():
             option = f"--{name.replace('_', '-')}"
@@ -65,8 +57,9 @@ class FakeServer:
         address = json.loads(ready)
         self.port = address["port"]
         self.url = address["url"]
+        return self
 
-    def stop(self) -> None:
+    def __exit__(self, *_: object) -> None:
         """End the process at once, as a crash would."""
         self._process.kill()
         self._process.wait()
@@ -75,10 +68,7 @@ class FakeServer:
 
     def change(self, **options: Any) -> None:
         """Change options while it runs; all but `port`, the task and `until_stdin_closes` can be changed."""
-        try:
-            self._call("/control", options)
-        except urllib.error.HTTPError as error:
-            raise ValueError(json.load(error)["error"]) from None
+        self._call("/control", options)
 
     def reset(self) -> None:
         """Set the counts to 0 and forget the requests."""
@@ -93,19 +83,11 @@ class FakeServer:
     def wait_for(self, *, seconds: float = 60.0, idle: bool = False, **at_least: int) -> dict[str, Any]:
         """Wait until it has seen as much, such as ``answered=10``, or until nothing is in flight; return the counts.
 
-        A TimeoutError says that it took longer, a ValueError that there is no such count.
+        Raises TimeoutError if it takes longer.
         """
-        try:
-            wish = {"at_least": at_least, "idle": idle, "seconds": seconds}
-            counts: dict[str, Any] = self._call("/control/wait", wish, timeout=seconds + 10)
-        except urllib.error.HTTPError as error:
-            message = json.load(error)["error"]
-            if error.code == 408:  # Request Timeout
-                raise TimeoutError(
-                    f"{at_least or 'idle'}: {message}; the fake server has seen {self.counts()}"
-                ) from None
-            raise ValueError(message) from None
-        return counts
+        wish = {"at_least": at_least, "idle": idle, "seconds": seconds}
+        seen: dict[str, Any] = self._call("/control/wait", wish, timeout=seconds + 10)
+        return seen
 
     def requests(self) -> list[dict[str, Any]]:
         """Each different request: `sha256` of its canonical JSON, its `count`, and how often it was `answered`."""
@@ -125,5 +107,9 @@ class FakeServer:
     def _call(self, path: str, message: dict[str, Any] | None = None, timeout: float = 60.0) -> Any:
         body = json.dumps(message).encode() if message else None
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data=body)
-        with _DIRECTLY.open(request, timeout=timeout) as response:
-            return json.load(response)
+        try:
+            with _DIRECTLY.open(request, timeout=timeout) as response:
+                return json.load(response)
+        except urllib.error.HTTPError as error:
+            kind = TimeoutError if error.code == HTTPStatus.REQUEST_TIMEOUT else ValueError
+            raise kind(json.load(error)["error"]) from None

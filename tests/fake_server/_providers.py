@@ -21,6 +21,10 @@ def _openai_error(message: str, code: str | None = None, param: str | None = Non
     return status, {"error": error}
 
 
+def _vllm_error(message: str) -> Refusal:
+    return 400, {"object": "error", "message": message, "type": "BadRequestError", "param": None, "code": 400}
+
+
 def reasoning(body: dict[str, Any]) -> Refusal:
     """OpenAI's gpt-5 and o-series (platform.openai.com/docs/guides/reasoning)."""
     if "max_tokens" in body:
@@ -51,11 +55,8 @@ def gemini(body: dict[str, Any]) -> Refusal:
     for field in ("seed", "logprobs"):
         if field in body:
             message = f'Invalid JSON payload received. Unknown name "{field}": Cannot find field.'
-            violation = {
-                "@type": "type.googleapis.com/google.rpc.BadRequest",
-                "fieldViolations": [{"description": message}],
-            }
-            error = {"code": 400, "message": message, "status": "INVALID_ARGUMENT", "details": [violation]}
+            violations = [{"fieldViolations": [{"description": message}]}]
+            error = {"code": 400, "message": message, "status": "INVALID_ARGUMENT", "details": violations}
             return 400, [{"error": error}]
     return None
 
@@ -94,8 +95,7 @@ def llama_cpp_python(body: dict[str, Any]) -> Refusal:
 def no_system_role(body: dict[str, Any]) -> Refusal:
     """Chat templates such as Gemma's, as vLLM passes them on."""
     if any(turn["role"] == "system" for turn in body["messages"]):
-        message = "System role not supported"
-        return 400, {"object": "error", "message": message, "type": "BadRequestError", "param": None, "code": 400}
+        return _vllm_error("System role not supported")
     return None
 
 
@@ -103,16 +103,15 @@ def alternating(body: dict[str, Any]) -> Refusal:
     """Chat templates such as Llama 2's: a system message counts as a turn, the user's must follow an assistant's."""
     roles = [turn["role"] for turn in body["messages"]]
     if roles != [("user", "assistant")[index % 2] for index in range(len(roles))]:
-        message = "Conversation roles must alternate user/assistant/user/assistant/..."
-        return 400, {"object": "error", "message": message, "type": "BadRequestError", "param": None, "code": 400}
+        return _vllm_error("Conversation roles must alternate user/assistant/user/assistant/...")
     return None
 
 
 def vllm(body: dict[str, Any]) -> Refusal:
     """VLLM's limits: 5 log-probabilities unless told otherwise (--max-logprobs)."""
     if body.get("top_logprobs", 0) > 5:
-        message = f"Requested sample logprobs of {body['top_logprobs']}, which is greater than max allowed: 5"
-        return 400, {"object": "error", "message": message, "type": "BadRequestError", "param": None, "code": 400}
+        asked = body["top_logprobs"]
+        return _vllm_error(f"Requested sample logprobs of {asked}, which is greater than max allowed: 5")
     return None
 
 
@@ -139,19 +138,9 @@ def taciturn(body: dict[str, Any]) -> Refusal:
     return (400, {"error": "Bad Request"}) if "seed" in body else None
 
 
+_ALL = (reasoning, deepseek, gemini, mistral, tgi, llama_cpp_python, no_system_role, alternating, vllm, one_of_two)
 PROVIDERS: dict[str, Callable[[dict[str, Any]], Refusal]] = {
-    "reasoning": reasoning,
-    "deepseek": deepseek,
-    "gemini": gemini,
-    "mistral": mistral,
-    "tgi": tgi,
-    "llama-cpp-python": llama_cpp_python,
-    "no-system-role": no_system_role,
-    "alternating": alternating,
-    "vllm": vllm,
-    "one-of-two": one_of_two,
-    "fastapi": fastapi,
-    "taciturn": taciturn,
+    provider.__name__.replace("_", "-"): provider for provider in (*_ALL, fastapi, taciturn)
 }
 
 
@@ -165,9 +154,9 @@ def refuse(provider: str, model: str, request: web.Request, body: dict[str, Any]
 
 
 def _azure(request: web.Request) -> Refusal:
-    """Azure: the deployment and api-version in the address, the key in a header of its own."""
+    """Azure: its own addresses, with the api-version, and the key in a header of its own."""
     if "api-key" not in request.headers or "Authorization" in request.headers:
         return 401, {"error": {"code": "401", "message": "Access denied due to missing subscription key."}}
-    if not request.path.startswith("/openai/deployments/") or "api-version" not in request.query:
+    if not request.path.startswith("/openai/") or "api-version" not in request.query:
         return 404, {"error": {"code": "404", "message": "Resource not found"}}
     return None

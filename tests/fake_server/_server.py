@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from tests.fake_server._answering import Answerer, BadRequestError, digest
-from tests.fake_server._batch_server import BatchServer
+from tests.fake_server._answering import Answerer, digest
+from tests.fake_server._batches import Batches
 from tests.fake_server._options import FIXED_AT_START
-from tests.fake_server._prefix_cache import PrefixCache
 from tests.fake_server._providers import refuse
 from tests.fake_server._seen import Seen
 from tests.fake_server._shapes import shaped, unanswerable
@@ -37,21 +36,18 @@ class Server:
         self.answerer = Answerer(options)
         self._random = random.Random(options.fault_seed)  # faults are no secrets
         self._turns = asyncio.Lock()
-        self._prefixes = PrefixCache()
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
         """POST /v1/chat/completions."""
         with self.seen.under_way():
-            try:
-                body = json.loads(await request.read())
-                if not isinstance(body, dict):
-                    raise BadRequestError("the request must be a JSON object")
-                name = digest(body)
-                self.seen.came_in(name, _described(request, body))
-                refusal = self.refuse(request, body)
-                return refusal or await self._misbehave(request) or await self._answer(body, name)
-            except (ValueError, BadRequestError) as error:
-                return self._error(400, str(error), "invalid_request")
+            body = json.loads(await request.read())
+            self.seen.came_in(digest(body), _described(request, body))
+            return self.refuse(request, body) or await self._misbehave(request) or await self._answer(body)
+
+    def respond(self, request: web.Request, body: dict[str, Any]) -> web.Response:
+        """Answer a request that came in a batch: at once, and without a fault."""
+        self.seen.came_in(digest(body), _described(request, body))
+        return self.refuse(request, body) or self._completed(body)
 
     async def models(self, request: web.Request) -> web.StreamResponse:
         """GET /v1/models."""
@@ -75,20 +71,15 @@ class Server:
         wish = await request.json()
         try:
             await asyncio.wait_for(self.seen.wait_for(wish["at_least"], idle=wish["idle"]), wish["seconds"])
-        except KeyError as error:
-            return web.json_response({"error": f"there is no count {error}"}, status=400)
         except TimeoutError:
-            return web.json_response({"error": "not in time"}, status=408)
+            return web.json_response({"error": f"not in time: {wish}; seen: {self.seen.summary()}"}, status=408)
         return web.json_response(self.seen.summary())
 
     def _change(self, changes: dict[str, Any]) -> None:
-        changes = dict(changes)
         if changes.pop("reset", False):
             self.seen.clear()
-        present = dataclasses.asdict(self.options)
-        for name, value in changes.items():
-            if name not in present or (name in FIXED_AT_START and value != present[name]):
-                raise ValueError(f"no option that can be changed: {name!r}")
+        if fixed := FIXED_AT_START & changes.keys():
+            raise ValueError(f"no options that can be changed: {fixed}")
         self.options = dataclasses.replace(self.options, **changes)
         if "fault_seed" in changes:
             self._random = random.Random(self.options.fault_seed)  # faults are no secrets
@@ -103,7 +94,7 @@ class Server:
         authorization = request.headers.get("Authorization", "")
         if options.key and authorization != f"Bearer {options.key}":
             key = authorization.removeprefix("Bearer ")
-            return self._error(401, f"Incorrect API key provided: {key}.", "invalid_api_key")
+            return self.error(401, f"Incorrect API key provided: {key}.", "invalid_api_key")
         refusal = refuse(options.provider, options.model, request, body) if body else None
         if refusal:
             status, error = refusal
@@ -113,7 +104,7 @@ class Server:
         for field in body:
             if field in lacking:
                 message = f"Unsupported parameter: '{field}' is not supported with this model."
-                return self._error(400, message, "unsupported_parameter", field)
+                return self.error(400, message, "unsupported_parameter", field)
         return None
 
     async def _misbehave(self, request: web.Request) -> web.StreamResponse | None:
@@ -125,12 +116,13 @@ class Server:
         if not faults or self._random.random() >= options.fault_rate:
             return None
         fault = self._random.choice(faults)
-        if fault == "429":
-            return self._too_many()
-        if fault == "quota":
-            return self._error(429, "You exceeded your current quota.", "insufficient_quota", counted_as=fault)
-        if fault in {"500", "503"}:
-            return self._error(int(fault), "The server had an error.", "server_error")
+        match fault:
+            case "429":
+                return self._too_many()
+            case "quota":
+                return self.error(429, "You exceeded your current quota.", "insufficient_quota", counted_as=fault)
+            case "500" | "503":
+                return self.error(int(fault), "The server had an error.", "server_error")
         self.seen.statuses[fault] += 1
         match fault:
             case "hang":
@@ -145,9 +137,7 @@ class Server:
             case "badjson":
                 return web.Response(text='{"choices": [', content_type="application/json")
             case "nochoices":
-                return web.json_response(
-                    {"id": "chatcmpl-0", "object": "chat.completion", "model": "test", "usage": {}}
-                )
+                return web.json_response({"id": "chatcmpl-0", "model": "test", "usage": {}})
             case _:
                 return web.json_response(self.answerer.completion({}, "" if fault == "empty" else None))
 
@@ -171,28 +161,34 @@ class Server:
         connection.abort()
         return web.Response()
 
-    async def _answer(self, body: dict[str, Any], name: str) -> web.Response:
-        options = self.options
+    async def _answer(self, body: dict[str, Any]) -> web.Response:
+        seconds = self.options.delay_ms / 1000
         try:
-            if options.serial:
-                await asyncio.shield(self._in_turn(options.delay_ms / 1000))
-            elif options.delay_ms:
-                await asyncio.sleep(options.delay_ms / 1000)
-            completion = self.answerer.answer(body, options)
+            if self.options.serial:
+                await asyncio.shield(self._in_turn(seconds))
+            elif seconds:
+                await asyncio.sleep(seconds)
         except asyncio.CancelledError:
             self.seen.statuses["gone"] += 1
             raise
+        return self._completed(body)
+
+    def _completed(self, body: dict[str, Any]) -> web.Response:
+        """The answer, with the tokens that this server counts, in the shape in which it gives answers."""
+        options = self.options
+        completion = self.answerer.answer(body, options)
+        usage = completion["usage"]
         if options.reads:
-            usage = completion["usage"]
             usage["prompt_tokens"] = min(usage["prompt_tokens"], options.reads)
         if options.reasoning_tokens:
-            usage = completion["usage"]
             usage["completion_tokens"] += options.reasoning_tokens
             usage["total_tokens"] += options.reasoning_tokens
             usage["completion_tokens_details"] = {"reasoning_tokens": options.reasoning_tokens}
         if options.cached_from:
-            cached = self._prefixes.cached_tokens(body, options.cached_from)
-            completion["usage"]["prompt_tokens_details"] = {"cached_tokens": cached}
+            cached = self.seen.beginning(body)
+            cached = cached if cached >= options.cached_from else 0
+            usage["prompt_tokens_details"] = {"cached_tokens": cached}
+        name = digest(body)
         response = unanswerable(options.unanswerable, body, completion)
         response = response or shaped(completion, options.shape, first=self.seen.requests[name] == 1)
         self.seen.answered[name] += 1
@@ -205,13 +201,14 @@ class Server:
             await asyncio.sleep(seconds)
 
     def _too_many(self) -> web.Response:
-        response = self._error(429, "Too many requests.", "rate_limit_exceeded")
+        response = self.error(429, "Too many requests.", "rate_limit_exceeded")
         response.headers["Retry-After"] = str(self.options.retry_after)
         return response
 
-    def _error(
+    def error(
         self, status: int, message: str, code: str, param: str | None = None, counted_as: str | None = None
     ) -> web.Response:
+        """An error in OpenAI's form."""
         self.seen.statuses[counted_as or str(status)] += 1
         kind = "server_error" if status >= 500 else "invalid_request_error"
         error = {"message": message, "type": kind, "param": param, "code": code}
@@ -226,8 +223,7 @@ def _connection(request: web.Request) -> asyncio.Transport:
 
 def _described(request: web.Request, body: dict[str, Any]) -> dict[str, Any]:
     headers = {name.casefold(): value for name, value in request.headers.items()}
-    query = dict(request.query)
-    return {"path": request.path, "headers": headers, "query": query, "body": body}
+    return {"path": request.path, "headers": headers, "query": dict(request.query), "body": body}
 
 
 async def serve(options: FakeServerOptions) -> None:
@@ -240,7 +236,7 @@ async def serve(options: FakeServerOptions) -> None:
     app.router.add_route("*", "/control", server.control)
     app.router.add_get("/control/log", server.control)
     app.router.add_post("/control/wait", server.wait)
-    BatchServer(server).add_routes(app)
+    Batches(server).add_routes(app)
     # With handler_cancellation a request whose client has gone is no longer in flight.
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1, handler_cancellation=True)
     await runner.setup()
