@@ -21,6 +21,7 @@ ENDINGS = {
     "partial": "completed, but the lines after a half of them are errors of the server",
     "expired": "the window closes after half of the lines",
     "cancelled": "somebody cancels it after half of the lines",
+    "unheard": "the window closes before the first line",
     "rejected": "its first line does not pass the validation",
     "tokens": "failed: too many tokens wait in batches already",
     "failed": "failed: the account's limit is reached",
@@ -222,14 +223,15 @@ class Batches:
             return
         if batch.status == "validating":
             batch.status = "in_progress"
-        n_first = max(1, len(batch.lines) // 2)
+        n_first = 0 if batch.ending == "unheard" else max(1, len(batch.lines) // 2)
         results = [self._answered(batch, line, request) for line in batch.lines[:n_first]]
         await self._wait(batch)
         rest = batch.lines[n_first:]
-        status = "expired" if batch.ending == "expired" else "completed"
+        expires = batch.ending in {"expired", "unheard"}
+        status = "expired" if expires else "completed"
         if batch.status == "cancelling" or batch.ending == "cancelled":
             status = "cancelled"
-        elif batch.ending == "expired":
+        elif expires:
             results += [_result(line, None, "batch_expired") for line in rest]
         elif batch.ending == "partial":
             results += [_result(line, {"status_code": 500, "body": _FAULT}) for line in rest]

@@ -64,16 +64,17 @@ def test_the_shape_of_an_answer_changes_no_label(server: FakeServer) -> None:
         ("error200-final", "HTTP 400 .*Provider returned error"),
         ("list-error", "HTTP 400 .*API key not valid"),
         ("html", "no chat completion: '<html>"),
+        ("all-reasoning", r"none of the first 20 .* sends them as reasoning"),
     ],
 )
 def test_what_can_not_be_read_is_said_in_one_line_after_a_few_requests(
     shape: str, said: str, server: FakeServer
 ) -> None:
-    server.change(shape=shape)
+    server.change(shape=shape, answer="fixed:Something else")
     server.reset()
     with pytest.raises(ModelError, match=said) as caught:
         model_at(server, concurrency=4).predict(PROMPTS, TEXTS)
-    assert server.counts()["requests"] <= 16
+    assert server.counts()["requests"] <= 20
     assert "\n" not in str(caught.value)
 
 
@@ -95,40 +96,26 @@ def test_what_a_server_will_never_answer_is_told_from_what_it_does_not_know(
     assert Refusal(status, message).text_kind == kind
 
 
-def test_an_empty_answer_is_asked_for_once_more_and_one_lost_to_thinking_is_not(server: FakeServer) -> None:
+def test_an_empty_answer_is_asked_for_once_more_and_holds_for_one_process_and_one_lost_to_thinking_is_not(
+    server: FakeServer, tmp_path: Path
+) -> None:
     model = model_at(server)
     queries = model.queries(PROMPTS[:1], TEXTS[:5])
     server.change(shape="thought-out")
     assert all(answer.truncated and answer.is_thought for answer in model.engine.answers(queries))
     assert server.counts()["requests"] == 5
     server.change(shape="null")
-    model = model_at(server)
+    model = model_at(server, tmp_path)
     assert [answer.text for answer in model.engine.answers(queries)] == [None] * 5
     assert server.counts()["requests"] == 5 + 10
     model.few_may_fail = True
     assert (model.predict(PROMPTS[:1], TEXTS[:5]) == len(LABELS)).all()
-
-
-def test_an_empty_answer_holds_for_one_process_and_a_server_that_is_well_again_is_asked(
-    server: FakeServer, tmp_path: Path
-) -> None:
-    server.change(shape="null")
-    model = model_at(server, tmp_path)
-    queries = model.queries(PROMPTS[:1], TEXTS[:5])
-    assert [answer.text for answer in model.engine.answers(queries)] == [None] * 5
     server.change(shape="plain")
-    n_before = server.counts()["requests"]
     assert [answer.text for answer in model.engine.answers(queries)] == [None] * 5  # not asked again here
-    assert server.counts()["requests"] == n_before
-    assert all(answer.text for answer in model_at(server, tmp_path).engine.answers(queries))
-    assert all(answer.text for answer in model_at(server, tmp_path).engine.answers(queries))
-    assert server.counts()["requests"] == n_before + 5
-
-
-def test_a_model_that_only_reasons_is_told_from_one_that_names_no_label(server: FakeServer) -> None:
-    server.change(shape="all-reasoning", answer="fixed:Something else")
-    with pytest.raises(ModelError, match=r"none of the first 20 .* sends them as reasoning"):
-        model_at(server).predict(PROMPTS, TEXTS)
+    assert server.counts()["requests"] == 15
+    for _ in range(2):
+        assert all(answer.text for answer in model_at(server, tmp_path).engine.answers(queries))
+    assert server.counts()["requests"] == 20
 
 
 CALL = {"content": "Let me sort.", "tool_calls": [{"function": {"name": "f", "arguments": "Number"}}]}
@@ -143,23 +130,16 @@ def reading(*choices: Any) -> Answer:
     return read_completion(json.dumps(body).encode())
 
 
-@each("message", [CALL, USED])
-def test_what_is_said_beside_a_tool_call_is_no_answer(message: Any) -> None:
-    assert reading({"message": message, "finish_reason": "tool_calls"}).text == "Number"
-
-
-def test_a_log_probability_above_0_is_0() -> None:
-    assert reading({"logprobs": {"content": [SURE]}}).logprobs == [("Num", [("Num", 0.0)])]
-
-
-@each("ending", ["length", "model_length", "max_tokens", "MAX_TOKENS", "stop", "eos", None, ["stop"]])
-def test_an_answer_that_was_cut_is_known_by_any_server_s_word_for_it(ending: Any) -> None:
-    assert reading({"finish_reason": ending}).truncated == (ending not in ("stop", "eos", None, ["stop"]))
-
-
-def test_of_several_choices_the_first_by_its_number_is_read() -> None:
+def test_what_a_completion_says_is_read_in_the_words_of_any_server() -> None:
+    for beside_a_call in (CALL, USED):
+        assert reading({"message": beside_a_call, "finish_reason": "tool_calls"}).text == "Number"
+    assert reading({"logprobs": {"content": [SURE]}}).logprobs == [("Num", [("Num", 0.0)])]  # never above 0
+    for ending in ("length", "model_length", "max_tokens", "MAX_TOKENS"):
+        assert reading({"finish_reason": ending}).truncated
+    for other in ("stop", "eos", None, ["stop"]):
+        assert not reading({"finish_reason": other}).truncated
     person = {"message": {"content": "Person"}}
-    assert reading({"index": 1}, {"index": 0, **person}).text == "Person"
+    assert reading({"index": 1}, {"index": 0, **person}).text == "Person"  # of several the first by its number
     assert reading({}, person).text == "Number"
 
 

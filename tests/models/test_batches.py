@@ -6,16 +6,15 @@ import asyncio
 import json
 import logging
 import re
-import threading
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, ModelError, UnansweredError
+from psopt.errors import BudgetReachedError, InputError, ModelError, UnansweredError
 from psopt.models import AnswerCache
 from psopt.models.chat import Budget, LMConfig, chat_model, price_of
-from psopt.models.chat.batches import BatchRunner, BatchService
+from psopt.models.chat.batches import BatchRunner
 
 from tests.models.conftest import LABELS, PROMPTS, TEXTS, model_at
 from tests.sweeps import each
@@ -113,11 +112,14 @@ def test_batches_keep_to_their_size_and_number_and_say_how_many_are_open(
     assert seen[-1] == (N, N)
 
 
-def test_a_file_keeps_to_the_most_bytes(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_keeps_to_the_most_bytes_and_is_kept_where_that_is_asked_for(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("psopt.models.chat.batches._runner.MOST_BYTES", 8_000)
-    place.server.change(batch_most_bytes=8_000)
-    place.predict()
-    assert len(place.opened()) > 1
+    place.server.change(batch_most_bytes=8_000, batch_endings="partial")
+    place.predict(batch_keep_files=True)
+    assert len(place.opened()) > 2
+    assert [len(batch["files"]) for batch in place.opened()][:2] == [3, 2]
     assert place.server.counts()["answered_twice"] == 0
 
 
@@ -139,22 +141,16 @@ def test_what_three_batches_leave_is_asked_alone_and_nothing_twice(
     [
         ({"batch_endings": "tokens,failed"}, r"did not take batch_\d+ for openai/test: Billing hard limit"),
         ({"batch_most_bytes": 100}, "answered HTTP 400 for openai/test: The file has no purpose 'batch', or is"),
+        ({"batch_endings": "unheard,unheard,unheard"}, "3 batches in a row ended without an answer; .* --no-batch"),
     ],
 )
-def test_a_batch_or_a_file_that_the_server_refuses_ends_the_run(place: Place, refusing: Any, said: str) -> None:
-    place.server.change(**refusing)
+def test_batches_or_files_that_the_server_refuses_or_never_answers_end_the_run(
+    place: Place, refusing: Any, said: str
+) -> None:
+    place.server.change(**{"batch_most_bytes": 10_000_000, **refusing})
     with pytest.raises(ModelError, match=said):
         place.predict()
     assert place.files() == []
-
-
-def test_expired_batches_without_answers_end_the_grid(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def nothing(*_: object) -> bytes:
-        return b""
-
-    monkeypatch.setattr(BatchService, "content", nothing)
-    with pytest.raises(AnswersMissingError, match=r"3 batches in a row ended without an answer; .* --no-batch"):
-        place.predict()
 
 
 def test_an_interrupted_grid_is_gone_on_with_by_its_batch_and_all_of_it_is_kept(
@@ -205,18 +201,16 @@ def test_who_asks_for_the_same_at_the_same_time_waits_for_the_same_batch(place: 
     first = place.model()
     first.predict(PROMPTS[:1], TEXTS[:1])
     send = first.engine.batches._send
-    others = [threading.Thread(target=place.model().predict, args=(PROMPTS, TEXTS)) for _ in range(2)]
+    with ThreadPoolExecutor(2) as threads:
 
-    async def send_first(*lines: Any) -> Any:
-        sent = await send(*lines)
-        for thread in others:
-            thread.start()
-        return sent
+        async def send_first(*lines: Any) -> Any:
+            sent = await send(*lines)
+            for _ in range(2):
+                threads.submit(place.model().predict, PROMPTS, TEXTS)
+            return sent
 
-    first.engine.batches._send = send_first
-    first.predict(PROMPTS, TEXTS)
-    for thread in others:
-        thread.join()
+        first.engine.batches._send = send_first
+        first.predict(PROMPTS, TEXTS)
     assert len(place.opened()) == 1
     assert place.server.counts()["answered_twice"] == 0
     assert place.files() == []
@@ -235,8 +229,13 @@ def test_a_server_that_stays_away_ends_the_run_and_the_batch_is_kept(
     assert len(place.opened()) == 1
 
 
-def test_a_server_or_a_client_without_batches_is_one_line_before_anything_is_sent(place: Place) -> None:
+def test_what_keeps_batches_from_being_asked_is_one_line(place: Place) -> None:
+    (place.folder / "batches").mkdir()
+    (place.folder / "batches" / "tag.json").write_text('{"tag": ')
+    with pytest.raises(InputError, match=r"tag\.json should say which batch is open, and can't be read"):
+        place.predict()
     place.server.change(batches="no")
+    place.server.reset()
     with pytest.raises(InputError, match=r"--batch needs a server .* \(GET /batches answered HTTP 404\): leave"):
         place.predict()
     assert place.server.counts()["requests"] == 0
@@ -254,12 +253,6 @@ def test_what_lines_are_refused_for_is_left_out_and_another_model_ends_the_run(p
     with pytest.raises(ModelError, match="The provided model 'test' is not supported by the Batch API"):
         model.predict(PROMPTS, MORE_TEXTS)
     assert model.engine.budget._reserved.calls == 0
-
-
-def test_files_are_kept_where_that_is_asked_for(place: Place) -> None:
-    place.server.change(batch_endings="partial")
-    place.predict(batch_keep_files=True)
-    assert [len(batch["files"]) for batch in place.opened()] == [3, 2]
 
 
 def test_texts_refused_for_good_are_answers_and_too_many_end_the_grid(place: Place) -> None:
@@ -299,10 +292,3 @@ def test_batches_at_azure_are_the_resources_own(place: Place, monkeypatch: pytes
     chat_model("azure", "test", AnswerCache(place.folder), options).predict(PROMPTS, TEXTS)
     (batch,) = place.opened()
     assert (batch["endpoint"], batch["status"]) == ("/chat/completions", "completed")
-
-
-def test_a_file_of_an_open_batch_that_cannot_be_read_is_one_line(place: Place) -> None:
-    (place.folder / "batches").mkdir()
-    (place.folder / "batches" / "tag.json").write_text('{"tag": ')
-    with pytest.raises(InputError, match=r"tag\.json should say which batch is open, and can't be read"):
-        place.predict()

@@ -73,14 +73,9 @@ def test_the_mean_log_probability_of_each_label_is_subtracted() -> None:
     assert prior is not None
     assert prior.prior == pytest.approx((math.log(a), math.log(b), math.log(c)))
     assert (prior.n_texts, prior.model, prior.prompt) == (12, "biased", CALIBRATED.id)
-
-
-def test_na_stays_as_probable_as_it_was() -> None:
-    model = calibrated(n_a=0.7)
-    probabilities = model.predict_proba([CALIBRATED], ["x"])[0, 0]
-    assert probabilities[-1] == pytest.approx(0.7)
-    assert probabilities.sum() == pytest.approx(1)
-    assert model.predict([CALIBRATED], ["x"]).tolist() == [[3]]
+    with_na = calibrated(n_a=0.7)  # stays as probable as it was
+    assert with_na.predict_proba([CALIBRATED], ["x"])[0, 0] == pytest.approx([0.3 * p / sum(x) for p in x] + [0.7])
+    assert with_na.predict([CALIBRATED], ["x"]).tolist() == [[3]]
 
 
 def test_a_prior_is_measured_once_and_counted_and_no_model_is_calibrated_twice() -> None:
@@ -110,12 +105,11 @@ READ = {"method": "batch", "prior": {"A": -1, "B": -2, "C": -3}, "n_texts": 9, "
 
 
 def test_calibration_is_part_of_a_prompt_and_its_id_and_the_measured_prior_is_not() -> None:
-    assert CALIBRATED.id != PROMPT.id
     assert "calibration" not in PROMPT.to_dict()
     assert CALIBRATED.to_dict()["calibration"] == {"method": "batch"}
     with_prior = Prompt.from_dict({**CALIBRATED.to_dict(), "calibration": READ})
     assert with_prior.calibration == Calibration((-1.0, -2.0, -3.0), 9, "m", "p")
-    assert with_prior.id == CALIBRATED.id
+    assert with_prior.id == CALIBRATED.id != PROMPT.id
 
 
 @each(
@@ -161,6 +155,11 @@ def test_labelled_texts_teach_what_the_evidence_means_once() -> None:
     assert model.prior_calls([other]) == len(TEXTS)  # the map is learnt once
     assert model.predict([other], ["z"])[0, 0] == 0
     assert len(answering.asked) == n_asked + len(TEXTS) + 1
+    measured = Prompt.from_dict(model.measured(CALIBRATED).to_dict())  # handed over, it brings the map
+    assert measured.to_dict()["calibration"]["method"] == "supervised"
+    assert calibrated(texts=[]).predict([measured], ["x", "y", "z"])[:, 0].tolist() == [1, 0, 0]
+    assert calibrated().predict([measured.described_as("Tell which.")], ["z"])[0, 0] == 0
+    assert calibrated(name="another").predict([measured], ["z"])[0, 0] == 2
 
 
 def test_a_classifier_without_texts_to_measure_a_prior_on_is_refused_at_once() -> None:
@@ -171,13 +170,3 @@ def test_a_classifier_without_texts_to_measure_a_prior_on_is_refused_at_once() -
     with pytest.raises(InputError, match=r"takes at least 10 texts, not 0.* a run directory brings"):
         Classifier(source, InputColumns(), voting, model=inner)
     assert len(Classifier(source, InputColumns(), voting, model=inner, sample_texts=TEXTS)(["x"])) == 1
-
-
-def test_a_prompt_that_is_handed_over_brings_the_map() -> None:
-    model = calibrated().learning_from(_labelled())
-    measured = Prompt.from_dict(model.measured(CALIBRATED).to_dict())
-    assert measured.to_dict()["calibration"]["method"] == "supervised"
-    assert calibrated(texts=[]).predict([measured], ["x", "y", "z"])[:, 0].tolist() == [1, 0, 0]
-    assert calibrated().predict([measured.described_as("Tell which.")], ["z"])[0, 0] == 0
-    of_another_model = calibrated(name="another")
-    assert of_another_model.predict([measured], ["z"])[0, 0] == 2

@@ -39,10 +39,13 @@ def assert_part(part: Any, whole: Any, cells: Any, empty: Any) -> None:
 
 
 @given(cells=masks)
-@settings(max_examples=20)
-def test_a_model_that_knows_whole_grids_only_answers_parts_alike(cells: Any) -> None:
-    model = KeywordModel()
-    assert_part(predict_cells(model, PROMPTS, TEXTS, cells), model.predict(PROMPTS, TEXTS), cells, NOT_ASKED)
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_models_that_know_whole_grids_only_answer_parts_alike(task: Task, cells: Any) -> None:
+    model: Any
+    for model in (KeywordModel(), load_model("sim/wobble=0.8,na=0.2", task)):
+        assert_part(predict_cells(model, PROMPTS, TEXTS, cells), model.predict(PROMPTS, TEXTS), cells, NOT_ASKED)
+    probabilities = model.predict_proba(PROMPTS, TEXTS)
+    assert_part(predict_proba_cells(model, PROMPTS, TEXTS, cells), probabilities, cells, np.nan)
 
 
 def test_prompts_with_the_same_texts_are_one_grid(keyword_model: KeywordModel) -> None:
@@ -51,15 +54,6 @@ def test_prompts_with_the_same_texts_are_one_grid(keyword_model: KeywordModel) -
     predict_cells(keyword_model, PROMPTS, TEXTS, cells)
     predict_cells(keyword_model, PROMPTS, TEXTS, np.ones(SHAPE, dtype=np.bool_))
     assert keyword_model.n_grids == 2
-
-
-@given(cells=masks)
-@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_simulated_model_answers_parts_alike(task: Task, cells: Any) -> None:
-    model: Any = load_model("sim/wobble=0.8,na=0.2", task)
-    assert_part(predict_cells(model, PROMPTS, TEXTS, cells), model.predict(PROMPTS, TEXTS), cells, NOT_ASKED)
-    probabilities = model.predict_proba(PROMPTS, TEXTS)
-    assert_part(predict_proba_cells(model, PROMPTS, TEXTS, cells), probabilities, cells, np.nan)
 
 
 @pytest.mark.usefixtures("quick")
@@ -94,25 +88,14 @@ ASKED = np.ones((6, 3), dtype=np.bool_)
 ASKED[2, 1] = False
 
 
-def each_alone(model: Any, prompts: list[Prompt]) -> Any:
-    columns = [model.predict([prompt], texts)[:, 0] for prompt, texts in zip(prompts, COLUMNS, strict=True)]
-    return np.where(ASKED, np.stack(columns, axis=1), NOT_ASKED)
-
-
-def test_of_a_model_that_answers_whole_grids(task: Task) -> None:
-    model = load_model("sim/accuracy=0.6,wobble=0.4", task)
-    prompts = [Prompt(prompt.description, task.labels, "question") for prompt in ALIKE]
-    found = ChangedTextsModel(model, COLUMNS).predict_cells(prompts, COLUMNS[0], ASKED)
-    np.testing.assert_array_equal(found, each_alone(model, prompts))
-
-
 @pytest.mark.usefixtures("quick")
 def test_of_a_chat_model_each_request_is_sent_once_and_na_stands_at_its_place(server: FakeServer) -> None:
     inner = model_at(server)
     found = ChangedTextsModel(inner, COLUMNS).predict_cells(ALIKE, COLUMNS[0], ASKED)
     assert len(ChangedTextsModel(inner, COLUMNS).queries(ALIKE, COLUMNS[0], ASKED)) == 6 + 5 + 3
     assert inner.engine.budget.usage.made == 14
-    np.testing.assert_array_equal(found, each_alone(inner, ALIKE))
+    columns = [inner.predict([prompt], texts)[:, 0] for prompt, texts in zip(ALIKE, COLUMNS, strict=True)]
+    np.testing.assert_array_equal(found, np.where(ASKED, np.stack(columns, axis=1), NOT_ASKED))
     server.change(answer="fixed:no idea")
     others = [[f"{text} now" for text in column] for column in COLUMNS]
     inner.few_may_fail = True

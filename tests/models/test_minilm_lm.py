@@ -71,7 +71,11 @@ def test_it_fills_enums_truth_values_and_free_text(lm: Any, adapter: Any) -> Non
     assert answer.reasoning.startswith("It is about ")
 
 
-def test_a_saved_program_brings_the_engine_back(lm: Any, tmp_path: Path) -> None:
+def test_a_saved_program_brings_the_engine_back_and_another_adapter_s_messages_are_refused(
+    lm: Any, tmp_path: Path
+) -> None:
+    from dspy import lm15
+
     program = dspy.Predict(Sort)
     program.set_lm(lm)
     before = program(question="Whose dog is it ?").label
@@ -79,10 +83,5 @@ def test_a_saved_program_brings_the_engine_back(lm: Any, tmp_path: Path) -> None
     again = dspy.Predict(Sort)
     again.load(tmp_path / "program.json", allow_unsafe_lm_state=True)
     assert again(question="Whose dog is it ?").label == before
-
-
-def test_another_adapter_s_messages_are_refused(lm: Any) -> None:
-    from dspy import lm15
-
     with pytest.raises(ModelError, match="ChatAdapter and JSONAdapter"):
         MiniLMEngine(TEXTS).complete(lm15.Request(model="x", messages=(lm15.Message.user("Who are you ?"),)))

@@ -99,14 +99,13 @@ def test_half_a_surrogate_pair_or_nested_brackets_in_an_answer_end_nothing(odd_s
 
 
 @each("status, headers", [("401 No", ""), ("404 No", ""), ("302 Found", f"Location: http://elsewhere/{ESCAPES}\r\n")])
-def test_escape_sequences_of_a_refusal_are_cut_out(status: str, headers: str, odd_server: Any) -> None:
+def test_escape_sequences_of_a_refusal_and_keys_in_what_is_no_completion_are_cut_out(
+    status: str, headers: str, odd_server: Any
+) -> None:
     with pytest.raises(ModelError) as caught:
         answers_to(odd_server, response(REFUSAL, f"HTTP/1.1 {status}", headers=headers))
     assert str(caught.value).isprintable()
     assert "31m" not in str(caught.value)
-
-
-def test_a_key_in_what_is_no_completion_is_cut_out(odd_server: Any) -> None:
     for filler in ("", " " * 300):
         said = json.dumps({"message": f"{filler}Invalid key Bearer {KEY}, {HEADER}"}).encode()
         with pytest.raises(ModelError, match="no chat completion: ") as caught:

@@ -53,10 +53,7 @@ def read(form: str, answer: str | None, labels: Sequence[str] = (), spec: str = 
         ("2000000", ["2 millioner kroner", "2 mill. kr", "2 мільйони", "2 MEUR", "2 ล้านบาท"]),
         ("2000000000", ["2 milliarder", "2 mia. kr.", "2 Md€", "2 Mds €"]),
         ("5000", ["5 tusen", "5 duizend", "5 tisíc", "5 TEUR", "5 k€", "5K", "$5 K", "5 mil euros"]),
-        (
-            None,
-            ["300 K", "It is 300 K (27 °C).", "$5 mil", "5 T€", "10⁶", "42¹", "5 × 10⁶", "2²", "12/2024", "01/02/2024"],
-        ),
+        (None, ["300 K", "It is 300 K (27 °C).", "$5 mil", "5 T€", "10⁶", "42¹", "5 × 10⁶", "12/2024", "01/02/2024"]),
         # bounds, denials, and numbers of something else
         (None, ["5 or more", "5 and above", "greater than 5", "a maximum of 5", "not 5", "no more than 5"]),
         (
@@ -79,10 +76,7 @@ def test_a_number_is_read_past_what_stands_around_it(number: str | None, answers
         (["billing"], ["✅ billing\n❌ sales", "- [x] billing\n- [ ] sales"]),
         ([], ["[]", "None.", '{"labels": ["none"]}', "No labels apply.", "- [ ] billing\n- [ ] sales"]),
         ([], ['{"labels": null, "considered": ["sales"]}', '{"billing": 0, "sales": false}', "{}"]),
-        (
-            ["billing"],
-            ['{"label": "billing", "alternatives": ["sales"]}', '{"reasons": ["sales"], "labels": "billing"}'],
-        ),
+        (["billing"], ['{"label": "billing", "alternatives": ["sales"]}', '{"why": ["sales"], "labels": "billing"}']),
         (["billing", "sales"], ['{"labels": "billing, sales"}', '{"labels": {"billing": true, "sales": true}}']),
         (None, ["It is not billing", "billing, refunds", "I think it is about money", ""]),
         (None, ['{"error": 0}', "...", '{"considered": ["sales"]}', "Rejected: sales", "❌ sales"]),
@@ -93,11 +87,8 @@ def test_several_labels_are_read_as_a_set(labels: list[str] | None, answers: lis
     assert {answer: read("labels", answer, TEAMS) for answer in answers} == dict.fromkeys(answers, expected)
 
 
-def test_labels_may_be_numbers() -> None:
+def test_labels_may_be_numbers_or_hold_what_separates_labels() -> None:
     assert read("labels", "[0, 2]", ("0", "1", "2")) == '["0", "2"]'
-
-
-def test_labels_that_hold_what_separates_labels_are_read_whole() -> None:
     topics = ("Arts", "Culture", "Arts and Culture", "Food/Drink", "Food", "Drink", "Law, Politics")
     for said, labels in {
         "Arts and Culture, Food": ["Arts and Culture", "Food"],
@@ -109,30 +100,30 @@ def test_labels_that_hold_what_separates_labels_are_read_whole() -> None:
 
 
 @each(
-    "form, answer, text",
+    "form, answer, text, spec",
     [
-        ("text", "Paris", "Paris"),
-        ("text", "Answer: Paris.", "Paris."),
-        ("text", "```sql\nSELECT 1\n```", "SELECT 1"),
-        ("text", "```Paris\n```", "Paris"),
-        ("text", "<think>Lyon?</think>\nParis", "Paris"),
-        ("text", "  ", None),
-        ("text", "<think>no end", None),
-        ("json", '{"b": 2, "a": 1.0}', '{"a": 1, "b": 2}'),
-        ("json", 'Here it is: {"a": [1, 2]} I hope it helps', '{"a": [1, 2]}'),
-        ("json", "{broken", None),
-        ("json", "[" * 100_000, None),
+        ("text", "Paris", "Paris", "label"),
+        ("text", "Answer: Paris.", "Paris.", "label"),
+        ("text", "```sql\nSELECT 1\n```", "SELECT 1", "label"),
+        ("text", "```Paris\n```", "Paris", "label"),
+        ("text", "<think>Lyon?</think>\nParis", "Paris", "label"),
+        ("text", "  ", None, "label"),
+        ("text", "<think>no end", None, "label"),
+        ("json", '{"b": 2, "a": 1.0}', '{"a": 1, "b": 2}', "label"),
+        ("json", 'Here it is: {"a": [1, 2]} I hope it helps', '{"a": [1, 2]}', "label"),
+        ("json", "{broken", None, "label"),
+        ("json", "[" * 100_000, None, "label"),
+        # what --answer takes out may be a list or an object
+        ("labels", '{"why": "x", "teams": ["sales"]}', '["sales"]', "json:teams"),
+        ("json", '{"why": "x", "order": {"n": 1}}', '{"n": 1}', "json:order"),
+        ("number", "<total>7 EUR</total> of 9", "7", "xml:total"),
+        ("number", '{"n": null}', None, "json:n"),
     ],
 )
-def test_a_text_is_read_without_its_wrapping_and_json_in_one_spelling(form: str, answer: str, text: str | None) -> None:
-    assert read(form, answer) == text
-
-
-def test_what_answer_takes_out_may_be_a_list_or_an_object() -> None:
-    assert read("labels", '{"why": "x", "teams": ["sales"]}', TEAMS, "json:teams") == '["sales"]'
-    assert read("json", '{"why": "x", "order": {"n": 1}}', (), "json:order") == '{"n": 1}'
-    assert read("number", "<total>7 EUR</total> of 9", (), "xml:total") == "7"
-    assert read("number", '{"n": null}', (), "json:n") is None
+def test_an_answer_is_read_without_its_wrapping_and_json_in_one_spelling(
+    form: str, answer: str, text: str | None, spec: str
+) -> None:
+    assert read(form, answer, TEAMS, spec) == text
 
 
 @each(

@@ -88,31 +88,29 @@ def test_turns_of_one_role_are_joined_where_a_server_wants_it(server: FakeServer
     assert roles == ["user", "assistant", "user"]
 
 
-def test_a_reader_that_matches_none_of_the_first_answers_stops_early(server: FakeServer) -> None:
+def test_answers_that_are_not_read_say_why_and_end_the_grid_early_where_none_of_the_first_is(
+    server: FakeServer,
+) -> None:
     says(server, REASONED)
     prompt = prompt_with(answer="xml:team")
     model = model_at(server)
     with pytest.raises(NoLabelsError) as error:
         model.predict([prompt, replace(prompt, description="Say the team.")], ROWS)
     assert server.counts()["different"] == 20
-    message = str(error.value)
-    assert "none of the first 20 answers names a label where --answer xml:team looks for it (20 no tag)" in message
-    assert '{"reason": "It is about a bill' in message
-    assert "say by --answer where the label stands (label, json:FIELD" in message
+    for words in (
+        "none of the first 20 answers names a label where --answer xml:team looks for it (20 no tag)",
+        '{"reason": "It is about a bill',
+        "say by --answer where the label stands (label, json:FIELD",
+    ):
+        assert words in str(error.value)
     assert (model.predict([PROMPT], ROWS) == 0).all()
     with pytest.raises(NoLabelsError):
         model.predict([prompt], ROWS)
-
-
-def test_an_answer_that_is_not_read_says_why(server: FakeServer) -> None:
-    says(server, REASONED)
-    model = model_at(server)
     model.few_may_fail = True
     assert (model.predict([prompt_with(answer="last-line")], ROWS[:1]) == 0).all()  # the reason is not the answer
     for spec, kind in {"json:group": "no field", "json:reason": "unknown label", "regex:.+": "several labels"}.items():
         prompts = [PROMPT, prompt_with(answer=spec)]
-        array = model.predict(prompts, ROWS[:2])
-        missed = model.no_labels(prompts, ROWS[:2], array)
+        missed = model.no_labels(prompts, ROWS[:2], model.predict(prompts, ROWS[:2]))
         assert [(place.sample, place.rephrasing, place.kind) for place in missed] == [(0, 1, kind), (1, 1, kind)]
         assert missed[0].said == REASONED
     says(server, "x" * 5000)
@@ -152,17 +150,17 @@ def test_a_response_format_is_read_in_any_of_its_forms(given: Any) -> None:
     assert read_response_format(text) == text
 
 
-@each(
-    "text, message",
-    [
-        ("{", "is no JSON"),
-        ("[1]", "is no JSON schema but [1]"),
-        ('{"team": "billing"}', "says neither type nor properties"),
-        ('{"type": "json_schema"}', "holds no schema"),
-    ],
-)
-def test_what_is_no_schema_is_refused_in_one_line(text: str, message: str) -> None:
+NO_SCHEMA = {
+    "{": "is no JSON",
+    "[1]": "is no JSON schema but [1]",
+    '{"team": "billing"}': "says neither type nor properties",
+    '{"type": "json_schema"}': "holds no schema",
+}
+
+
+@each("text", NO_SCHEMA)
+def test_what_is_no_schema_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(InputError) as error:
         read_response_format(text)
-    assert message in str(error.value)
+    assert NO_SCHEMA[text] in str(error.value)
     assert "\n" not in str(error.value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -42,11 +42,11 @@ def body_of(server: FakeServer) -> Any:
     return server.last_request()["body"]
 
 
-@each("provider", PROVIDERS)
+@each("provider", [*PROVIDERS, ""])
 def test_a_provider_works_at_the_first_try_and_is_asked_nothing_in_vain_at_the_second(
     provider: str, server: FakeServer, tmp_path: Path
 ) -> None:
-    becomes(server, provider=provider)
+    becomes(server, provider=provider, lacks="" if provider else "response_format,seed,temperature,max_tokens")
     folder = tmp_path / provider
     model = model_at(server, folder, concurrency=32)
     first = model.predict(PROMPTS[:1], TEXTS)
@@ -64,30 +64,29 @@ def test_a_provider_works_at_the_first_try_and_is_asked_nothing_in_vain_at_the_s
     assert server.counts()["requests"] == 0
 
 
-def test_what_is_known_of_a_model_beforehand_is_not_refused(server: FakeServer) -> None:
-    bodies = {}
-    names = {"reasoning": "gpt-5-mini", "deepseek": "deepseek-chat", "mistral": "mistral-small-latest"}
-    for provider, name in names.items():
+def test_what_is_known_of_a_model_beforehand_is_not_refused_and_a_dummy_key_hides_no_refusal(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for provider, name, field, value in (
+        ("reasoning", "gpt-5-mini", "max_completion_tokens", 256 + 8_000),  # room to think
+        ("deepseek", "deepseek-chat", "max_tokens", 256),
+        ("mistral", "mistral-small-latest", "random_seed", 42),
+    ):
         becomes(server, provider=provider)
         model_at(server, name=name).predict(PROMPTS[:1], TEXTS[:4])
         assert refused(server) == 0, provider
-        bodies[provider] = body_of(server)
-    assert bodies["reasoning"]["max_completion_tokens"] >= 4096  # room to think
-    assert bodies["mistral"]["random_seed"] == 42
+        assert body_of(server)[field] == value
+    monkeypatch.setenv("OPENAI_API_KEY", "token")
+    becomes(server, provider="reasoning", key="token")
+    assert model_at(server).predict(PROMPTS[:1], TEXTS).max() < len(LABELS)
 
 
 def test_first_requests_wait_for_the_one_that_finds_out(server: FakeServer, tmp_path: Path) -> None:
     """Two engines of one model at the same time, as a task model and a rephraser are."""
     server.change(provider="gemini", delay_ms=30)
-    engines = [model_at(server, tmp_path) for _ in range(2)]
-    threads = [
-        threading.Thread(target=model.predict, args=([prompt], TEXTS))
-        for model, prompt in zip(engines, PROMPTS, strict=True)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(2) as threads:
+        for prompt in PROMPTS:
+            threads.submit(model_at(server, tmp_path).predict, [prompt], TEXTS)
     assert refused(server) == 1
     assert server.counts()["statuses"]["200"] == 2 * len(TEXTS)
 
@@ -127,6 +126,8 @@ def test_log_probabilities_are_asked_for_with_structure(server: FakeServer) -> N
     assert (asked["response_format"]["type"], asked["top_logprobs"]) == ("json_schema", 128)
     assert ("response_format" in free, free["top_logprobs"]) == (False, 20)
     np.testing.assert_allclose(found, plain, atol=1e-12)  # the fake server's shares are those of the labels
+    np.testing.assert_allclose(found.sum(axis=2), 1.0)
+    assert (found.argmax(axis=2) == model.predict(PROMPTS[:1], TEXTS)).all()
     kept = model.engine.kept(model.queries(PROMPTS[:1], TEXTS[:1]))[0]  # no more than what is read
     assert kept.logprobs[0] == ['{"label": "', []]
     assert all(alternatives for _, alternatives in kept.logprobs[1:-1])
@@ -157,12 +158,6 @@ def test_a_server_without_log_probabilities_is_refused_in_one_line_and_a_known_o
         model_at(server, name=name, logprobs=True).predict_proba(PROMPTS[:1], TEXTS)
     assert "\n" not in str(caught.value)
     assert server.counts()["requests"] == refused(server) <= most
-
-
-def test_a_dummy_key_does_not_hide_what_is_refused(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "token")
-    server.change(provider="reasoning", key="token")
-    assert model_at(server).predict(PROMPTS[:1], TEXTS).max() < len(LABELS)
 
 
 def test_the_form_of_examples_is_the_one_that_is_asked_for_in_the_messages_where_no_schema_is_taken(

@@ -24,11 +24,9 @@ from tests.models.conftest import PROMPTS, TEXTS, model_at
 from tests.sweeps import each
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from tests.fake_server import FakeServer
-
-LATENCY = 0.05
 
 
 def rounds(limit: ConcurrencyLimit, n: int, refuses: Callable[[int], bool]) -> float:
@@ -57,20 +55,23 @@ def test_refusals_that_do_not_grow_with_the_load_leave_the_limit_high() -> None:
 class SimulatedServer:
     """Takes so many requests at once in the order in which they come; goes on computing what is given up."""
 
-    def __init__(self, n_at_once: int, seconds: Any) -> None:
+    def __init__(self, n_at_once: int, seconds: float, hanging: Collection[int] = ()) -> None:
         self.free_at = [0.0] * n_at_once
         self.seconds = seconds
-        self.n_computed = 0
+        self.hanging = hanging  # numbers of requests that are never answered
+        self.n_sent = 0
 
-    def done_at(self, now: Any) -> Any:
-        self.n_computed += 1
+    def done_at(self, now: float) -> float:
+        self.n_sent += 1
+        if self.n_sent in self.hanging:
+            return float("inf")
         done = max(now, heapq.heappop(self.free_at)) + self.seconds
         heapq.heappush(self.free_at, done)
         return done
 
 
-def serve(server: Any, n_calls: int, most: int, timeout: float, hangs: Any = lambda: False) -> tuple[float, int, Any]:
-    """Ask for so many answers, with the patience and the limit under test; returns seconds, given up, the limit."""
+def serve(server: SimulatedServer, n_calls: int, most: int, timeout: float) -> tuple[float, int]:
+    """Ask for so many answers, with the patience and the limit under test; return seconds, and how many given up."""
     patience, limit = TimeoutPolicy(timeout), ConcurrencyLimit(most)
     n_to_send = n_calls
     done_at: dict[Any, float] = {}
@@ -79,38 +80,31 @@ def serve(server: Any, n_calls: int, most: int, timeout: float, hangs: Any = lam
     while n_to_send or done_at:
         while n_to_send and len(done_at) < limit.places:
             n_to_send -= 1
-            done = float("inf") if hangs() else server.done_at(now)
-            done_at[patience.sent(now, limit.places)] = done
+            done_at[patience.sent(now, limit.places)] = server.done_at(now)
         now += 0.01
-        for call in [call for call, done in done_at.items() if done <= now]:
-            del done_at[call]
-            patience.answered(call, now)
-            limit.count(call.sent_at, now)
+        for call, done in list(done_at.items()):
+            if done <= now:
+                del done_at[call]
+                patience.answered(call, now)
+                limit.count(call.sent_at, now)
         for call in [call for call in done_at if patience.is_hopeless(call, now)]:
             del done_at[call]
             n_given_up += 1
             n_to_send += 1
         assert now < 10_000
-    return now, n_given_up, limit
+    return now, n_given_up
 
 
 @each("seconds, timeout", [(1.0, 7.5), (1.0, 3.0), (8.0, 60.0), (8.0, 20.0)])
 def test_a_server_that_takes_one_at_a_time_is_asked_for_nothing_twice(seconds: float, timeout: float) -> None:
     server = SimulatedServer(1, seconds)
-    took, n_given_up, _ = serve(server, 48, 32, timeout)
+    took, n_given_up = serve(server, 48, 32, timeout)
     assert took <= 1.02 * 48 * seconds
-    assert n_given_up == 0
-    assert server.n_computed == 48
+    assert (n_given_up, server.n_sent) == (0, 48)
 
 
-def test_a_server_that_stops_answering_is_given_up() -> None:
-    server = SimulatedServer(4, LATENCY)
-    draws = iter([False] * 100 + [True] * 8 + [False] * 1_000)
-    _, n_given_up, _ = serve(server, 150, 8, 5.0, lambda: next(draws))
-    assert n_given_up == 8
-
-
-def test_the_time_allowed_follows_what_answers_take() -> None:
+def test_what_hangs_is_given_up_after_a_time_that_follows_what_answers_take() -> None:
+    assert serve(SimulatedServer(4, 0.05, range(101, 109)), 150, 8, 5.0)[1] == 8
     patience = TimeoutPolicy(10.0)
     assert patience.allowed() == 10.0
     for _ in range(20):
@@ -176,14 +170,7 @@ def test_a_limit_on_calls_and_on_those_in_flight_holds_with_faults(server: FakeS
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_wait_of_days_is_an_error_that_says_until_when(server: FakeServer) -> None:
-    server.change(faults="429", fault_rate=1.0, retry_after=3.0e6)
-    with pytest.raises(ModelError, match=r"asks to wait until \d{4}-\d\d-\d\d"):
-        model_at(server).predict(PROMPTS, TEXTS)
-
-
-@pytest.mark.usefixtures("quick")
-def test_a_python_user_hears_of_long_waits_by_logging(
+def test_a_python_user_hears_of_long_waits_by_logging_and_one_of_days_is_an_error_that_says_until_when(
     server: FakeServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("psopt.models.chat._request_scheduler._WORTH_SAYING", 0.1)
@@ -193,3 +180,6 @@ def test_a_python_user_hears_of_long_waits_by_logging(
     said = [record.getMessage() for record in caplog.records if "waiting" in record.getMessage()]
     assert len(said) == 1  # not again within half a minute
     assert "of 10 answered; Ctrl-C saves" in said[0]
+    server.change(faults="429", fault_rate=1.0, retry_after=3.0e6)
+    with pytest.raises(ModelError, match=r"asks to wait until \d{4}-\d\d-\d\d"):
+        model_at(server).predict(PROMPTS, TEXTS)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
 import runpy
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -106,12 +105,11 @@ def test_options_mean_what_they_say() -> None:
     assert 2 * (1 - half.max(axis=1)).mean() == pytest.approx(0.3, abs=0.02)
 
 
-def test_without_wobble_answers_never_change_whatever_the_prompt_says() -> None:
-    prompt = replace(NOTED, definitions=(Definition("Thing", "bluish"),))
-    for one in (PROMPT, prompt):
-        predictions = model_of("wobble=0").predict(rephrased(20, one), TEXTS)
-        assert sensitivity(prediction_counts(predictions, C)) == 0
-        assert expected_of(model_of("wobble=0"), one, TEXTS, TRUE_LABELS).sensitivity == 0
+@each("prompt", [PROMPT, replace(NOTED, definitions=(Definition("Thing", "bluish"),))])
+def test_without_wobble_answers_never_change_whatever_the_prompt_says(prompt: Any) -> None:
+    predictions = model_of("wobble=0").predict(rephrased(20, prompt), TEXTS)
+    assert sensitivity(prediction_counts(predictions, C)) == 0
+    assert expected_of(model_of("wobble=0"), prompt, TEXTS, TRUE_LABELS).sensitivity == 0
 
 
 NOTED_TWICE = noted(RED_IS_PERSON, 'If "reddish" is in it, Person it is.')
@@ -153,33 +151,19 @@ def test_probabilities_are_those_the_answers_are_drawn_from() -> None:
     model = model_of()
     prompts = [*rephrased(2), NOTED]
     table = model.predict_proba(prompts, TEXTS)
-    assert table.shape == (N, 3, C)
     np.testing.assert_allclose(table.sum(axis=2), 1)
-    np.testing.assert_array_equal(table[:, 1], model.profiles(PROMPT, TEXTS))
-    np.testing.assert_array_equal(table[:, 2], model.profiles(NOTED, TEXTS))
+    for column, prompt in enumerate((PROMPT, PROMPT, NOTED)):
+        np.testing.assert_array_equal(table[:, column], model.profiles(prompt, TEXTS))
     predictions = model.predict(prompts, TEXTS)
     assert (np.take_along_axis(table, predictions[:, :, None], axis=2) > 0).all()
 
 
-ANSWER = """
-import hashlib
-from psopt.models.sim import SimulatedModel
-from psopt.search_spaces import Prompt
-from psopt.tasks import DatasetInfo, Task
-labels = ("Number", "Person", "Place", "Thing")
-task = Task("other", "", labels, (), (), (), DatasetInfo("other", "memory", ""))
-prompts = [Prompt(f"wording {i}", labels) for i in range(10)]
-answers = SimulatedModel("seed=7", task).predict(prompts, [f"naïve text {i}" for i in range(100)])
-digest = hashlib.sha256(answers.astype("<i8").tobytes()).hexdigest()
-"""
-
-
-def test_another_process_answers_the_same() -> None:
-    command = [sys.executable, "-c", f"{ANSWER}\nprint(digest)"]
-    there = subprocess.run(command, env={"PYTHONHASHSEED": "1"}, capture_output=True, text=True, check=True)
-    here: dict[str, Any] = {}
-    exec(ANSWER, here)
-    assert there.stdout == f"{here['digest']}\n"
+def test_every_process_and_version_answers_the_same() -> None:
+    prompts = [Prompt(f"wording {i}", LABELS) for i in range(10)]
+    model = SimulatedModel("seed=7", make_task((), ()))
+    answers = model.predict(prompts, [f"naïve text {i}" for i in range(100)])
+    digest = hashlib.sha256(answers.astype("<i8").tobytes()).hexdigest()
+    assert digest == "77e5d02a90643c77f8a2e47f3f638f9ab97bf62a2b876f1c43f20b5918ee5087"
 
 
 def test_labels_may_stand_in_another_order_but_must_be_the_task_s() -> None:
@@ -195,10 +179,8 @@ def test_labels_may_stand_in_another_order_but_must_be_the_task_s() -> None:
     [
         ("wobbel=0.3", "no option 'wobbel'; its options are accuracy, wobble, na, grouped, obey, seed"),
         ("wobble", "wobble=\\(nothing\\) can't be; it must be from 0 to 1"),
-        ("wobble=1.5", "from 0 to 1"),
         ("accuracy=nan", "from 0 to 1"),
         ("accuracy=high", "accuracy=high can't be"),
-        ("obey=-1", "0 or more"),
         ("obey=inf", "0 or more"),
         ("seed=1.5", "a whole number"),
         ("na=0.1,na=0.2", "stands twice"),

@@ -110,12 +110,9 @@ def test_diagnose_check_and_compare_measure_what_calibration_changes(psopt: Comm
     assert "minilm: it gives no label probabilities: the prompt is used without its calibration" in told
 
 
-def test_where_nearly_one_label_is_answered_diagnose_names_calibration_as_the_next_step(psopt: Commands) -> None:
+def test_diagnose_names_calibration_as_the_next_step_and_a_run_is_resumed(psopt: Commands) -> None:
     data = ["--dataset", "trec", "--model", "smollm2", "--samples", "16", "--rephrasings", "2"]
-    assert "Next: --calibration batch" in psopt("diagnose", *data).stdout
+    assert "Next: --calibration batch" in psopt("diagnose", *data).stdout  # nearly one label is answered
     assert "Next: psopt optimize" in psopt("diagnose", *data, "--calibration", "batch").stdout
-
-
-def test_a_run_is_resumed_with_more_trials(psopt: Commands) -> None:
     psopt("resume", "run", "--trials", "3", "--max-calls", "240")
     assert len(json.loads((psopt.folder / "run" / "trials.json").read_text())["trials"]) >= 3

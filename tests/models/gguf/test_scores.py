@@ -68,27 +68,17 @@ def test_labels_read_side_by_side_score_as_those_read_alone_whatever_was_read_be
     assert (again[:, 0] == scores).all()
 
 
-def test_several_processors_share_the_beginning_that_one_of_them_has_read(
-    model: GGUFModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    examples = tuple(Example(f"Who sang the song number {i} ?", "Human being") for i in range(12))
-    prompt = Prompt(PROMPT.description, LABELS, noun="question", examples=examples)
-    scores = []
-    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(3), raising=False)
-    for n_processors in ("1", "3"):
-        monkeypatch.setenv("OMP_NUM_THREADS", n_processors)
-        scores.append(GGUFModel(model._path).label_scores([prompt], TEXTS))
-    assert (scores[0] == scores[1]).all()
-
-
-def test_the_beginnings_read_last_are_read_once_however_the_texts_come(
+def test_the_beginnings_read_last_are_read_once_for_all_processors_however_the_texts_come(
     model: GGUFModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A search asks each candidate a few texts at a time, under one wording after the other."""
     examples = tuple(Example(f"Who sang the song number {i} ?", "Human being") for i in range(4))
     wordings = ("What is asked for?", "Which label fits?")
     prompts = [Prompt(wording, LABELS, noun="question", examples=examples) for wording in wordings]
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(3), raising=False)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
     at_once = GGUFModel(model._path).label_scores(prompts, TEXTS)
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")  # processors share the beginning that one of them has read
     read = []
 
     class Counting(Reader):
@@ -108,8 +98,8 @@ def test_the_beginnings_read_last_are_read_once_however_the_texts_come(
     assert len(read) == 3 * len(prompts)
 
 
-def test_what_was_scored_is_read_from_the_cache_and_nothing_is_loaded(smollm2: Path, tmp_path: Path) -> None:
-    pytest.importorskip("xllamacpp")
+def test_what_was_scored_is_read_from_the_cache_and_nothing_is_loaded(model: GGUFModel, tmp_path: Path) -> None:
+    smollm2 = model._path
     first = GGUFModel(smollm2, cache=AnswerCache(tmp_path)).predict_proba([PROMPT], TEXTS)
     again = GGUFModel(smollm2, cache=AnswerCache(tmp_path))
     assert (again.predict_proba([PROMPT], TEXTS) == first).all()

@@ -16,30 +16,23 @@ ASKED = [{"role": "user", "content": "What is the capital of France? One word."}
 AS_JSON = [{"role": "user", "content": 'Say something nice. Answer with JSON alone: {"note": ".."}'}]
 
 
-def test_it_writes_and_what_was_written_is_not_written_again(smollm2: Path, tmp_path: Path) -> None:
+def test_what_is_written_is_kept_and_json_where_that_is_asked_for(smollm2: Path, tmp_path: Path) -> None:
     pytest.importorskip("xllamacpp")
-    name = f"gguf/{smollm2}"
-    options = LMConfig(max_tokens=24)
+    name, options = f"gguf/{smollm2}", LMConfig(max_tokens=200)
     writer = load_writer(name, cache_dir=tmp_path, options=options)
     first, other = (writer.write([ASKED], temperature=0.8, sample=number)[0] for number in (0, 1))
     assert first
     assert first != other
+    assert isinstance(json.loads(writer.write([AS_JSON])[0]), dict)
     again = load_writer(name, cache_dir=tmp_path, options=options)
     assert again.write([ASKED], temperature=0.8)[0] == first
     assert "_server" not in again._engine.client.__dict__  # it came from the cache, and nothing was loaded
-
-
-def test_what_is_asked_for_as_json_is_json(smollm2: Path) -> None:
-    pytest.importorskip("xllamacpp")
-    written = load_writer(f"gguf/{smollm2}", options=LMConfig(max_tokens=200)).write([AS_JSON])[0]
-    assert isinstance(json.loads(written), dict)
-
-
-def test_what_is_too_long_and_what_is_no_model_is_one_line(smollm2: Path, tmp_path: Path) -> None:
-    pytest.importorskip("xllamacpp")
-    long = [{"role": "user", "content": "moon " * 9000}]
     with pytest.raises(ModelError, match=r"can't write: request .* exceeds the available context size"):
-        load_writer(f"gguf/{smollm2}").write([long])
+        writer.write([[{"role": "user", "content": "moon " * 9000}]])
+
+
+def test_what_is_no_model_is_one_line(smollm2: Path, tmp_path: Path) -> None:
+    pytest.importorskip("xllamacpp")
     with pytest.raises(InputError, match="there is no file"):
         load_writer(f"gguf/{tmp_path / 'none.gguf'}")
     (tmp_path / "cut.gguf").write_bytes(smollm2.read_bytes()[:5_000_000])
