@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from psopt.models._assessment import Matcher, Rater
     from psopt.models._base import AbleModel, Model
     from psopt.models.chat import Engine, Writer
     from psopt.tasks import AnswerSpec, Task
@@ -211,19 +210,12 @@ def assessor_for(
             raise InputError("--batch is for answers without a judge, who is asked call by call: leave it out")
         return load_writer(model, cache_dir=cache_dir, options=options, budget=budget)
 
-    matcher: Matcher | None = None
-    by = spec.equivalence
-    if by.kind == JUDGE:
-        matcher = SamenessJudge(judge(by.name))
-    elif by.kind == FUNCTION:
-        matcher = OwnFunction(by.name)
-    rater: Rater | None = None
-    by = spec.rating
-    if by.kind == JUDGE:
-        rater = RatingJudge(judge(by.name))
-    elif by.kind == FUNCTION:
-        rater = OwnFunction(by.name)
-    return Assessor(matcher, rater)
+    def asked(by: Any, judging: type[SamenessJudge | RatingJudge]) -> Any:
+        if by.kind == JUDGE:
+            return judging(judge(by.name))
+        return OwnFunction(by.name) if by.kind == FUNCTION else None
+
+    return Assessor(asked(spec.equivalence, SamenessJudge), asked(spec.rating, RatingJudge))
 
 
 class ModelProvider:

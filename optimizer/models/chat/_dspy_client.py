@@ -22,7 +22,7 @@ from psopt.models.chat._worker_pool import in_a_thread
 
 if TYPE_CHECKING:
     from psopt.models.chat._client import Query
-    from psopt.models.chat._refusals import Feature, Refusal
+    from psopt.models.chat._refusals import Feature
     from psopt.settings import LMConfig
 
 _BAD_REQUEST = 400
@@ -93,9 +93,13 @@ class DspyClient(ChatClient):
             refusal = read_refusal(_BAD_REQUEST, None, f"{type(error).__name__}: {error}")
             if refusal.text_kind:
                 return Answer(None, unanswered=refusal.text_kind, reason=message)
-            if isinstance(error, dspy.LMInvalidRequestError):
-                raise self._explained(refusal, message, request) from None
-            raise ModelRefusedError(f"{self.name}: {message}") from None
+            kind = ModelRefusedError
+            if isinstance(error, dspy.LMInvalidRequestError):  # perhaps it can be made in another way
+                has_own_form = "response_format" in request
+                if named := refused_part(self, refusal, request, message, has_own_form=has_own_form):
+                    raise named from None
+                kind = ModelRefusedError if refusal.is_about_the_model else UnclearRefusalError
+            raise kind(f"{self.name}: {message}") from None
         except dspy.LMError as error:
             message = self._safe(error)
             wait = retry_after({"retry-after": str(getattr(error, "retry_after", None) or "")}, message)
@@ -106,13 +110,6 @@ class DspyClient(ChatClient):
                 unreachable=isinstance(error, dspy.LMTransportError) and is_unreachable(error),
             ) from None
         return _read(response)
-
-    def _explained(self, refusal: Refusal, message: str, request: dict[str, Any]) -> Exception:
-        """Say whether a refused request can be made in another way."""
-        if named := refused_part(self, refusal, request, message, has_own_form="response_format" in request):
-            return named
-        kind = ModelRefusedError if refusal.is_about_the_model else UnclearRefusalError
-        return kind(f"{self.name}: {message}")
 
     def _safe(self, error: BaseException) -> str:
         return redacted(f"{type(error).__name__}: {error}", secret_values(self._lm.kwargs))

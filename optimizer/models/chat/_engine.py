@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from psopt.models.chat._answer_rate import AnswerRate
     from psopt.models.chat._budget import Budget, Price
     from psopt.models.chat._client import ChatClient, Query
+    from psopt.models.chat.batches import Results
     from psopt.settings import LMConfig
 
 _SETTLING = 0.01  # seconds between checks whether reservations of the budget have been settled
@@ -271,23 +272,17 @@ class Engine:
         tell_end(CallEnd.answered(answer))
         return answer
 
-    def keep_batched(
-        self,
-        answers: Mapping[bytes, Answer],
-        empty: Mapping[bytes, Answer],
-        n_failed: int,
-        query_of: Callable[[bytes], Query | None],
-    ) -> None:
+    def keep_batched(self, results: Results, queries: Mapping[bytes, Query | None]) -> None:
         """Keep and count a batch's answers, its empty answers, and its failures."""
-        self._cache.put_many({key: answer.to_dict() for key, answer in answers.items()})
-        for key, answer in answers.items():
-            query = query_of(key)
+        self._cache.put_many({key: answer.to_dict() for key, answer in results.answers.items()})
+        for key, answer in results.answers.items():
+            query = queries[key]
             self._pay(answer, self._batch_price, query, made=1)
             if query is not None:
                 self.meter.learn(query, answer)
-        self.budget.count(failed=n_failed)
-        for key, answer in empty.items():
-            self._pay(answer, self._batch_price, query_of(key), failed=1)
+        self.budget.count(failed=len(results.failed))
+        for key, answer in results.empty.items():
+            self._pay(answer, self._batch_price, queries[key], failed=1)
 
     def most(self, query: Query, *, in_batch: bool = False) -> Need:
         """Return the most that one query can take."""

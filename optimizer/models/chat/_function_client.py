@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import InputError, PsoptError
 from psopt.models.chat._client import TOO_MANY, Answer, ChatClient, ModelRefusedError, TransientError, passes
 from psopt.models.chat._secrets import redacted
-from psopt.models.chat._worker_pool import in_a_thread
+from psopt.models.chat._worker_pool import ENDINGS, in_a_thread
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from psopt.settings import LMConfig
 
 KIND = "function"
-_ENDINGS = (asyncio.CancelledError, KeyboardInterrupt)
 
 
 class FunctionClient(ChatClient):
@@ -52,7 +51,7 @@ class FunctionClient(ChatClient):
     async def send(self, request: dict[str, Any]) -> Answer:
         messages = [dict(message) for message in request["messages"]]
         try:
-            answer = await in_a_thread(lambda: _called(self._function, messages))
+            answer = await in_a_thread(lambda: self._function(messages))
             if inspect.isawaitable(answer):  # what a coroutine function returns at once
                 answer = await _awaited(answer)
         except (TransientError, PsoptError):
@@ -93,17 +92,10 @@ def _whole(function: Any) -> Any:
     return function
 
 
-def _called(function: Callable[[list[dict[str, str]]], Any], messages: list[dict[str, str]]) -> Any:
-    try:
-        return function(messages)
-    except (StopIteration, GeneratorExit, *_ENDINGS) as error:  # awaiting it would never end, or end what awaits it
-        raise RuntimeError(type(error).__name__) from error
-
-
 async def _awaited(answer: Awaitable[Any]) -> Any:
     try:
         return await answer
-    except _ENDINGS as error:
+    except ENDINGS as error:
         task = asyncio.current_task()
         if task is not None and task.cancelling():  # our own, not the function's
             raise

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _WORKERS_A_PLACE = 4  # one that sends, and three that may wait for their next try; chosen by hand
 _AFTER_CTRL_C = 2.0  # seconds: most answers of a label come within them, and nobody minds them
+ENDINGS = (asyncio.CancelledError, KeyboardInterrupt)
 _CANCELLING = _AFTER_CTRL_C + 3  # closing connections takes milliseconds, but Ctrl-C must end a run whatever hangs
 
 
@@ -130,6 +131,8 @@ async def in_a_thread(work: Callable[[], T]) -> T:
     def call() -> None:
         try:
             result.set_result(work())
+        except (StopIteration, GeneratorExit, *ENDINGS) as error:  # awaited, it would never end, or end what awaits it
+            result.set_exception(RuntimeError(type(error).__name__))
         except BaseException as error:  # noqa: BLE001  # it is raised again where the result is awaited
             result.set_exception(error)
 

@@ -14,14 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from psopt.errors import ModelError, first_line
-from psopt.models.hf._source import (
-    check_is_causal,
-    find_device,
-    find_source,
-    import_transformers,
-    load_tokenizer,
-    load_weights,
-)
+from psopt.models.hf._source import check_is_causal, find_source, import_transformers, load_tokenizer, load_weights
 from psopt.models.scoring import LabelTree, PromptTokenizer, ScoringModel, common_length, label_tree
 
 if TYPE_CHECKING:
@@ -64,7 +57,7 @@ class HFModel(ScoringModel):
         import_transformers(f"hf/{name}")
         import torch
 
-        self._device = find_device()
+        self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self._dtype = torch.bfloat16 if self._device.type == "cuda" else torch.float32
         self._limit = TokenLimit(batch_tokens or _BATCH_TOKENS.get(self._device.type, _BATCH_TOKENS["cpu"]))
         self._source = find_source(name)

@@ -187,10 +187,3 @@ def load_tokenizer(source: Source) -> Any:
     """Load a model's tokenizer; raises ModelError if there is none, or it is damaged."""
     with loading(f"the tokenizer of {source.name}", source.place) as transformers:
         return transformers.AutoTokenizer.from_pretrained(source.place, **source.options)
-
-
-def find_device() -> Any:
-    """Return a GPU if there is one, otherwise the CPU."""
-    import torch
-
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -162,9 +162,8 @@ class SimulatedModel:
         truth = np.array([text.truth for text in read], dtype=np.int64)
         own = keys([text.own for text in read])
         group = keys([text.group for text in read])
-        traits = _draw_traits(own, group, truth, len(self.labels), self.options)
         rates = pulls(read_cues(with_statements(prompt), self.labels), texts, len(self.labels))
-        return _profiles(traits, self.options.obey * rates)[:, [*positions, -1]]
+        return _profiles(own, group, truth, self.options, self.options.obey * rates)[:, [*positions, -1]]
 
     def true_labels(self, texts: Texts) -> tuple[str, ...]:
         """Return the hidden true labels: the task's own, or by hash."""
@@ -186,52 +185,38 @@ class SimulatedModel:
         return list(columns.items())
 
 
-@dataclass(frozen=True, eq=False)
-class _Traits:
-    """What N texts are like before any edit."""
+def _profiles(own: Keys, group: Keys, truth: Ints, options: SimOptions, pulls: Floats) -> Floats:
+    """Return the answer distribution of N texts under a prompt that pulls with these (N, C - 1) rates: (N, C).
 
-    default_answer: Ints  # (N,): the class a text is usually given, in [0, C)
-    instability: Floats  # (N,): share of its answers that are drawn anew for every wording, in [0, 1]
-    anew: Floats  # (N, C): q, which those are drawn from
-    # (N, C - 1): exponential clocks of mean 1, one per label. A pull of rate r changes the default answer to its label
-    # if the clock, divided by r, is below 1; the lowest one wins
-    compliance_clocks: Floats
-
-
-def _draw_traits(own: Keys, group: Keys, truth: Ints, n_labels: int, options: SimOptions) -> _Traits:
-    """Draw the traits of texts from their own keys and those of their groups, both (N,)."""
+    `own` and `group`, (N,), are the keys of each text's own traits and of those it shares with its group.
+    """
     # Do not rename traits: their names go into the hash, so answers under the same model name would change.
+    n_labels = pulls.shape[1]
     shared = np.where(_drawn(own, "grouped") < options.grouped, group, own)
     rows = np.arange(len(own))
     right = options.accuracy
     wrong = 1 - options.accuracy
     confused = (truth + 1 + (_drawn(shared, "confused") * (n_labels - 1)).astype(np.int64)) % n_labels
-    anew = np.zeros((len(own), n_labels + 1))
+    anew = np.zeros((len(own), n_labels + 1))  # q, which answers are drawn from that depend on the wording
     anew[rows, truth] = right
     anew[rows, confused] = wrong * (1 - options.na)
     anew[:, n_labels] = wrong * options.na
     usual = _drawn(shared, "habit")
     default_answer = np.select([usual < right, usual < 1 - wrong * options.na], [truth, confused], n_labels)
-    clocks = keys([key("obedience", label) for label in range(n_labels)])
-    compliance_clocks = -np.log1p(-uniform(own[:, None], clocks))
     # Beta(a, 1) with this mean: where it is low, most texts are stable and a few are very unstable.
     exponent = (1 - options.wobble) / options.wobble if options.wobble else np.inf
-    instability = np.asarray(_drawn(shared, "shakiness") ** exponent)
-    return _Traits(default_answer, instability, anew, compliance_clocks)
+    unstable = np.asarray(_drawn(shared, "shakiness") ** exponent)[:, None]
 
-
-def _profiles(traits: _Traits, pulls: Floats) -> Floats:
-    """Return the answer distribution of each text under a prompt that pulls with these (N, C - 1) rates: (N, C)."""
     total = pulls.sum(axis=1, keepdims=True)
     unmoved_share = np.exp(-total)
-    moved = pulls * ((1 - unmoved_share) / np.where(total > 0, total, 1))
-    anew = traits.anew * unmoved_share
-    anew[:, :-1] += moved
-    unstable = traits.instability[:, None]
-    # Of the labels that a text complies with, the one whose clock rings first becomes its default answer.
-    rings = np.divide(traits.compliance_clocks, pulls, out=np.full_like(pulls, np.inf), where=pulls > 0)
-    default_answer = np.where(rings.min(axis=1) < 1, rings.argmin(axis=1), traits.default_answer)
-    return np.asarray(unstable * anew + (1 - unstable) * np.eye(anew.shape[1])[default_answer])
+    anew *= unmoved_share
+    anew[:, :-1] += pulls * ((1 - unmoved_share) / np.where(total > 0, total, 1))
+    # One exponential clock of mean 1 per label, (N, C - 1). A pull of rate r changes the default answer to its label if
+    # the clock, divided by r, is below 1; the lowest one wins.
+    clocks = -np.log1p(-uniform(own[:, None], keys([key("obedience", label) for label in range(n_labels)])))
+    rings = np.divide(clocks, pulls, out=np.full_like(pulls, np.inf), where=pulls > 0)
+    default_answer = np.where(rings.min(axis=1) < 1, rings.argmin(axis=1), default_answer)
+    return np.asarray(unstable * anew + (1 - unstable) * np.eye(n_labels + 1)[default_answer])
 
 
 def _drawn(of: Keys, trait: str) -> Floats:

@@ -111,8 +111,9 @@ def test_diagnose_check_and_compare_measure_what_calibration_changes(psopt: Comm
 
 
 def test_diagnose_names_calibration_as_the_next_step_and_a_run_is_resumed(psopt: Commands) -> None:
-    data = ["--dataset", "trec", "--model", "smollm2", "--samples", "16", "--rephrasings", "2"]
-    assert "Next: --calibration batch" in psopt("diagnose", *data).stdout  # nearly one label is answered
+    (psopt.folder / "food.txt").write_text("Everything is about food.")  # so that one label is answered
+    data = ["--dataset", "data.csv", "--model", "smollm2", "--prompt", "food.txt", "--rephrasings", "2"]
+    assert "Next: --calibration batch" in psopt("diagnose", *data).stdout
     assert "Next: psopt optimize" in psopt("diagnose", *data, "--calibration", "batch").stdout
     psopt("resume", "run", "--trials", "3", "--max-calls", "240")
     assert len(json.loads((psopt.folder / "run" / "trials.json").read_text())["trials"]) >= 3

@@ -17,6 +17,7 @@ from psopt.models.chat._budget import Need
 from psopt.models.chat._client import ModelRefusedError, NotThereError, ServerGoneError, TransientError
 from psopt.models.chat._wait_notices import WaitNotices
 from psopt.models.chat.batches._service import (
+    ENDED,
     BatchService,
     BatchState,
     OpenBatch,
@@ -124,7 +125,7 @@ class BatchRunner:
         has_ended = False
         for batch in batches:
             state = await self._state(batch)
-            if state.has_ended:
+            if state.status in ENDED:
                 has_ended |= await self._take_in(batch, state, grid, n_others=len(batches) - 1)
             else:
                 n_ahead += state.n_answered
@@ -292,7 +293,7 @@ class BatchRunner:
         queries = {key: grid.waiting.get(key) for key in batch.answer_keys}
         requests = {key: self._client.request(query) if query else {} for key, query in queries.items()}
         results = await read_results(lines, requests, self._client)
-        self._engine.keep_batched(results.answers, results.empty, len(results.failed), grid.waiting.get)
+        self._engine.keep_batched(results, queries)
         await self._forget(batch, state)
         for key, answer in results.answers.items():
             grid.answered(key, answer)

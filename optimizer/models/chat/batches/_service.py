@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from psopt.models.chat._openai_client import OpenAIClient
     from psopt.models.chat._wait_notices import WaitNotices
 
-_ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
+ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 _LISTED = 100  # the most that the API lists at once
 # Bytes per second of a slow line, from which the time for a file is computed.
 _SLOW_LINE = 100_000
@@ -39,17 +39,12 @@ class BatchState:
     """The state of a batch."""
 
     id: str
-    status: str
+    status: str  # one of `ENDED` if it will not change any more
     n_answered: int = 0  # lines that are answered so far
     files: tuple[str, ...] = ()  # the output and the error file, as far as there are any
     # What was wrong with it: line, code and message; lines count from 1, None is for the whole batch
     errors: tuple[tuple[int | None, str, str], ...] = ()
     input_file: str = ""  # the file that it was opened with; empty where the server does not say
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether it will not change any more."""
-        return self.status in _ENDED
 
 
 class BatchService:
