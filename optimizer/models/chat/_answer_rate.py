@@ -40,32 +40,35 @@ class AnswerRate:
 class AskingTime:
     """Counts answers, and the time during which any were asked for; overlapping time counts once."""
 
-    def __init__(self) -> None:
+    def __init__(self, concurrency: int) -> None:
+        self._concurrency = concurrency
         self.calls = 0
         self.seconds = 0.0
         self._n_under_way = 0
         self._since = 0.0
 
     @contextlib.contextmanager
-    def asking(self) -> Iterator[None]:
-        """Count the time spent in this context; only for the event loop's thread."""
+    def asking(self, n_calls: int) -> Iterator[None]:
+        """Count the time spent in this context, and the calls if all are answered; only for the event loop's thread."""
         now = time.monotonic()
         if not self._n_under_way:
             self._since = now
         self._n_under_way += 1
         try:
             yield
+            self.calls += n_calls
         finally:
             self._n_under_way -= 1
             if not self._n_under_way:
                 self.seconds += time.monotonic() - self._since
 
-    def rate(self, concurrency: int) -> AnswerRate | None:
+    @property
+    def rate(self) -> AnswerRate | None:
         """How fast answers came; None where there were too few to tell."""
         if self.calls < _ENOUGH or not self.seconds:
             return None
         day = datetime.now(UTC).date().isoformat()
-        return AnswerRate(60 * self.calls / self.seconds, concurrency, day)
+        return AnswerRate(60 * self.calls / self.seconds, self._concurrency, day)
 
 
 def kept_rate(cache: AnswerCache, model: str, server: str | None) -> AnswerRate | None:

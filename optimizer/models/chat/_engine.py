@@ -47,7 +47,7 @@ class Engine:
         self._price = budget.price(client.name)
         self._batch_price = self._price.in_batches()
         self.meter = TokenMeter(self._price)
-        self._asking_time = AskingTime()
+        self._asking_time = AskingTime(options.concurrency)
         # A `BatchRunner`, which asks grids (`answers` with a monitor), except for their first few answers
         self.batches: Any = None
         self._scheduler = RequestScheduler(client.name, options)
@@ -115,13 +115,11 @@ class Engine:
     @property
     def rate(self) -> AnswerRate | None:
         """How fast the model answers: as measured by this engine, otherwise as others have left it in the cache."""
-        seen = self._asking_time.rate(self.options.concurrency)
-        return seen or kept_rate(self._cache, self.client.name, self.client.endpoint)
+        return self._asking_time.rate or kept_rate(self._cache, self.client.name, self.client.endpoint)
 
     def keep_rate(self) -> None:
         """Keep in the cache how fast the model answered, if there were enough calls to tell."""
-        rate = self._asking_time.rate(self.options.concurrency)
-        if rate is not None:
+        if rate := self._asking_time.rate:
             keep_rate(self._cache, self.client.name, self.client.endpoint, rate)
 
     def key(self, query: Query) -> bytes:
@@ -182,9 +180,8 @@ class Engine:
             if monitor is not None:
                 monitor.observe(answers[index])
 
-        with self._asking_time.asking():
+        with self._asking_time.asking(len(queries)):
             await run_workers(len(queries), ask, self.options.concurrency, self.options.timeout)
-        self._asking_time.calls += len(queries)
         return [answers[index] for index in range(len(queries))]
 
     async def _answer(self, query: Query, worker: Worker) -> Answer:
