@@ -17,11 +17,8 @@ def main() -> None:
         description="An OpenAI server for tests: it classifies, and misbehaves when told to.",
     )
     for field in dataclasses.fields(FakeServerOptions):
-        name = f"--{field.name.replace('_', '-')}"
-        if isinstance(field.default, bool):
-            parser.add_argument(name, action="store_true", help=field.metadata["help"])
-        else:
-            parser.add_argument(name, type=type(field.default), default=field.default, help=field.metadata["help"])
+        name, kind, told = f"--{field.name.replace('_', '-')}", type(field.default), field.metadata["help"]
+        parser.add_argument(name, type=kind, default=field.default, nargs="?", const=True, help=told)
     try:
         options = FakeServerOptions(**vars(parser.parse_args()))
     except ValueError as error:

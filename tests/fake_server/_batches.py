@@ -136,7 +136,6 @@ class Batches:
         return guarded
 
     async def upload(self, request: web.Request) -> web.Response:
-        """POST /v1/files."""
         parts: dict[str, bytes] = {}
         async for part in await request.multipart():
             parts[part.name or ""] = bytes(await part.read())
@@ -146,16 +145,13 @@ class Batches:
         return web.json_response({"id": self._keep(_key(request), content)})
 
     async def content(self, request: web.Request) -> web.Response:
-        """GET /v1/files/ID/content."""
         return web.Response(body=self._files[request.match_info["id"]][1])
 
     async def delete(self, request: web.Request) -> web.Response:
-        """DELETE /v1/files/ID."""
         del self._files[request.match_info["id"]]
         return web.json_response({"deleted": True})
 
     async def create(self, request: web.Request) -> web.Response:
-        """POST /v1/batches."""
         asked = json.loads(await request.read())
         owner, content = self._files.get(asked.get("input_file_id"), ("", b""))
         if owner != _key(request) or asked.get("completion_window") != "24h" or asked.get("endpoint") not in _ENDPOINTS:
@@ -173,19 +169,17 @@ class Batches:
         return web.json_response(batch.to_dict())
 
     async def list_own(self, request: web.Request) -> web.Response:
-        """GET /v1/batches: the key's own, the last first."""
+        # The key's own, the last first
         own = [batch.to_dict() for batch in reversed(self._batches.values()) if batch.owner == _key(request)]
         return web.json_response({"data": own[: int(request.query["limit"])]})
 
     async def retrieve(self, request: web.Request) -> web.Response:
-        """GET /v1/batches/ID."""
         if self._server.options.poll_faults:
             self._server.count_down("poll_faults")
             return self._server.error(503, "The server is overloaded.", "server_error")
         return web.json_response(self._batches[request.match_info["id"]].to_dict())
 
     async def cancel(self, request: web.Request) -> web.Response:
-        """POST /v1/batches/ID/cancel."""
         batch = self._batches[request.match_info["id"]]
         if batch.status not in {"validating", "in_progress"}:
             return self._server.error(409, f"Cannot cancel a batch with status '{batch.status}'.", "invalid_request")

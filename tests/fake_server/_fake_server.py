@@ -43,13 +43,8 @@ class FakeServer:
 
     def __enter__(self) -> Self:
         """Start it and wait until it is ready."""
-        words = ["--until-stdin-closes"]
-        for name, value in self._options.items():
-            option = f"--{name.replace('_', '-')}"
-            if value is True:
-                words.append(option)
-            elif value is not False:
-                words.append(f"{option}={value}")
+        told = {**self._options, "until_stdin_closes": True}
+        words = [f"--{name.replace('_', '-')}={value}" for name, value in told.items() if value is not False]
         self._process = Process(words, cwd=Path.cwd(), env=os.environ, program=SERVER)
         ready = self._process.stdout.readline()
         if not ready:
@@ -77,7 +72,6 @@ class FakeServer:
     def counts(self) -> dict[str, Any]:
         """What it has seen: see `Seen.summary`."""
         counts: dict[str, Any] = self._call("/control")
-        del counts["options"]
         return counts
 
     def wait_for(self, *, seconds: float = 60.0, idle: bool = False, **at_least: int) -> dict[str, Any]:

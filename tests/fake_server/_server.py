@@ -61,7 +61,7 @@ class Server:
                 self._change(await request.json())
             except (ValueError, TypeError) as error:
                 return web.json_response({"error": str(error)}, status=400)
-        answer = {"options": dataclasses.asdict(self.options), **self.seen.summary()}
+        answer = self.seen.summary()
         if request.path.endswith("/log"):
             answer |= {"log": self.seen.log(), "last_request": self.seen.last_request}
         return web.json_response(answer)

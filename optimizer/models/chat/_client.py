@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.errors import ModelError, causes
@@ -12,6 +12,7 @@ from psopt.errors import ModelError, causes
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from psopt.errors import PsoptError
     from psopt.models.chat._refusals import Feature
     from psopt.search_spaces import Messages
 
@@ -100,6 +101,17 @@ class ChatClient:
 
     async def close(self) -> None:
         """Close connections."""
+
+
+@dataclass
+class BatchResults:
+    """The lines of a batch's output and error file, each read as if it had come alone, by the keys of their answers."""
+
+    answers: dict[bytes, Answer] = field(default_factory=dict)
+    empty: dict[bytes, Answer] = field(default_factory=dict)  # answers without a text
+    failed: list[bytes] = field(default_factory=list)
+    unsupported: set[bytes] = field(default_factory=set)  # whose requests must be written in another way
+    refusal: PsoptError | None = None  # the first
 
 
 # The names in httpx and aiohttp; openai's client over aiohttp also reports a cut connection as a ConnectTimeout.

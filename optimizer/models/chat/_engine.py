@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from psopt.models.chat._answer_monitor import AnswerMonitor
     from psopt.models.chat._answer_rate import AnswerRate
     from psopt.models.chat._budget import Budget, Price
-    from psopt.models.chat._client import ChatClient, Query
-    from psopt.models.chat.batches import Results
+    from psopt.models.chat._client import BatchResults, ChatClient, Query
     from psopt.settings import LMConfig
 
 _SETTLING = 0.01  # seconds between checks whether reservations of the budget have been settled
@@ -269,7 +268,7 @@ class Engine:
         tell_end(CallEnd.answered(answer))
         return answer
 
-    def keep_batched(self, results: Results, queries: Mapping[bytes, Query | None]) -> None:
+    def keep_batched(self, results: BatchResults, queries: Mapping[bytes, Query | None]) -> None:
         """Keep and count a batch's answers, its empty answers, and its failures."""
         self._cache.put_many({key: answer.to_dict() for key, answer in results.answers.items()})
         for key, answer in results.answers.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from psopt.models.chat._client import Query
 from psopt.models.chat._dialect import read_response_format
 from psopt.models.chat._label_probabilities import label_probabilities
 from psopt.models.chat._token_counts import tokens_of_answer, tokens_of_query, unread_line
+from psopt.models.chat._wait_notices import WaitNotices
 from psopt.search_spaces import render
 from psopt.tasks import LABEL
 
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Prompt
     from psopt.tasks import Sample
     from typing_extensions import TypeIs
-
-_LOGGER = logging.getLogger("psopt.waiting")  # the command line shows its messages
 
 
 class ChatModel(WholeGrids):
@@ -62,6 +60,7 @@ class ChatModel(WholeGrids):
         self._is_read_in_whole = True
         self._readable: set[str] = set()  # forms of answers in which a label was found
         self.name = engine.client.name
+        self._notices = WaitNotices(self.name)
         self.server = public_address(engine.client.endpoint)  # without secrets; None where DSPy decides it
 
     def predict_cells(self, prompts: Prompts, texts: Texts, cells: Cells, on_progress: Progress = None) -> Ints:
@@ -162,9 +161,9 @@ class ChatModel(WholeGrids):
         self.answered_by.update(answer.model for answer in answers if answer.model)
         if len(self.answered_by) > max(1, n_before):
             shares = [f"{model} {n}" for model, n in self.answered_by.most_common()]
-            _LOGGER.warning(
-                f"{self.name}: several models have answered ({', '.join(shares)} answers): S counts their differences "
-                "too; switch the server's fall-back off, or name one of them by --model"
+            self._notices.say(
+                f"several models have answered ({', '.join(shares)} answers): S counts their differences too; switch "
+                "the server's fall-back off, or name one of them by --model"
             )
 
     def _note_unread(self, queries: Sequence[Query], answers: Sequence[Answer]) -> None:
@@ -176,7 +175,7 @@ class ChatModel(WholeGrids):
         )
         if warning:
             self._is_read_in_whole = False
-            _LOGGER.warning(f"{self.name}: {warning}")
+            self._notices.say(warning)
 
     def _probabilities(self, answer: Answer, labels: Sequence[str]) -> list[float]:
         if not answer.text:

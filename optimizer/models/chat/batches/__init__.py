@@ -4,4 +4,4 @@
 """
 
 from psopt.models.chat.batches._runner import BatchRunner
-from psopt.models.chat.batches._service import BatchService, Results
+from psopt.models.chat.batches._service import BatchService

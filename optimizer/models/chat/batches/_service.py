@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from filelock import FileLock, Timeout
 from psopt.errors import InputError, PsoptError
-from psopt.models.chat._client import NotThereError, ServerGoneError, TransientError, UnsupportedError
+from psopt.models.chat._client import BatchResults, NotThereError, ServerGoneError, TransientError, UnsupportedError
 from psopt.models.chat._completion import read_json
 from psopt.models.chat._secrets import redacted
 from psopt.models.chat._wait_notices import clock, span
@@ -20,7 +20,6 @@ from psopt.models.chat._wait_notices import clock, span
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Set
 
-    from psopt.models.chat._client import Answer
     from psopt.models.chat._openai_client import OpenAIClient
     from psopt.models.chat._wait_notices import WaitNotices
 
@@ -210,22 +209,11 @@ def _read_open(file: Path) -> OpenBatch | None:
         ) from None
 
 
-@dataclass
-class Results:
-    """The lines of a batch's output and error file, each read as if it had come alone, by the keys of their answers."""
-
-    answers: dict[bytes, Answer] = field(default_factory=dict)
-    empty: dict[bytes, Answer] = field(default_factory=dict)  # answers without a text
-    failed: list[bytes] = field(default_factory=list)
-    unsupported: set[bytes] = field(default_factory=set)  # whose requests must be written in another way
-    refusal: PsoptError | None = None  # the first
-
-
 async def read_results(
     lines: Iterable[bytes], requests: Mapping[bytes, dict[str, Any]], client: OpenAIClient
-) -> Results:
+) -> BatchResults:
     """Read the lines that belong to requests with these keys; others are passed over."""
-    results = Results()
+    results = BatchResults()
     for line in lines:
         key, status, body = _result(line)
         if not status or key not in requests:
