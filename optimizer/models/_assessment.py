@@ -11,7 +11,7 @@ from psopt.errors import InputError, import_own_function
 from psopt.tasks import references_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
     from psopt.tasks import Sample
@@ -70,13 +70,12 @@ class Assessor:
     def _worths(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> tuple[Any, dict[str, float]]:
         if self.rater is None or any(sample.label is None for sample in samples):
             return None, {}
-        cells = [(int(row), int(column)) for row, column in np.argwhere(array >= FIRST_CODE)]
-        answers = [
-            (samples[row].text, str(samples[row].label), text_of(int(array[row, column]))) for row, column in cells
-        ]
+        is_read = array >= FIRST_CODE
+        asked = [samples[row] for row in np.nonzero(is_read)[0]]
+        texts = map(text_of, array[is_read].tolist())
+        answers = [(sample.text, str(sample.label), text) for sample, text in zip(asked, texts, strict=True)]
         worths = np.zeros(array.shape)
-        for cell, worth in zip(cells, self.rater.rate(answers), strict=True):
-            worths[cell] = worth
+        worths[is_read] = self.rater.rate(answers)
         return worths, self.rater.measures(answers)
 
     def _same(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> tuple[Any, dict[str, float]]:
@@ -94,6 +93,10 @@ class Assessor:
         return numbered(array, classes), matcher.measures(compared)
 
 
+_TRUTHS = (bool, np.bool_)
+_NUMBERS = (*_TRUTHS, int, float, np.integer, np.floating)
+
+
 class OwnFunction(Matcher, Rater):
     """The user's own function of two texts, ``MODULE:NAME``; the module may be in the working directory.
 
@@ -107,29 +110,21 @@ class OwnFunction(Matcher, Rater):
 
     def same(self, pairs: Sequence[Pair]) -> list[bool]:
         wanted = "two answers: True or False is wanted"
-        return [bool(self._said(first, second, _is_truth, wanted)) for _, first, second in pairs]
+        return [bool(self._said(first, second, _TRUTHS, wanted)) for _, first, second in pairs]
 
     def rate(self, answers: Sequence[Rated]) -> list[float]:
         wanted = "an answer: a number from 0 to 1 is wanted"
         return [
-            max(float(self._said(answer, right, _is_worth, wanted)) for right in references_of(reference))
+            max(float(self._said(answer, right, _NUMBERS, wanted)) for right in references_of(reference))
             for _, reference, answer in answers
         ]
 
-    def _said(self, first: str, second: str, is_verdict: Callable[[Any], bool], wanted: str) -> Any:
+    def _said(self, first: str, second: str, kinds: tuple[type, ...], wanted: str) -> Any:
         try:
             verdict = self._function(first, second)
         except Exception as error:  # the user's function may raise anything
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             raise InputError(f"--answers: {self._name} failed on an answer: {reason}") from error
-        if not is_verdict(verdict):
+        if not (isinstance(verdict, kinds) and 0 <= verdict <= 1):
             raise InputError(f"--answers: {self._name} returned {verdict!r} of {wanted}")
         return verdict
-
-
-def _is_truth(verdict: Any) -> bool:
-    return isinstance(verdict, bool | np.bool_)
-
-
-def _is_worth(verdict: Any) -> bool:
-    return isinstance(verdict, bool | int | float | np.bool_ | np.integer | np.floating) and bool(0 <= verdict <= 1)
