@@ -71,7 +71,7 @@ class Assessor:
         if self.rater is None or any(sample.label is None for sample in samples):
             return None, {}
         is_read = array >= FIRST_CODE
-        asked = [samples[row] for row in np.nonzero(is_read)[0]]
+        asked = [samples[row] for row in np.nonzero(is_read)[0].tolist()]
         texts = map(text_of, array[is_read].tolist())
         answers = [(sample.text, str(sample.label), text) for sample, text in zip(asked, texts, strict=True)]
         worths = np.zeros(array.shape)
@@ -119,7 +119,7 @@ class OwnFunction(Matcher, Rater):
             for _, reference, answer in answers
         ]
 
-    def _said(self, first: str, second: str, kinds: tuple[type, ...], wanted: str) -> Any:
+    def _said(self, first: str, second: str, kinds: Any, wanted: str) -> Any:
         try:
             verdict = self._function(first, second)
         except Exception as error:  # the user's function may raise anything
