@@ -1,4 +1,4 @@
-"""What a server accepts: found out with one request before the others are sent; refusals are remembered for all runs.
+"""What a server accepts: found out with one request before the others are sent, and remembered for all runs.
 
 Each refusal teaches one thing, even if other requests are refused for the same reason at the same time. Where a refusal
 does not say what it is about, parts of the request are left out one by one until it is answered.
@@ -32,7 +32,7 @@ class Negotiation:
         self._cache = cache
         self._taken: set[str] = set()
         if anew:
-            cache.forget(map(self._key, client.features))
+            cache.forget(self._key(kind, name) for kind in ("unsupported", "taken") for name in client.features)
         self.recall()
 
     @property
@@ -41,10 +41,14 @@ class Negotiation:
         return _lock(self._client.endpoint, self._client.name)
 
     def recall(self) -> None:
-        """Load what others have seen refused."""
-        names = {self._key(name): name for name in self._client.features}
-        for key in self._cache.get_many(names):
-            self._client.refused.add(names[key])
+        """Load what others have learnt."""
+        refused = {self._key("unsupported", name): name for name in self._client.features}
+        taken = {self._key("taken", name): name for name in self._client.features}
+        for key in self._cache.get_many([*refused, *taken]):
+            if key in refused:
+                self._client.refused.add(refused[key])
+            else:
+                self._taken.add(taken[key])
 
     def is_settled(self, query: Query) -> bool:
         """Whether everything that a query's request uses is known to be accepted."""
@@ -52,11 +56,13 @@ class Negotiation:
 
     def refused(self, feature: str) -> None:
         self._client.refused.add(feature)
-        self._cache.put(self._key(feature), value=True)
+        self._cache.put(self._key("unsupported", feature), value=True)
 
     def answered(self, query: Query) -> None:
         """Learn that everything that a query's request uses is accepted."""
-        self._taken.update(self._used(query))
+        new = set(self._used(query)) - self._taken
+        self._taken |= new
+        self._cache.put_many({self._key("taken", name): True for name in new})
 
     async def find_out(self, query: Query, ask: Callable[[Query], Awaitable[Answer]]) -> Answer:
         """Ask until a request is answered, leaving out more where a refusal doesn't say what it is about.
@@ -84,8 +90,8 @@ class Negotiation:
     def _used(self, query: Query) -> list[str]:
         return [feature.name for feature in self._client.negotiable(self._client.request(query))]
 
-    def _key(self, feature: str) -> bytes:
-        return answer_key(endpoint=self._client.endpoint, model=self._client.name, unsupported=feature)
+    def _key(self, kind: str, feature: str) -> bytes:
+        return answer_key(endpoint=self._client.endpoint, model=self._client.name, **{kind: feature})
 
 
 async def _unless_unclear(query: Query, ask: Callable[[Query], Awaitable[Answer]]) -> Answer | None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from psopt.models.chat._client import Answer
     from psopt.settings import LMConfig
 
-_BETWEEN_LOOKS = 0.1  # seconds between checks whether a request hangs
+_BETWEEN_LOOKS = 0.1  # seconds between checks for requests that hang
 _WORTH_SAYING = 5.0  # seconds of waiting; shorter waits are not reported
 _FIRST_WAIT = 0.25  # seconds before the next try; doubles with each
 _LONGEST_WAIT = 30.0  # seconds; a server may ask for more
@@ -68,6 +68,8 @@ class RequestScheduler:
         self._a_minute = options.requests_per_minute
         self._next_start = 0.0
         self._resume_at = 0.0
+        self._calls: dict[_Call, asyncio.Timeout] = {}
+        self._is_looking = False
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
@@ -92,17 +94,13 @@ class RequestScheduler:
         """Wait for an answer as long as one may come, and record the outcome; raises TransientError if none comes."""
         loop = asyncio.get_running_loop()
         call = self.timeouts.sent(loop.time(), self.limit.places, n_given_up)
-        answering = asyncio.ensure_future(sending)
         try:
-            now = call.sent_at
-            while not answering.done():
-                due = now + _BETWEEN_LOOKS
-                await asyncio.wait([answering], timeout=_BETWEEN_LOOKS)
-                now = loop.time()
-                call.stood_still += max(0.0, now - due)  # an answer may have come then that is not read yet
-                if not answering.done() and self.timeouts.is_hopeless(call, now):
-                    raise TransientError(f"no answer within {span(now - call.sent_at)}", given_up=True)
-            answer = answering.result()
+            async with asyncio.timeout(None) as scope:
+                self._calls[call] = scope
+                self._look_later()
+                answer = await sending
+        except TimeoutError:
+            raise TransientError(f"no answer within {span(loop.time() - call.sent_at)}", given_up=True) from None
         except TransientError as failure:
             if failure.empty is not None:
                 self._answered(call)
@@ -112,7 +110,7 @@ class RequestScheduler:
                     self._resume_at = max(self._resume_at, loop.time() + failure.wait)
             raise
         finally:
-            answering.cancel()
+            self._calls.pop(call, None)
         self._answered(call)
         return answer
 
@@ -182,6 +180,25 @@ class RequestScheduler:
         self.timeouts.answered(call, now)
         self.limit.count(call.sent_at, now)
         self._notices.tell_back()
+
+    def _look_later(self) -> None:
+        if not self._is_looking:
+            self._is_looking = True
+            loop = asyncio.get_running_loop()
+            due = loop.time() + _BETWEEN_LOOKS
+            loop.call_at(due, self._look, due)
+
+    def _look(self, due: float) -> None:
+        """Give up requests that hang. While this process stood still, answers may have come that are not read yet."""
+        now = asyncio.get_running_loop().time()
+        self._is_looking = False
+        for call, scope in list(self._calls.items()):
+            call.stood_still += now - due
+            if self.timeouts.is_hopeless(call, now):
+                del self._calls[call]
+                scope.reschedule(now)
+        if self._calls:
+            self._look_later()
 
 
 @dataclass(slots=True, eq=False)
