@@ -123,6 +123,7 @@ def all_leaves(group: Any) -> Iterator[Leaf]:
             yield leaf_of(member, hint)
 
 
+@functools.cache
 def _members(group: Any) -> list[tuple[Field[Any], Any]]:
     hints = get_type_hints(group)
     return [(member, hints[member.name]) for member in fields(group)]
