@@ -31,6 +31,7 @@ from psopt.runs import (
     write_prompt,
 )
 from psopt.search_spaces import Edit, Prompt, apply_edits
+from psopt.settings import LMConfig, check_keywords
 from psopt.tasks import LABEL, Task, fields_of
 from psopt.templates import with_prompt
 
@@ -111,6 +112,7 @@ def export(
     BudgetReachedError
         If verifying would exceed a limit.
     """
+    check_keywords(lm_changes, LMConfig)
     directory = RunDirectory.open(run)
     entry = read_entry(directory.path, pick)
     prompt_id = entry["id"]

@@ -208,6 +208,10 @@ def start_migration(
     is_same_place = measured is None or lm.api_base in {None, measured.server, measured.client.get("api_base")}
     if name == manifest["model"] and is_same_place:
         raise InputError(f"{run} is of {name} already: name another --model, or search on with `psopt resume {run}`")
+    if old.has_own_task(manifest["dataset"]["source"]):
+        raise InputError(
+            f"{run} was made with a task made in Python: give the run's prompt to psopt.optimize(task, ..)"
+        )
     task = old.load_task()
     if task.info.sha256 != manifest["dataset"]["sha256"]:
         raise InputError(f"the data of {run} have changed since, so its answers say nothing of them: put them back")

@@ -126,18 +126,20 @@ def optimize(
         If one of your limits ends the search. What was found is scored on test first, as far as the limit allows, and
         is in the error's `run`. An effort's own limit is not an error: the run's `finish_reason` is ``budget``.
     """
+    named = {"dataset": str(task), "folder": str(Path.cwd())} if isinstance(task, (str, Path)) else {}
     task = task_for(task, [prompt], prompt_options)
     model = "minilm" if model is None else model
     by_name = all(isinstance(each, str) for each in each_model(model))
     log, callbacks = split_callbacks(callbacks)
     logged = settings.get("log", ())
     log += tracker_names([logged] if isinstance(logged, str) else logged)
-    options, sizes = run_options(task, settings, model=name_of_model(model), log=log)
+    options, sizes = run_options(task, settings, model=name_of_model(model), log=log, **named)
     wordings, wordings_name = given_wordings(heldout_from)
     planned = run_settings(
         options,
         sizes,
         own_model=not by_name,
+        split_seed=task.info.split_seed,
         prompt=own_prompt(task, prompt, options.strategy, prompt_options),
         prompt_file=file_of(prompt),
         heldout_from=wordings,

@@ -68,6 +68,8 @@ def resume(
     BudgetReachedError
         As `optimize`.
     """
+    if "log" in changes:
+        raise InputError("trackers are given by callbacks=, by name or as objects")
     names, objects = (None, ()) if callbacks is None else split_callbacks(callbacks)
     settings = settings_to_resume(run, log=names, **changes)
     if settings.program:

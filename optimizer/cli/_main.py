@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130  # 128 + SIGINT, as in shells
 _LONGEST_SAVING = 8.0  # seconds; SIGTERM is often followed by SIGKILL after ten
+_AFTER_CALLBACK = 0.1  # seconds; a weak reference's callback takes less
 _signals: list[int] = []
 _watchdogs: list[threading.Timer] = []
 _PLAIN = "psopt.plain"
@@ -48,12 +49,14 @@ def main(args: list[str] | None = None) -> Any:
     """
     if args is None:
         sys.stdout, sys.stderr = map(_outliving_its_reader, (sys.stdout, sys.stderr))
-    with _signals_caught():
+        _run(args)
+    with _signals_given_back():
         _run(args)
 
 
 def _run(args: list[str] | None) -> NoReturn:
     _write_what_can_be_shown()
+    _catch_signals()
     message = ""
     try:
         with notices_on_standard_error():
@@ -66,6 +69,9 @@ def _run(args: list[str] | None) -> NoReturn:
         message, code = "interrupted; answers are kept: the same command goes on from there", INTERRUPTED
         if isinstance(error.__cause__, EOFError):  # Typer takes any for the end of a person's input
             message, code = _failure(error.__cause__)
+    except BrokenPipeError:
+        sys.stderr.close()
+        code = 0
     except Exception as error:  # noqa: BLE001  # any error becomes one line, with the traceback in a file
         message, code = _failure(error)
     if message:
@@ -189,28 +195,38 @@ def _expected(parameter: Any, value: Any) -> str:
     return f"{kind} is expected, not {str(value)!r}"
 
 
-@contextlib.contextmanager
-def _signals_caught() -> Iterator[None]:
-    """Treat SIGTERM like Ctrl-C; if SIGINT is ignored, as in the background of a script, it stays ignored.
+def _catch_signals() -> None:
+    """Treat SIGTERM like Ctrl-C; if SIGINT is ignored, as in the background of a script, it stays ignored."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    sys.unraisablehook = _interrupt_again
+    signal.signal(signal.SIGTERM, _interrupt)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, _interrupt)
 
-    Afterwards the handlers are those of before: a program that has run a command keeps running.
-    """
+
+@contextlib.contextmanager
+def _signals_given_back() -> Iterator[None]:
+    """Restore the signal handlers after the block: a program that has run a command keeps running."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    signal.signal(signal.SIGTERM, _interrupt)
-    if before[signal.SIGINT] is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, _interrupt)
+    hook = sys.unraisablehook
     try:
         yield
     finally:
+        sys.unraisablehook = hook
         for number, handler in before.items():
             signal.signal(number, handler)
-        for watchdog in _watchdogs:
-            watchdog.cancel()
-        _watchdogs.clear()
-        _signals.clear()
+        _forget_signals()
+
+
+def _forget_signals() -> None:
+    for watchdog in _watchdogs:
+        watchdog.cancel()
+    _watchdogs.clear()
+    _signals.clear()
 
 
 def leave(code: int) -> NoReturn:
@@ -232,6 +248,24 @@ def _interrupt(number: int, _: object) -> None:
         _watchdogs.append(watchdog)
         watchdog.start()
         raise KeyboardInterrupt
+
+
+def _interrupt_again(dropped: sys.UnraisableHookArgs) -> None:
+    """Repeat an interrupt that came while a weak reference's callback ran, where Python drops what is raised."""
+    if dropped.exc_type is not KeyboardInterrupt or not _signals:
+        sys.__unraisablehook__(dropped)
+        return
+    again = threading.Timer(_AFTER_CALLBACK, _send, [_signals[0]])
+    again.daemon = True
+    _forget_signals()
+    again.start()
+
+
+def _send(number: int) -> None:
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, number)  # which also interrupts waiting
+    else:
+        signal.raise_signal(number)
 
 
 def _leave_at_once(code: int) -> NoReturn:

@@ -54,6 +54,8 @@ def report(
     from psopt.report import save_figures, write_report
     from psopt.runs import REPORT, RunDirectory
 
+    if figures is not None and figures.exists() and not figures.is_dir():
+        raise InputError(f"--figures {figures} is a file: name a folder")
     if others:
         data, page, drawn = _compare([run, *others], pick, html, is_shown=not as_json)
     elif html is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -81,14 +82,19 @@ def _verbatim(text: str) -> list[Span]:
 
 
 def _sentences(text: str, verbatim: Sequence[Span]) -> list[Span]:
-    breaks = [match.span() for match in _SENTENCE.finditer(text)]
-    outside = [span for span in breaks if not any(start < span[0] < end for start, end in verbatim)]
+    outside = [match.span() for match in _SENTENCE.finditer(text) if not _lies_in(match.start(), verbatim)]
     spans = [(before[1], after[0]) for before, after in itertools.pairwise([(0, 0), *outside, (len(text), len(text))])]
     return [
         (end - len(text[start:end].lstrip()), start + len(text[start:end].rstrip()))
         for start, end in spans
         if text[start:end].strip()
     ]
+
+
+def _lies_in(place: int, spans: Sequence[Span]) -> bool:
+    """Whether a place lies within one of the spans, which are in order and do not overlap."""
+    before = bisect_left(spans, (place, 0)) - 1
+    return before >= 0 and place < spans[before][1]
 
 
 def _balanced(text: str) -> Iterator[Span]:
@@ -222,10 +228,11 @@ def _is_kept(part: str, sentence: Span, protected: Sequence[Span]) -> bool:
     start, end = sentence
     if _STRUCTURE.match(part[start:end]):
         return True
-    for first, last in itertools.takewhile(lambda span: span[0] < end, protected):
-        if re.search(r"\w", part[start : max(start, first)]):
+    first = max(0, bisect_left(protected, (start, 0)) - 1)
+    for span in itertools.takewhile(lambda span: span[0] < end, protected[first:]):
+        if re.search(r"\w", part[start : max(start, span[0])]):
             return False
-        start = max(start, last)
+        start = max(start, span[1])
     return re.search(r"\w", part[start:end]) is None
 
 

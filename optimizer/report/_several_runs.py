@@ -103,7 +103,7 @@ class ComparedRuns:
     @cached_property
     def names(self) -> list[str]:
         """The names of the runs in tables: the last parts of their folders that tell them apart."""
-        paths = [run.directory.path.parts for run in self.runs]
+        paths = [run.directory.path.as_posix().split("/") for run in self.runs]
         for n_parts in range(1, max(map(len, paths)) + 1):
             names = ["/".join(parts[-n_parts:]) for parts in paths]
             if len(set(names)) == len(names):

@@ -34,6 +34,7 @@ class RunSettings(RunOptions):
     # Whether the model was a Python object of the caller's, which can't be loaded again by a name. A `program` that
     # comes from Python is called ``python``.
     own_model: bool = False
+    split_seed: int | None = None  # by which data without marked splits were split; None for the run's seed
     command: str = ""  # the command line, for the record
     cache_dir: str = ""  # where its answers are kept, on the machine that it was last run on
     # The user's own prompt, from which the run starts instead of the strategy's. It is stored completely: its file is
@@ -106,7 +107,7 @@ class RunSettings(RunOptions):
 
     def load_task(self) -> Task:
         """Load the run's data (see `load_data`)."""
-        return load_data(self.data, self.seed)
+        return load_data(self.data, self.seed if self.split_seed is None else self.split_seed)
 
     def baseline(self, task: Task) -> Prompt:
         """The prompt that the run starts from: the user's own, otherwise the original prompt of the strategy."""

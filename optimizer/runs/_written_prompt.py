@@ -41,7 +41,7 @@ class WrittenPrompt:
 def write_prompt(prompt: Prompt, form: str = "own", measured: Mapping[str, Any] | None = None) -> WrittenPrompt:
     """Write a prompt in a form; psopt's JSON includes how it was measured. UnknownNameError for another form."""
     if form not in _FORMS:
-        raise UnknownNameError("form of a prompt", form, _FORMS)
+        raise UnknownNameError("form of a prompt", str(form), _FORMS)
     if form == "own" and prompt.template is not None:
         return _as_it_came(prompt, measured)
     if form == "json":

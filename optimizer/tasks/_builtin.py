@@ -13,10 +13,10 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError, InputError, UnknownNameError, nearest
-from psopt.tasks._cells import listed
+from psopt.tasks._cells import LONGEST_TEXT, check_text, listed, of_each_row
 from psopt.tasks._files import read_filled, read_rows
 from psopt.tasks._formats import in_words, wide_fields
-from psopt.tasks._row import Row, Sample
+from psopt.tasks._row import Record, Row, Sample
 from psopt.tasks._splits import draw_balanced
 from psopt.text import read_bytes
 
@@ -92,11 +92,19 @@ class Builtin:
 
 def read_both(read_file: ReadFile, train: str, test: str, folder: Path, labels: Labels) -> TrainTest:
     """Read (train, test) from two files of one form."""
-    return _named("train", read_file(folder / train, labels)), _named("test", read_file(folder / test, labels))
+    paths = {"train": folder / train, "test": folder / test}
+    of_train, of_test = (_named(split, path, read_file(path, labels)) for split, path in paths.items())
+    return of_train, of_test
 
 
-def _named(split: str, samples: Sequence[Sample]) -> tuple[Sample, ...]:
-    return tuple(replace(sample, id=f"{split}-{sample.id}") for sample in samples)
+def _named(split: str, path: Path, samples: Sequence[Sample]) -> tuple[Sample, ...]:
+    """Samples whose ids are their lines in a file, with ids of their split; raise DataError for what can't be sent."""
+
+    def name(index: int, _: Record) -> Sample:
+        check_text(samples[index].text, "the text", LONGEST_TEXT)
+        return replace(samples[index], id=f"{split}-{samples[index].id}")
+
+    return tuple(of_each_row(str(path), [Record(f"line {sample.id}", {}) for sample in samples], name))
 
 
 def read_table(path: Path, labels: Labels) -> list[Sample]:  # noqa: ARG001  # the file has the names
@@ -177,7 +185,7 @@ def read_abstracts(folder: Path, labels: Labels) -> TrainTest:
     if not train:
         fault = f"{len(samples)} abstracts are too few; {len(labels)} or more must be left beside test"
         raise DataError(f"{folder / TEXTS}: {fault}")
-    return _named("train", train), _named("test", test)
+    return _named("train", folder / TEXTS, train), _named("test", folder / TEXTS, test)
 
 
 def _abstracts(folder: Path, labels: Labels) -> list[Sample]:

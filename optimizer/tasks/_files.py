@@ -51,6 +51,8 @@ def check_file(path: Path) -> None:
         if path.suffix.lower() not in SUFFIXES and not is_tests(path):
             ending = f"ending in {path.suffix!r}" if path.suffix else "without an ending"
             raise DataError(f"{path}: files {ending} can't be read; convert it to one of {' '.join(SUFFIXES)}")
+        if not path.stat().st_size:
+            raise DataError(f"{path}: is empty")
     except OSError as error:
         raise DataError(f"{path}: can't be opened: {error.strerror}") from error
 

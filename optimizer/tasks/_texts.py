@@ -148,7 +148,8 @@ def _alone(text: str, columns: InputColumns) -> str:
     if isinstance(text, Row) or not inputs or (len(inputs) > 1 and columns.texts_alone):
         return text
     if len(inputs) > 1:
-        raise RowError(f"is a text alone, where the inputs are {listed(inputs)}", "give a mapping of these")
+        kind = f"a text alone, where the inputs are {listed(inputs)},"
+        raise RowError(f"is {kind[:-1]}", "give a mapping of these", kind)
     return Row(text, {inputs[0]: text}, inputs)
 
 

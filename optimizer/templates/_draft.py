@@ -228,8 +228,9 @@ def _text(where: str, part: Any) -> str:
 
 
 _SHOWN = 40  # characters of a message that differs, from a little before the first difference
-_MARK = "QpsoptQ{:03d}B" + "z" * 20_000
-"""A value that no text contains by chance; so long that a function which cuts its fields shows."""
+# Two sets of values that no text contains by chance. A function that cuts fields shows: they begin and end differently,
+# and the second is long.
+_MARKS = ("psoptQ{:03d}A", "QpsoptQ{:03d}B" + "z" * 20_000)
 
 
 class _Recorder(dict[str, str]):
@@ -257,10 +258,13 @@ def names_asked(name: str) -> list[str]:
 
 def draft_of_function(name: str, columns: Sequence[str]) -> Draft:
     """Call a function with marked values, and find them in its messages; refuse one that does more than insert them."""
-    marks = {_MARK.format(index): column for index, column in enumerate(columns)}
-    made = _call(name, {column: value for value, column in marks.items()})
-    messages = tuple(_with_fields(message, marks) for message in _messages(name, made))
-    if any("psoptq" in message.text.casefold() for message in messages):
+    results = []
+    for mark in _MARKS:
+        marks = {mark.format(index): column for index, column in enumerate(columns)}
+        made = _call(name, {column: value for value, column in marks.items()})
+        results.append(tuple(_with_fields(message, marks) for message in _messages(name, made)))
+    messages, others = results
+    if messages != others or any("psoptq" in message.text.casefold() for message in messages):
         raise InputError(
             f"prompt {name}: its messages depend on the data in other ways than by putting them in: write them as a "
             "template with fields in braces"
@@ -293,7 +297,7 @@ def _call(name: str, row: dict[str, str]) -> Any:
         return function(row)
     except KeyError as error:
         raise InputError(f"prompt {name} asks for {error.args[0]!r}, and the data have {', '.join(row)}") from error
-    except Exception as error:  # whatever the user's function does with a row
+    except (Exception, SystemExit) as error:  # whatever the user's function does with a row
         raise InputError(f"prompt {name} failed on a row: {type(error).__name__}: {error}") from error
 
 

@@ -81,7 +81,7 @@ def _written(source: Source, template: Template) -> str:
     """The file with a template's messages, or with its plain text."""
     node = document_of(source)
     messages = message_list(node)
-    if node is None or messages is None:
+    if node is None or messages is None or template.origin.format == "text":
         return "".join(written_text(template.messages[0]))
     last = last_user([node.value["role"].value for node in messages.value])
     n_added = len(template.messages) - len(messages.value)
@@ -361,7 +361,7 @@ def _candidates(text: str, prompts: Node, added: dict[str, str]) -> Iterator[str
     as_json = json.dumps(added, ensure_ascii=False)
     if not isinstance(prompts.value, list):
         yield f"{before}[{whole}, {as_json}]{after}"
-        yield f"{before}[{json.dumps(prompts.value)}, {as_json}]\n{after}"
+        yield f"{before}[{json.dumps(prompts.plain())}, {as_json}]\n{after}"
     elif not prompts.value:
         yield f"{before}[{as_json}]{after}"
     elif whole.startswith("["):

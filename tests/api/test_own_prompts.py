@@ -134,6 +134,21 @@ def test_a_task_that_python_read_from_a_file_is_resumed_by_a_call(task: Task, fo
         InputError, match=r"was made with a task made in Python: resume with psopt\.optimize\(task, .*resume=True"
     ):
         psopt.resume("run", trials=3)
+    with pytest.raises(InputError, match="made with a task made in Python"):
+        psopt.migrate("run", model="sim/accuracy=0.9")
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_named_data_set_is_loaded_and_split_again_as_it_was(folder: Path, named: bool) -> None:
+    """Python splits it by 42, whatever the run's seed."""
+    rows = ["text,label", *(f"mail {row},{LABELS[row % 2]}" for row in range(60))]
+    Path("rows.csv").write_text("\n".join(rows))
+    psopt.optimize("rows.csv" if named else psopt.load_task("trec"), **{**RUN, "seed": 1}, out="run")
+    of_run = Path("run", "samples.json").read_text()
+    with pytest.raises(InputError, match="callbacks="):
+        psopt.resume("run", log="mlflow")
+    psopt.resume("run", trials=3)
+    assert Path("run", "samples.json").read_text() == of_run
 
 
 class _KilledAfterTwo(Observer):

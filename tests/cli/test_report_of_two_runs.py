@@ -30,12 +30,18 @@ def test_two_runs_are_a_table_and_a_page_and_as_json_data_alone(two_runs: Path) 
     assert data["changed_settings"]["model"] == [WEAK, GOOD]
 
 
+def test_a_run_is_named_by_what_tells_its_folder_from_the_others(two_runs: Path) -> None:
+    done = psopt(two_runs / "runs" / "weak", "report", ".", "../good", "--html", "page.html", code=0)
+    check_says(done.stdout, "../good against .: F1 better (+")
+
+
 @each(
     "words, said",
     [
         (["runs/weak", "nowhere"], "no run directory"),
         (["runs/weak", "runs/good", "--html", "nowhere/page.html"], "there is no folder"),
         (["runs/weak", "--html", "page.html"], "--html is of several runs"),
+        (["runs/weak", "--figures", "runs/weak/run.json"], "--figures runs/weak/run.json is a file: name a folder"),
         (["runs/weak"] + 5 * ["runs/good"], "6 runs are too many for one page: give 5 at most"),
     ],
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -158,6 +160,25 @@ def test_a_program_that_runs_a_command_gets_its_handlers_back() -> None:
     with pytest.raises(SystemExit):
         main(["--version"])
     assert [signal.getsignal(number) for number in numbers] == before
+
+
+IN_A_CALLBACK = """
+import os, signal, time, weakref
+from psopt.cli import _main
+_main._catch_signals()
+held = type("Held", (), {})()
+reference = weakref.ref(held, lambda _: os.kill(os.getpid(), signal.SIGINT))
+del held
+try:
+    time.sleep(30)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_a_signal_that_comes_in_a_callback_whose_errors_python_drops_is_not_lost() -> None:
+    done = subprocess.run([sys.executable, "-c", IN_A_CALLBACK], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("interrupted\n", "")
 
 
 def test_who_stops_reading_changes_no_exit_code(folder: Path) -> None:

@@ -57,6 +57,8 @@ READ: dict[str, tuple[list[Any], list[float]]] = {
         [*LEAD, ("Entity", [("Entity", -9999.0)]), END],
         [0.0, 0.0, 1.0, 0.0],
     ),
+    # a server that gives the token it chose 0, and the others what they were at another temperature
+    "more than 1 in all": ([place("Entity", Entity=1.0, Numeral=0.25)], [0.0, 0.2, 0.8, 0.0]),
     "no lead": ([place("Ent", Ent=0.5, Num=0.3, The=0.2), place("ity", ity=1.0)], [0.15, 0.15, 0.5, 0.2]),
 }
 

@@ -138,6 +138,7 @@ BAD_LINES: list[tuple[str, str, str, str]] = [
         for line, told in (
             ('{"premise": "a", ', "no valid JSON"),
             (pair(1, "neutral", hypothesis=" "), "expected texts for premise and hypothesis, and a label"),
+            (pair(1, "neutral", hypothesis="\ud800"), "the text holds half a surrogate pair"),
             (pair(1, "maybe"), "one of entailment, contradiction, neutral; it has {"),
         )
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 
 def mail(row: dict[str, str]) -> list[dict[str, str]]:
     """Messages with their data put in."""
@@ -35,6 +37,16 @@ def urgent(row: dict[str, str]) -> str:
 def wants_more(row: dict[str, str]) -> str:
     """A text for a column that is not there."""
     return "Sort it: " + row["customer"]
+
+
+def shortened(row: dict[str, str]) -> str:
+    """A text that holds the data if they are short."""
+    return "Sort it: " + (row["body"] if len(row["body"]) < 500 else "too long")
+
+
+def leaves(_row: dict[str, str]) -> str:
+    """A process that ends."""
+    sys.exit(3)
 
 
 def fails(_row: dict[str, str]) -> str:

@@ -117,6 +117,8 @@ FUNCTIONS = [
     ("no_such_module:mail", "importing no_such_module failed: ModuleNotFoundError"),
     ("tests.templates.prompt_functions:nothing", "has no 'nothing'"),
     ("tests.templates.prompt_functions:lowered", "depend on the data in other ways"),
+    ("tests.templates.prompt_functions:shortened", "depend on the data in other ways"),
+    ("tests.templates.prompt_functions:leaves", "failed on a row: SystemExit: 3"),
     ("tests.templates.prompt_functions:wants_more", "asks for 'customer', and the data have id, body, text"),
     ("tests.templates.prompt_functions:fails", "failed on a row: ValueError: no"),
 ]

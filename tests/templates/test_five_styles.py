@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import psopt
 import pytest
+from psopt.errors import InputError
 from psopt.search_spaces import Definition, Prompt, additions_of, render, with_statements
 from psopt.templates import fill_slots, read_template, write_template
 
@@ -60,6 +61,8 @@ def test_what_a_run_finds_comes_back_as_what_was_measured(task: psopt.Task, tmp_
     run = EXAMPLE["fix"]("reasoned.json", tmp_path, "", "sim/accuracy=0.6,wobble=0.5", **SMALL)
     knee = run.pick("knee")
     assert knee.edits
+    with pytest.raises(InputError, match="format"):
+        psopt.export(run.path, "knee", format="json")  # it is called form
     exported = psopt.export(run.path, "knee")
     changes = [line[0] for line in exported.diff.splitlines()[2:]]
     assert changes.count("+") >= len(knee.prompt.notes)

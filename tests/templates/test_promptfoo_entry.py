@@ -23,6 +23,7 @@ FILES = {
     "objects": "prompts:\n  - id: file://a.txt\n    label: l # c\n# p\n\ntests: []\n",
     "flow": "prompts: [one, 'two'] # c\nproviders: [x]\n",
     "one": "prompts: file://prompt.txt  # c\nproviders: [x]\n",
+    "one object": "prompts: {raw: one, label: l} # c\nproviders: [x]\n",
     "windows": "prompts:\r\n  - one\r\nproviders: [x]\r\n",
     "mark": "\ufeffprompts:\n  - one\n",
     "p.json": '{\n  "prompts": [\n    "one",\n    "two"\n  ],\n  "tests": []\n}\n',

@@ -81,6 +81,13 @@ def test_a_file_is_itself_until_it_is_edited_and_then_asks_what_the_template_ask
         assert signs == {" ", "+"}
 
 
+def test_a_chat_that_is_taken_for_a_text_is_written_as_one(tmp_path: Path) -> None:
+    path = tmp_path / "chat.json"
+    taken = read_text(path, json.dumps(MESSAGES), COLUMNS, LABELS, prompt_format="text", label_column="team")
+    assert written(taken, ADDITIONS).count(json.dumps(MESSAGES)[-40:]) == 1
+    assert write_template(template_of(taken)) == json.dumps(MESSAGES)
+
+
 COMMENTED = """\
 - role: system  # who
   content: |  # what

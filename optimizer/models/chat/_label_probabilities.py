@@ -125,6 +125,8 @@ def _followed(answer: Alternatives, names: Sequence[str], clean: Callable[[str],
     named = [names.index(answer_text)] if answer_text in names else _open(answer_text, names)
     for index in named:
         probabilities[index] += reached / len(named)
+    total = max(1.0, sum(probabilities))  # above 1 by rounding, or if the chosen token's is from another temperature
+    probabilities = [probability / total for probability in probabilities]
     return [*probabilities, max(0.0, 1.0 - sum(probabilities))]
 
 
