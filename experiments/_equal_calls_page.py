@@ -38,7 +38,7 @@ def page(result: dict[str, Any]) -> str:
         f"{result.get('model', 'minilm')}; {result.get('writer') or 'a stand-in by rule'} writes. "
         '"Surely worse": the 95 % interval of the difference from the unoptimised program, over examples and wordings, '
         "lies on the wrong side of nought; with nobody better or worse one in forty would. Seconds are of a machine "
-        "that did other work too.",
+        "that did other work too, and three of psopt.optimize's were paused for minutes.",
     ]
     for calls in _budgets(runs):
         lines += ["", f"## {calls:,} calls", "", *_overall(runs, calls), "", *_by_set(runs, names, calls)]
