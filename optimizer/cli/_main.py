@@ -9,6 +9,7 @@ import codecs
 import contextlib
 import difflib
 import errno
+import functools
 import io
 import os
 import signal
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
+from psopt._signals import send_to_main_thread
 from psopt.cli._commands import command_line
 from psopt.cli._help import choices_of, described_range
 from psopt.cli._typer import BadParameter, Interrupted, NoSuchOption
@@ -29,7 +31,7 @@ from psopt.errors import InputError, PsoptError, nearest
 from psopt.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 INTERRUPTED = 130  # 128 + SIGINT, as in shells
 _LONGEST_SAVING = 8.0  # seconds; SIGTERM is often followed by SIGKILL after ten
@@ -199,7 +201,7 @@ def _catch_signals() -> None:
     """Treat SIGTERM like Ctrl-C; if SIGINT is ignored, as in the background of a script, it stays ignored."""
     if threading.current_thread() is not threading.main_thread():
         return
-    sys.unraisablehook = _interrupt_again
+    sys.unraisablehook = functools.partial(_interrupt_again, sys.unraisablehook)
     signal.signal(signal.SIGTERM, _interrupt)
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, _interrupt)
@@ -250,22 +252,15 @@ def _interrupt(number: int, _: object) -> None:
         raise KeyboardInterrupt
 
 
-def _interrupt_again(dropped: sys.UnraisableHookArgs) -> None:
+def _interrupt_again(others: Callable[[Any], object], dropped: Any) -> None:
     """Repeat an interrupt that came while a weak reference's callback ran, where Python drops what is raised."""
     if dropped.exc_type is not KeyboardInterrupt or not _signals:
-        sys.__unraisablehook__(dropped)
+        others(dropped)
         return
-    again = threading.Timer(_AFTER_CALLBACK, _send, [_signals[0]])
+    again = threading.Timer(_AFTER_CALLBACK, send_to_main_thread, [_signals[0]])
     again.daemon = True
     _forget_signals()
     again.start()
-
-
-def _send(number: int) -> None:
-    if hasattr(signal, "pthread_kill"):
-        signal.pthread_kill(threading.main_thread().ident or 0, number)  # which also interrupts waiting
-    else:
-        signal.raise_signal(number)
 
 
 def _leave_at_once(code: int) -> NoReturn:

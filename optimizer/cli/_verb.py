@@ -18,13 +18,13 @@ from psopt.cli._help import OF_A_FILE, draw_help
 from psopt.cli._typer import SETTINGS, Command, Group
 from psopt.cli._writing import NOTICES
 from psopt.settings import (
+    LIMITS,
     MODEL,
     MODELS,
     OUTPUT,
     PROMPT,
     Leaf,
     MeasureOptions,
-    Panel,
     RunOptions,
     all_leaves,
     built,
@@ -217,7 +217,7 @@ PICK = PROMPT.first(
     "WHICH",
     default="recommended",
 )
-DRY_RUN = Panel("Limits").first(
+DRY_RUN = LIMITS.first(
     "Say how many calls and tokens this would take, and what they cost; send nothing.", default=False
 )
 VERBOSE = OUTPUT.first(

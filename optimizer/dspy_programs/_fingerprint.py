@@ -14,6 +14,7 @@ from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._lm import lm_of, place_of
 from psopt.dspy_programs._outcome import as_text
 from psopt.errors import InputError
+from psopt.models import CACHE_FILES
 from psopt.models.chat import public_settings
 from psopt.runs import MANIFEST
 
@@ -59,7 +60,6 @@ def _plain(value: Any) -> Any:
 
 IDENTITY = "program.json"
 """The file in a run directory that describes the program."""
-ANSWERS = ("answers.db", "answers.db-wal", "answers.db-shm")  # their keys hold everything that determines them
 
 
 def identity(program: Any, facts: Mapping[str, Any]) -> dict[str, str]:
@@ -82,7 +82,8 @@ def make_room(folder: Path, now: Mapping[str, str]) -> str:
     asides = (folder.with_name(f"{folder.name}-earlier-{number}") for number in itertools.count(1))
     target = next(aside for aside in asides if not aside.exists())
     target.mkdir()
-    outdated_files = [file for file in folder.iterdir() if file.name not in ANSWERS]
+    # Answers stay: their keys hold everything that determines them.
+    outdated_files = [file for file in folder.iterdir() if file.name not in CACHE_FILES]
     # run.json last: until then the folder belongs to the old run
     for file in sorted(outdated_files, key=lambda file: file.name == MANIFEST):
         shutil.move(file, target / file.name)

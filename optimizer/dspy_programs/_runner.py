@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import example_key, inputs_key
-from psopt.dspy_programs._fingerprint import ANSWERS, as_json_data, fingerprint
+from psopt.dspy_programs._fingerprint import as_json_data, fingerprint
 from psopt.dspy_programs._lm import RunCounter, lm_of, own_error
 from psopt.dspy_programs._outcome import PASSED, as_text, judge
 from psopt.errors import InputError, ModelError, NoLabelsError, first_line
-from psopt.models import AnswerCache, answer_key
+from psopt.models import CACHE_FILES, AnswerCache, answer_key
 from psopt.models.chat import FIRST, spread
 from psopt.text import counted
 
@@ -45,6 +45,7 @@ _STEP = "_psopt_step"
 _FEWEST = 3  # texts: if all of these fail, the texts are not the cause
 _SHOWN = 60  # characters of an outcome or a text in a message
 _LONGEST = 300  # characters of an error
+_SECONDS = 1  # between looks: a bar is redrawn as often, and Windows heeds Ctrl-C only between them
 
 
 class Failures:
@@ -173,7 +174,7 @@ class ProgramRunner:
         cells = np.ones((len(texts), len(programs)), dtype=np.bool_)
         keys = set(self._keys(programs, texts, cells, "").values())
         self._prepare(programs)
-        kept = self._kept(keys) if (self._folder / ANSWERS[0]).exists() else ()  # looking would create the file
+        kept = self._kept(keys) if (self._folder / CACHE_FILES[0]).exists() else ()  # looking would create the file
         return (len(keys) - len(kept)) * self._counter.n_expected
 
     def _keys(
@@ -329,11 +330,13 @@ class ProgramRunner:
         pool = ThreadPoolExecutor(self._compilation.n_threads, thread_name_prefix="psopt-program")
         is_interrupted = False
         try:
-            runs = [pool.submit(contextvars.copy_context().run, keep, key) for key in jobs]
-            for n_done, run in enumerate(as_completed(runs), 1):
-                run.result()
+            waiting = {pool.submit(contextvars.copy_context().run, keep, key) for key in jobs}
+            while waiting:
+                done, waiting = wait(waiting, timeout=_SECONDS, return_when=FIRST_EXCEPTION)
+                for run in done:
+                    run.result()
                 if on_progress:
-                    on_progress(n_done, len(jobs))
+                    on_progress(len(jobs) - len(waiting), len(jobs))
         except KeyboardInterrupt:
             is_interrupted = True
             raise

@@ -1,6 +1,6 @@
 """Task models: what answers a prompt."""
 
-from psopt.models._answer_cache import AnswerCache, answer_key, cache_folder
+from psopt.models._answer_cache import CACHE_FILES, AnswerCache, answer_key, cache_folder
 from psopt.models._assessment import Assessment, Assessor
 from psopt.models._base import (
     NOT_ASKED,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE = "answers.db"
+CACHE_FILES = (FILE, f"{FILE}-wal", f"{FILE}-shm")  # the last two while it is open, or after a kill
 _IN_ONE_QUERY = 500  # before 3.32 SQLite took at most 999 parameters (sqlite.org/limits.html)
 
 

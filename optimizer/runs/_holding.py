@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from filelock import FileLock, Timeout
 from psopt.errors import InputError
+from psopt.models import CACHE_FILES
 from psopt.runs._directory import (
     ERROR_LOG,
     MANIFEST,
@@ -39,7 +40,7 @@ _STUDY_FILES = {STUDY, f"{STUDY}-journal", f"{STUDY}-wal", f"{STUDY}-shm"}
 # user's own, and a study was left by an earlier version.
 _BEGINNINGS = {MANIFEST, SPENT, REPHRASINGS, PROPOSALS, ERROR_LOG, TRACKING, *_STUDY_FILES}
 # .. and what may stay for the next run: answers that were paid for.
-_KEPT = {LOCK, "answers.db", "answers.db-wal", "answers.db-shm"}
+_KEPT = {LOCK, *CACHE_FILES}
 
 
 @contextlib.contextmanager

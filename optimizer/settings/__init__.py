@@ -8,6 +8,7 @@ from psopt.settings._data import DataOptions, PromptOptions
 from psopt.settings._lm import LMConfig
 from psopt.settings._option import (
     DATA,
+    LIMITS,
     MODEL,
     OUTPUT,
     PROMPT,

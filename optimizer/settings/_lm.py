@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 from psopt.errors import InputError
-from psopt.settings._option import MODEL, Panel, check, pairs, told
+from psopt.settings._option import LIMITS, MODEL, check, pairs, told
 
 _LABEL_TOKENS = 256  # a label takes a dozen; the rest allows a model to think aloud a little
 # An answer that is more than a label may take four times as much. A choice: a JSON object with a paragraph of reasons
 # has 100 to 300 tokens, and unused tokens cost nothing.
 _ANSWER_TOKENS = 4 * _LABEL_TOKENS
-_LIMITS = Panel("Limits")
 _RESUME = ("resume",)
 _ELSEWHERE = ("resume", "worker")
 _ANYWHERE = ("resume", "worker", "export")
@@ -78,8 +77,8 @@ class LMConfig:
     logprobs: bool = MODEL.rare(
         "Measure with the labels' probabilities; of open answers, how sure of them it was.", default=False
     )
-    requests_per_minute: float | None = _LIMITS.rare("Maximum requests per minute.", "N", above=0)
-    max_unanswered: float = _LIMITS.rare(
+    requests_per_minute: float | None = LIMITS.rare("Maximum requests per minute.", "N", above=0)
+    max_unanswered: float = LIMITS.rare(
         "Stop, resumable, if the server refuses a larger share of the texts for good.",
         "X",
         default=0.05,
@@ -87,9 +86,9 @@ class LMConfig:
         most=1,
         changed_by=_RESUME,
     )
-    max_calls: int | None = _LIMITS.option("Stop, resumable, before more calls.", "N", least=0, changed_by=_LIMIT)
-    max_tokens_total: int | None = _LIMITS.rare("Stop before more tokens in all.", "N", least=0, changed_by=_LIMIT)
-    max_cost: float | None = _LIMITS.first(
+    max_calls: int | None = LIMITS.option("Stop, resumable, before more calls.", "N", least=0, changed_by=_LIMIT)
+    max_tokens_total: int | None = LIMITS.rare("Stop before more tokens in all.", "N", least=0, changed_by=_LIMIT)
+    max_cost: float | None = LIMITS.first(
         "Stop before a higher cost, in US dollars.", "USD", least=0, changed_by=_LIMIT
     )
     hf_likelihood: Literal["mean", "sum"] = MODEL.rare(

@@ -69,6 +69,7 @@ MODEL = Panel("Model")
 PROMPT = Panel("Prompt")
 REPHRASINGS = Panel("Rephrasings")
 SEARCH = Panel("Search")
+LIMITS = Panel("Limits")
 OUTPUT = Panel("Output")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import threading
+import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -38,28 +40,49 @@ def test_a_signal_in_a_callback_that_swallows_errors_is_delivered_afterwards(num
     before = signal.signal(number, interrupt)
     rows = [Row()]
     reference = weakref.ref(rows[0], lambda _: signal.raise_signal(number))
+    steps: list[str] = []
+
+    def work() -> None:
+        rows.clear()
+        steps.append("the callback has run")
+
+    def run() -> None:
+        stored(work)
+        steps.append("not reached")
+
     try:
         with pytest.raises(KeyboardInterrupt):
-            stored(rows.clear)
+            run()
         assert reference() is None
+        assert steps == ["the callback has run"]
         assert received == [number]
         assert signal.getsignal(number) is interrupt
     finally:
         signal.signal(number, before)
 
 
-def test_the_second_signal_is_obeyed_at_once() -> None:
+def test_the_second_signal_is_obeyed_at_once_and_a_statement_that_hangs_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     steps: list[str] = []
 
-    def work() -> None:
+    def work(*, is_hanging: bool) -> None:
         signal.raise_signal(signal.SIGINT)
         steps.append("held")
-        signal.raise_signal(signal.SIGINT)
+        if is_hanging:
+            threading.Event().wait(30)
+        else:
+            signal.raise_signal(signal.SIGINT)
         steps.append("not reached")
 
     with pytest.raises(KeyboardInterrupt):
-        stored(work)
-    assert steps == ["held"]
+        stored(lambda: work(is_hanging=False))
+    monkeypatch.setattr("psopt.search.distributed._storage._LONGEST_HELD", 0.05)
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        stored(lambda: work(is_hanging=True))
+    assert time.monotonic() - started < 20
+    assert steps == ["held", "held"]
 
 
 def test_other_threads_need_nothing() -> None:

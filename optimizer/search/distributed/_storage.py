@@ -23,6 +23,7 @@ import sqlalchemy
 import sqlalchemy.exc
 from optuna.storages import BaseStorage, JournalStorage
 from optuna.storages.journal import JournalFileBackend
+from psopt._signals import send_to_main_thread
 from psopt.errors import DamagedStudyError, InputError, import_extra
 
 if TYPE_CHECKING:
@@ -247,15 +248,16 @@ def retrying(storage: BaseStorage, policy: RetryPolicy) -> BaseStorage:
     return wrapped
 
 
+_LONGEST_HELD = 1.5  # seconds; a statement takes milliseconds, and one that hangs must not keep the process from ending
+
+
 @contextlib.contextmanager
 def signals_held() -> Iterator[None]:
-    """Deliver SIGINT and SIGTERM after the block, or at once if a second one comes: the block may hang."""
+    """Deliver SIGINT and SIGTERM after the block; at once if a second one comes, or the block takes too long."""
     if threading.current_thread() is not threading.main_thread():  # Python delivers signals only to the main thread
         yield
         return
-    known = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    # one that is ignored, or ends the process without Python, is left alone
-    handlers: dict[int, Handler] = {number: handler for number, handler in known.items() if callable(handler)}
+    handlers = _handlers()
     held: list[int] = []
 
     def hold(number: int, frame: FrameType | None) -> None:
@@ -263,6 +265,10 @@ def signals_held() -> Iterator[None]:
         if len(held) > 1:
             held.clear()
             handlers[number](number, frame)
+            return
+        impatient = threading.Timer(_LONGEST_HELD, _send_again, [number, held])
+        impatient.daemon = True
+        impatient.start()
 
     for number in handlers:
         signal.signal(number, hold)
@@ -274,3 +280,15 @@ def signals_held() -> Iterator[None]:
         for number in held.copy():
             held.clear()
             handlers[number](number, None)
+
+
+def _handlers() -> dict[int, Handler]:
+    """Return the handlers of signals; a signal that is ignored, or ends the process without Python, is left alone."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    return {number: handler for number, handler in handlers.items() if callable(handler)}
+
+
+def _send_again(number: int, held: list[int]) -> None:
+    """Send a signal that is still held again; it then counts as the second one."""
+    if held:
+        send_to_main_thread(number)
