@@ -82,8 +82,8 @@ def test_every_module_opens_with_its_idea() -> None:
 
 TOP = ["__main__", "__init__", "cli", "dspy_programs", "testing", "serving", "api"]
 MIDDLE = ["tracking", "report", "runs", "search", "proposals", "diagnosis", "evaluation", "rephrasings", "models"]
-BOTTOM = ["search_spaces", "templates", "tasks", "notebooks", "text", "metrics", "settings", "errors"]
-ROOMS = [*TOP, *MIDDLE, "answers", *BOTTOM, "_signals", "_version"]
+BOTTOM = ["search_spaces", "templates", "tasks", "notebooks", "text", "metrics", "settings", "errors", "_signals"]
+ROOMS = [*TOP, *MIDDLE, "answers", *BOTTOM, "_version"]
 
 
 @functools.cache
