@@ -87,8 +87,8 @@ def export(
     run : path
         The run directory.
     pick : str
-        ``recommended``, ``knee``, ``short``, ``f1``, ``sensitivity``, ``consistency``, the id of a prompt, or a query
-        such as ``max F1 with S <= .05``.
+        ``recommended``, ``knee``, ``short``, ``original``, ``f1``, ``sensitivity``, ``consistency``, the id of a
+        prompt, or a query such as ``max F1 with S <= .05``.
     form : str
         ``own``: as the prompt came, with psopt's own form as text; ``text``: as it is shown; ``json``: to use with
         psopt; ``openai``: chat messages; ``promptfoo``: the configuration of the run, with this prompt added.

@@ -205,7 +205,7 @@ def select(*, run: RunFolder, query: Query = "knee", output: OutputOptions) -> i
 
     WISH is something like 'max F1 with S <= .05': the best by one measure among prompts within bounds on others.
     Measures are F1, S, C and tokens (of the prompt without a text), all on val, so that test does not influence the
-    choice. Or: knee (the default), recommended, short, f1, sensitivity, consistency, an id.
+    choice. Or: knee (the default), recommended, short, original, f1, sensitivity, consistency, an id.
     """
     from psopt.runs import read_entry
 

@@ -23,7 +23,7 @@ from psopt.runs import (
     RunSettings,
     asked_about,
     asked_for_lines,
-    has_found_nothing,
+    check_no_run,
     look_lines,
     named,
     price_line,
@@ -93,9 +93,8 @@ def run_search(
             if settings.program:
                 from psopt.dspy_programs import optimize_program
 
-                if out is not None and not resume and (out / MANIFEST).exists() and not has_found_nothing(out):
-                    hint = f"resume with `psopt resume {out}`, or name another folder"
-                    raise InputError(f"--out {out} holds a run already: {hint}")
+                if out is not None and not resume:
+                    check_no_run(out)
                 result = optimize_program(task, settings, out=out, cache_dir=cache_dir, observer=screen, force=force)
             else:
                 result = api.run(

@@ -213,7 +213,7 @@ OWN_PROMPT = PROMPT.first(
 MODEL_OF_PROMPT = MODEL.first(f"{MODELS}.", "M", shown_default="the one that --prompt is for; minilm without --prompt")
 STRATEGY = like(RunOptions, "strategy")
 PICK = PROMPT.first(
-    "recommended, knee, short, f1, sensitivity, consistency, a prompt's id, or 'max F1 with S <= .05' and such.",
+    "recommended, knee, short, original, f1, sensitivity, consistency, an id, or 'max F1 with S <= .05' and such.",
     "WHICH",
     default="recommended",
 )

@@ -123,7 +123,8 @@ def _chosen(run: dict[str, Any], front: dict[str, Any], pick: str, *, beside_bas
     """The entry of the shown prompt: the best one found, where the baseline is recommended and shown next to it."""
     entries = [front["recommended"], run.get("short"), *run["front"], {"edits": [], "knee": False, **run["baseline"]}]
     by_id: dict[str, dict[str, Any]] = {entry["id"]: entry for entry in entries if entry}
-    picked = pick_entry(front["prompts"], pick, front.get("short"), front["recommended"])["id"]
+    beside = {"short": front.get("short"), "recommended": front["recommended"], "original": run["baseline"]}
+    picked = pick_entry(front["prompts"], pick, **beside)["id"]
     if beside_baseline and pick == "recommended" and picked == run["baseline"]["id"]:
         tested = [test["id"] for test in run["recommended"]["tests"]]
         knee = next(entry["id"] for entry in run["front"] if entry["knee"])

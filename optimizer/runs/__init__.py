@@ -22,7 +22,7 @@ from psopt.runs._directory import (
     text_to_read,
 )
 from psopt.runs._front_file import named, pick_entry, pick_note, picked_prompt, prompt_names, read_entry, scores_of
-from psopt.runs._holding import discard, has_found_nothing, held, n_evaluated, study_name
+from psopt.runs._holding import check_no_run, discard, held, n_evaluated, study_name
 from psopt.runs._ledger import spending_kept
 from psopt.runs._manifest import Found, limits_line
 from psopt.runs._measured import Measured, client_options

@@ -70,10 +70,11 @@ def read_entry(run: Path, which: str) -> Mapping[str, Any]:
     if not (directory.path / FRONT).exists():
         raise InputError(f"{run} has no front yet: resume with `psopt resume {run}`")
     front = directory.read_json(FRONT)
+    beside = {name: front[name] for name in ("short", "recommended", "original") if name in front}
     if len(which) <= _LONGEST_NAME:
         names = prompt_names(directory.read_json(MANIFEST))
         which = next((prompt_id for prompt_id, name in names.items() if name == which), which)
-    return pick_entry(front["prompts"], which, front["short"], front["recommended"])
+    return pick_entry(front["prompts"], which, **beside)
 
 
 def picked_prompt(run: Path, which: str = "recommended") -> Path:
@@ -151,21 +152,20 @@ def _shown(measure: str, value: float) -> str:
     return f"{value:g} without a text" if measure == "tokens" else f"{100 * value:.4g} %"
 
 
-def pick_entry(
-    front: Sequence[Entry], which: str, short: Entry | None = None, recommended: Entry | None = None
-) -> Entry:
-    """Pick a prompt of a front, or `short` or `recommended`, which need not be on it.
+def pick_entry(front: Sequence[Entry], which: str, **beside: Entry | None) -> Entry:
+    """Pick a prompt of a front, or one of those `beside` it: ``short``, ``recommended`` and ``original``.
 
-    `which` is ``knee``, ``recommended`` or ``short`` (the knee if there is none), an objective's name, an id or its
-    beginning, or a query such as ``max F1 with S <= .05``. Measures are those on val. Raises UnknownNameError if
-    `which` names none of these, InputError if a query can't be understood, or no prompt satisfies it.
+    `which` is ``knee`` or one of these (the knee if there is none), an objective's name, an id or its beginning, or a
+    query such as ``max F1 with S <= .05``. Measures are those on val. Raises UnknownNameError if `which` names none of
+    these, InputError if a query can't be understood, or no prompt satisfies it.
     """
-    everyone = [entry for entry in (*front, short) if entry is not None]
+    short = beside.get("short")
+    eligible = [*front, *([short] if short else [])]
     if not isinstance(which, str):
         raise InputError(f"a prompt is picked by a text, such as 'knee' or its id, not {which!r:.60}")
     if " " in which.strip():
-        return _best_by_query(which, everyone)
-    by_name = {"short": short, "recommended": recommended, "knee": None}
+        return _best_by_query(which, eligible)
+    by_name = {"short": None, "recommended": None, "knee": None, **beside}
     if which in by_name:
         return by_name[which] or next(entry for entry in front if entry["knee"])
     if which in OBJECTIVES:
@@ -174,7 +174,7 @@ def pick_entry(
         if not measured:
             raise InputError(f"{which} is not defined for these answers: pick by f1 or sensitivity")
         return best(measured, key=lambda entry: _measured(entry, which))
-    by_id = {str(entry["id"]): entry for entry in (*everyone, recommended) if entry is not None}
+    by_id = {str(entry["id"]): entry for entry in (*front, *beside.values()) if entry}
     matching = [name for name in by_id if name.startswith(which)]
     if len(which) < _LEAST_OF_AN_ID or len(matching) != 1:
         raise UnknownNameError("prompt of the front", which, [*by_name, *OBJECTIVES, *by_id])

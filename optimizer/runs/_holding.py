@@ -70,7 +70,7 @@ def held(path: Path, *, resume: bool = False) -> Iterator[RunDirectory]:
                 folder.rmdir()
 
 
-def has_found_nothing(path: Path) -> bool:
+def _has_found_nothing(path: Path) -> bool:
     """Whether a folder holds nothing, or only a run without any result."""
     is_a_run = (path / MANIFEST).exists()
     if has_results(path / STUDY) or (is_a_run and not _is_without_result(json_object(path / MANIFEST))):
@@ -78,14 +78,19 @@ def has_found_nothing(path: Path) -> bool:
     return all(_is_beginning(path, file.name) or file.name in _KEPT for file in path.iterdir())
 
 
+def check_no_run(path: Path) -> None:
+    """Refuse a folder that holds a run with results."""
+    if (path / MANIFEST).exists() and not _has_found_nothing(path):
+        raise InputError(f"--out {path} holds a run already: resume with `psopt resume {path}`, or name another folder")
+
+
 def _make_room(path: Path, *, resume: bool) -> None:
     if resume:
         _check_study(path)
-    elif has_found_nothing(path):
+    elif _has_found_nothing(path):
         discard(path)
-    elif (path / MANIFEST).exists():
-        raise InputError(f"--out {path} holds a run already: resume with `psopt resume {path}`, or name another folder")
     else:
+        check_no_run(path)
         raise InputError(f"--out {path} exists and is not empty: name a folder that is new or empty")
 
 

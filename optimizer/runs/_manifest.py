@@ -106,7 +106,7 @@ def manifest(
 
 
 def front_file(found: Found, how: Callable[[Candidate], Measured]) -> dict[str, Any]:
-    """Build front.json's content: the front's complete prompts, the short one and the recommended one.
+    """Build front.json's content: the front's complete prompts, and the original, the short and the recommended one.
 
     It holds nothing that differs between equal runs. `how` returns how a candidate was measured.
     """
@@ -118,6 +118,7 @@ def front_file(found: Found, how: Callable[[Candidate], Measured]) -> dict[str, 
     return {
         "schema_version": SCHEMA_VERSION,
         "prompts": list(map(whole, found.front)),
+        "original": found.baseline and whole(found.baseline),
         "short": found.shortest and whole(found.shortest),
         "recommended": found.recommendation and whole(found.recommendation.prompt),
     }

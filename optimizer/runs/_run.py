@@ -187,15 +187,18 @@ class Run:
         return self.recommendation.prompt if self.recommendation else self.pick("knee")
 
     def pick(self, which: str = "knee") -> Candidate:
-        """Pick ``recommended``, ``knee``, ``short``, the best by a measure, one by its id, or by a query.
+        """Pick ``recommended``, ``knee``, ``short``, ``original``, the best by a measure, one by its id, or by a query.
 
         Measures are ``f1``, ``sensitivity`` and ``consistency``; a query is, for example, ``max F1 with S <= .05``.
         """
         knee_id = knee(self.front, self.baseline).id
-        beside = [self.short, *([self.recommendation.prompt] if self.recommendation else [])]
-        by_id = {candidate.id: candidate for candidate in (*beside, *self.front)}
+        beside = {"original": self.baseline, "short": self.short}
+        if self.recommendation:
+            beside["recommended"] = self.recommendation.prompt
+        by_id = {candidate.id: candidate for candidate in (*beside.values(), *self.front)}
         front = [front_entry(candidate, knee_id) for candidate in self.front]
-        return by_id[pick_entry(front, which, *(front_entry(of, knee_id) for of in beside))["id"]]
+        entries = {name: front_entry(candidate, knee_id) for name, candidate in beside.items()}
+        return by_id[pick_entry(front, which, **entries)["id"]]
 
 
 def _candidate_row(candidate: Candidate, role: str) -> dict[str, Any]:

@@ -80,7 +80,13 @@ def _new_edits(problem: SearchProblem, prompt: Prompt, pool: Sequence[Edit], dia
     # Nothing should be learnt from a sample whose label may be wrong.
     on_train = without_suspects(diagnoses.predictions(prompt), labelled=problem.task.train)
     diagnosis = diagnose_predictions(on_train, labelled=problem.task.train).of_views(restriction.views)
-    proposed = allowed_edits(_propose(problem, prompt, on_train, diagnosis, pool), restriction)
+    proposed = _propose(problem, prompt, on_train, diagnosis, pool)
+    if restriction.without:
+        known = {name for edit in proposed for name in (edit.id, edit.parameter_name)}
+        left_out = ", ".join(name for name in restriction.without if name in known)
+        if left_out or not pool:
+            problem.observer.phase(f"--without leaves out {left_out or 'none of the first edits'}")
+    proposed = allowed_edits(proposed, restriction)
     if problem.no_verbatim is not None:
         proposed = _without_verbatim(problem, problem.no_verbatim, proposed)
     in_pool = {edit.id for edit in pool}

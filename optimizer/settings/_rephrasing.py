@@ -78,12 +78,21 @@ class RephrasingOptions:
         object.__setattr__(self, "families", read_families(families))
         if self.file is not None:
             object.__setattr__(self, "file", Path(self.file))  # Python's users give a str
+            self._check_beside_file()
         if self.rephraser_writes:
             return
         if "text-paraphrase" in self.families:
             raise InputError("--vary text-paraphrase needs a model that writes: add --rephraser MODEL")
         if self.judge is not None:
             raise InputError(f"--judge {self.judge} has nothing to judge: no model rephrases; add --rephraser MODEL")
+
+    def _check_beside_file(self) -> None:
+        """Refuse what would make the rephrasings that the file holds."""
+        makers = [f"--vary {family}" for family in self.families if family in FAMILIES[1:]]
+        if self.rephraser_writes and "text-paraphrase" not in self.texts:
+            makers.append(f"--rephraser {self.rephraser}")
+        if makers:
+            raise InputError(f"{makers[0]} makes rephrasings, and --rephrasings-file gives them: leave one of them out")
 
     @property
     def texts(self) -> tuple[TextFamily, ...]:

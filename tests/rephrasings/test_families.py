@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,6 @@ from psopt.tasks import Row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from psopt.search_spaces import Messages
     from psopt.tasks import Task
@@ -189,3 +189,8 @@ def test_what_is_varied_is_read_from_its_names() -> None:
         read("repeats")
     with pytest.raises(InputError, match="add --rephraser MODEL"):
         read("text-paraphrase", rephraser="rules")
+    assert RephrasingOptions("openai/x", file=Path("own.txt"), families=("text-paraphrase",)).texts
+    beside: dict[str, Any]
+    for beside in ({"families": ("typos", "format")}, {"rephraser": "openai/x"}):
+        with pytest.raises(InputError, match="makes rephrasings, and --rephrasings-file gives them"):
+            RephrasingOptions(file=Path("own.txt"), **beside)

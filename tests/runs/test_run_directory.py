@@ -55,6 +55,8 @@ def test_prompts_are_picked_by_what_they_are_best_in_or_by_their_id() -> None:
     for which in ("kne", "dddd", "aaa"):
         with pytest.raises(UnknownNameError, match="prompt of the front"):
             pick_entry(ENTRIES, which)
+    original = {"id": "dddd11112222"}
+    assert pick_entry(ENTRIES, "dddd", original=original) is pick_entry(ENTRIES, "original", original=original)
 
 
 def hold(folder: Path, *, resume: bool = False) -> set[str]:

@@ -21,7 +21,7 @@ OF_0_1: dict[str, Any] = {
     "dataset": "tickets.csv", "model": "openai/gpt-4o-mini", "strategy": "detail", "seed": 0, "trials": 30, "rounds": 2,
     "rephrasings": 8, "samples": 200, "sampler": "nsga2", "storage": None, "study_name": "tickets",
     "text_column": "body", "label_column": "team", "task_file": "tickets.toml", "test_file": None, "strict_data": True,
-    "rephraser": "openai/gpt-4o", "judge": "openai/o3", "rephrasings_file": "words.json", "keep_labels": False,
+    "rephraser": "openai/gpt-4o", "judge": "openai/o3", "rephrasings_file": None, "keep_labels": False,
     "vary": "paraphrase,format", "proposer": "openai/gpt-4o",
     "lm": {
         "api_base": "http://localhost:8000/v1", "concurrency": 4, "timeout": 20.0, "retries": 3, "max_tokens": 64,
@@ -37,7 +37,7 @@ def test_settings_of_psopt_0_1_are_read_and_written_under_the_same_keys() -> Non
     settings = RunSettings.from_dict(OF_0_1)
     assert settings.data == DataOptions("tickets.csv", "body", "team", "tickets.toml", None, strict_data=True)
     assert settings.rephrasing == RephrasingOptions(
-        "openai/gpt-4o", "openai/o3", Path("words.json"), keep_labels=False, families=("paraphrase", "format")
+        "openai/gpt-4o", "openai/o3", None, keep_labels=False, families=("paraphrase", "format")
     )
     restriction = SearchRestriction(("accuracy",), ("note", "example"), 0.02)
     assert settings.search == SearchOptions(30, 2, "nsga2", 0, restriction)
@@ -62,7 +62,8 @@ def test_settings_survive_run_json() -> None:
     parts = SearchRestriction(without=("n12345678",), examples_allowed=16)
     moved = replace(settings, data=replace(settings.data, folder="/home/me"), own_model=True)
     gated = replace(settings, gate="likely", gate_margin=0.02, pinned=("a",))
-    for one in (moved, gated, replace(settings, search=SearchOptions(parts=parts))):
+    of_file = replace(settings, rephrasing=RephrasingOptions(file=Path("words.json")))
+    for one in (moved, gated, of_file, replace(settings, search=SearchOptions(parts=parts))):
         assert RunSettings.from_dict(through_json(one)) == one
     assert RunSettings.from_dict({"dataset": "trec"}) == RunSettings(DataOptions("trec"))
     assert RunSettings(DataOptions("trec")).gate == "sure"
