@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+_MOST_CLASSES = 1_000_000  # whose counts fit into 8 MB; of higher numbers only those that occur are counted
+
+
 def micro_f1(predictions: ArrayLike, y: ArrayLike, labels: Sequence[int] | None = None) -> float:
     """Micro-averaged F1 over all N x Q answers (E25, table 1).
 
@@ -108,6 +111,9 @@ def _right_and_wrong(
     listed: NDArray[Any] = np.arange(0)
     if labels is not None:
         listed = read_label_list(labels)
+    if max(predictions.max(), y.max(), listed.max(initial=0)) > _MOST_CLASSES:  # such as hashed names
+        known = np.unique(np.concatenate([predictions.ravel(), y, listed]))
+        predictions, y, listed = (np.searchsorted(known, numbers) for numbers in (predictions, y, listed))
     n_classes = 1 + int(max(predictions.max(), y.max(), listed.max(initial=0)))
     hits = np.count_nonzero(predictions == y[:, None], axis=1)
     right = np.bincount(y, weights=hits, minlength=n_classes)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     Wordings = Literal["random", "fixed"]
 
 FEW = 5.0  # carriers; with fewer, unseen samples decide, as if nothing varied
+EQUAL = 1e-9  # relative: 2 samples are 2 carriers, but for rounding, which the samples' order changes
 NEGLIGIBLE = 1e-24  # variances below this are rounding errors of equal scores
 
 
@@ -81,7 +82,7 @@ def scatter(
     carriers = _carriers(influences, squares)
     # 2 / (1 / m - 1 / N): the variance of a variance, by its kurtosis N / m
     sample_df = np.clip(2 / np.maximum(1 / np.maximum(carriers, 1e-9) - 1 / sizes, 1e-9), 1, np.maximum(sizes - 1, 1))
-    is_thin = carriers < np.minimum(FEW, sizes)
+    is_thin = carriers < np.minimum(FEW, sizes) * (1 - EQUAL)
     plain_df = np.maximum(sizes - 1, 1)
     if wordings == "fixed" or n_rephrasings == 1:
         return Scatter(estimates, of_samples, sample_df, plain_df, is_thin, sizes)

@@ -5,7 +5,9 @@ Everything public is imported when it is first used, so that ``import psopt`` st
 
 from __future__ import annotations
 
+import functools
 import importlib
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from psopt._version import __version__
@@ -92,8 +94,17 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in __all__:
         home = next((home for home, names in _HOMES.items() if name in names), "psopt.api")
-        return getattr(importlib.import_module(home), name)
+        found = getattr(importlib.import_module(home), name)
+        return _for_python(found) if isinstance(found, FunctionType) else found
     raise AttributeError(f"module 'psopt' has no attribute {name!r}")
+
+
+@functools.cache
+def _for_python(verb: FunctionType) -> Any:
+    """The same function; messages of its errors name keywords in place of the command line's options."""
+    from psopt.settings import spelled_for_python
+
+    return spelled_for_python()(verb)
 
 
 def __dir__() -> list[str]:

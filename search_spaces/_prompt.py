@@ -259,7 +259,7 @@ def _instructions(prompt: Prompt) -> list[str]:
     form = prompt.form
     asking = _ASKING[prompt.asks]
     if prompt.labels:
-        asking += form.separator + form.listing.join(in_order(prompt.labels, form.label_order))
+        asking += form.separator + form.listed(in_order(prompt.labels, form.label_order))
     return [prompt.description, *filter(None, [asking]), *_additions(prompt)]
 
 

@@ -53,6 +53,15 @@ class PromptFormat:
             return [f"{number}. {item}" for number, item in enumerate(items, 1)]
         return [self.bullet + item for item in items]
 
+    def listed(self, labels: Sequence[str]) -> str:
+        """Labels with `listing` between them, or another of its kind if it is part of a label.
+
+        >>> PromptFormat().listed(["Sales, EMEA", "R&D"])
+        'Sales, EMEA | R&D'
+        """
+        fitting = (mark for mark in (self.listing, *LISTINGS) if not any(mark in label for label in labels))
+        return next(fitting, self.listing).join(labels)
+
     def to_dict(self) -> dict[str, Any]:
         """What differs from the default, as plain JSON data."""
         default = asdict(PromptFormat())

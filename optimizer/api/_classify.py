@@ -93,6 +93,8 @@ def classify(
     if isinstance(texts, Mapping) or hasattr(texts, "columns"):
         kind = type(texts).__name__
         raise InputError(f"texts is a {kind}, and its columns' names would be classified: give a list of rows")
+    if not isinstance(texts, Iterable):
+        raise InputError(f"texts is a {type(texts).__name__}: give a list of texts or rows")
     texts = list(texts)
     check_keywords(settings, AnsweringOptions)
     options = built(AnsweringOptions, settings)

@@ -42,7 +42,7 @@ def estimate(
     prompt: AnyPrompt | None = None,
     *,
     prompt_options: PromptOptions | None = None,
-    model: str | Sequence[str] = "minilm",
+    model: Any = "minilm",
     trials: int | Literal["planned"] | None = "planned",
     cache_dir: str | Path | None = None,
     **settings: Any,
@@ -70,7 +70,7 @@ def estimate(
         measuring = built(MeasureOptions, {**options, "cache_dir": cache_dir})
         measured_prompt = own or seed_prompt(task, run.strategy, seed=measuring.seed)
         return estimate_measuring(task, {"": measured_prompt}, each_model(model), measuring)
-    return plan_run(task, run_settings(run, sizes, prompt=own), sizes, cache_dir).estimate
+    return plan_run(task, run_settings(run, sizes, prompt=own), sizes, cache_dir, model=model).estimate
 
 
 def estimate_run(

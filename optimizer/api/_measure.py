@@ -27,7 +27,7 @@ from psopt.models import ChangedTextsModel, Model, ModelProvider, OnProgress, ev
 from psopt.models.chat import Budget
 from psopt.rephrasings import change_texts, freeze_rephrasings
 from psopt.report import diagnosis_figure
-from psopt.runs import read_source, seeds_of
+from psopt.runs import in_own_wordings, read_source, seeds_of
 from psopt.settings import MeasureOptions, PromptOptions, built, check_keywords, group_given
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def model_for(
     options: MeasureOptions | None,
     prompt_options: PromptOptions | None = None,
 ) -> tuple[Any, MeasureOptions]:
-    """The model that a verb was given, otherwise that of the prompts; with their run's options and seed.
+    """The model that a verb was given, otherwise that of the prompts; with their run's options, seed and wordings.
 
     What differs from the defaults in `options` stays. Raises InputError if the prompts were measured differently, or
     with a model that no name loads.
@@ -145,6 +145,7 @@ def model_for(
     sources = [read_source(prompt, prompt_options) for prompt in prompts if prompt is not None]
     if options.seed == usual.seed:
         options = replace(options, seed=seeds_of(sources, usual.seed)[1])
+    options = in_own_wordings(sources, options, is_counted=options.rephrasings != usual.rephrasings)
     if model is not None:
         return model, options
     if not any(source.measured for source in sources):

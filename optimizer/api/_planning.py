@@ -11,7 +11,7 @@ import numpy as np
 from psopt.api._setup import answering_models, frozen_evaluator
 from psopt.models import AnswerCache, Model, ModelProvider, capabilities_of, n_computed
 from psopt.models.chat import AnswerRate, keep_rate, kept_rate
-from psopt.rephrasings import n_parts_of, read_given
+from psopt.rephrasings import FEWEST, n_parts_of, read_given
 from psopt.runs import MANIFEST, Pace, RunDirectory, RunSettings, SearchBasis
 from psopt.runs.planning import Limits, Plan, Planner, asked_sizes, effort_for, resumed_from, sized
 
@@ -90,12 +90,23 @@ class SizeChoice:
         if directory.has_begun:
             settings = resumed_from(directory.read_json(MANIFEST), self.settings, self.asked)
         elif self._effort == "full":
-            return self.settings, None
+            return self._in_full, None
         else:
             plan = self.plan()
             settings = plan.applied_to(self.settings)
         self.models.budget.max_calls = settings.lm.max_calls
         return settings, plan
+
+    @property
+    def _in_full(self) -> RunSettings:
+        """The settings; of the wordings of a file as many as it holds, where the user has set no number."""
+        if self.settings.rephrasing.file is None:
+            return self.settings
+        asked, available = asked_sizes(self.asked), _available(self.task, self.settings)
+        wanted = {"rephrasings": self.settings.rephrasings}
+        wanted["heldout"] = asked.get("rephrasings", self.settings.heldout)
+        sizes = {name: min(n, max(FEWEST, available[name])) for name, n in wanted.items() if name not in asked}
+        return sized(self.settings, sizes)
 
     @property
     def _is_free(self) -> bool:

@@ -21,7 +21,7 @@ from psopt.runs import (
     with_prompt_options,
 )
 from psopt.search_spaces import Prompt, seed_prompt
-from psopt.settings import MeasureOptions, PromptOptions
+from psopt.settings import MeasureOptions, PromptOptions, RephrasingSizes, group_given
 from psopt.tasks import as_task
 from psopt.templates import named_fields, read_template
 
@@ -171,16 +171,19 @@ def rephrase(
     on_text : callable, optional
         Is called with the verdict on each text that was checked.
     """
+    sizes = RephrasingSizes(rephrasings, heldout)
+    seed = MeasureOptions(seed=seed).seed
+    options = group_given("rephrasing", rephrasing, RephrasingOptions) or RephrasingOptions()
     task = as_task(task)
     if not isinstance(prompt, str):
         prompt = own_prompt(task, prompt, "simple", prompt_options) or task.description
     return freeze_rephrasings(
         task,
         prompt,
-        rephrasings,
-        heldout,
+        sizes.search,
+        sizes.heldout,
         seed,
-        rephrasing or RephrasingOptions(),
+        options,
         models=ModelProvider(cache_dir, lm),
         on_text=on_text,
     )

@@ -213,8 +213,9 @@ def serve(
 
     (source,) = read_prompts([prompt_file(prompt, pick)], reading)
     columns = input_columns(source, answering.inputs)
-    # A prompt that names columns is read together with a row that has them.
-    row = texts_of_records([dict.fromkeys(columns.names, "..")], columns) if columns.names else []
+    # A prompt that names columns is read together with a row that has them, and the others that it names.
+    named = (*columns.names, *source.fields_named(columns.names))
+    row = texts_of_records([dict.fromkeys(named, "..")], columns) if columns.names else []
     classifier, _ = classifier_for(source, columns, answering, row, lm)
 
     def say(address: str) -> None:

@@ -122,17 +122,19 @@ def _base_rates(report: PromptReport) -> list[str]:
 
 def scores_table(report: PromptReport) -> Table:
     """Scores, overall and per class."""
-    scores = report.scores
-    table = new_table("Scores in percent", texts=[""], numbers=("samples", _quality_name(report), "S", "C"))
+    scores, quality = report.scores, _quality_name(report)
+    of_class_alone = ["F1"] if quality != "F1" and scores and scores.per_class else []  # as for ordered labels
+    table = new_table("Scores in percent", texts=[""], numbers=("samples", quality, *of_class_alone, "S", "C"))
     n_samples = str(len(report.predictions.samples))
     if scores is None:
         table.add_row("all", n_samples, "–", percent(report.sensitivity), "–")
         return table
     whole = [with_interval(scores, name) for name in OBJECTIVES]
-    table.add_row("all", n_samples, *whole, style="bold")
+    table.add_row("all", n_samples, whole[0], *("" for _ in of_class_alone), *whole[1:], style="bold")
     for label, of_class in scores.per_class.items():
         numbers = (of_class.f1, of_class.sensitivity, of_class.consistency)
-        table.add_row(label, str(of_class.n), *(percent(number) for number in numbers))
+        cells = [*("" for _ in of_class_alone), *(percent(number) for number in numbers)]
+        table.add_row(label, str(of_class.n), *cells)
     return table
 
 

@@ -74,7 +74,7 @@ def read_measuring(
 ) -> Measuring:
     """Read what --dataset and --prompt name, with `every` as in `read_prompts`; say how it was read."""
     from psopt.answers import AnswerType
-    from psopt.runs import load_data, seeds_of
+    from psopt.runs import in_own_wordings, load_data, seeds_of
     from psopt.search_spaces import seed_prompt
 
     sources = read_prompts(prompts, reading, data.dataset, every=every)
@@ -88,7 +88,13 @@ def read_measuring(
     if not named:
         named = {strategy: seed_prompt(task, strategy, seed=seed)}
     tell(choice.line)
-    return Measuring(task, named, choice, replace(options, lm=choice.lm, seed=seed))
+    options = replace(options, lm=choice.lm, seed=seed)
+    as_in_run = in_own_wordings(sources, options, is_counted=is_given("rephrasings"))
+    if as_in_run != options:
+        tell(f"wordings: {as_in_run.rephrasings} that {sources[0].run} has held out")
+    elif in_own_wordings(sources, options, is_counted=False) != options:
+        tell(f"wordings: psopt's own, since {sources[0].run} has held out fewer than {options.rephrasings}")
+    return Measuring(task, named, choice, as_in_run)
 
 
 def read_prompts(

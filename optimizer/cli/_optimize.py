@@ -258,7 +258,7 @@ def _show_migration(migration: Migration, output: OutputOptions) -> None:
     print_sentences(console, [note_size(migration.before, limit=False)])
     for each, name in zip(migration.moved, _PROMPTS, strict=False):
         print_sentences(console, [_sentence(migration, each, name)], style="bold")
-        if losses := losses_line([each.test.to_dict()], each.id):
+        if losses := losses_line([each.test.to_dict()], each.id, migration.before.quality_name):
             print_sentences(console, [named(losses, {each.id: name})])
     print_sentences(console, _broken(migration.moved[-1]))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from dataclasses import dataclass, fields
 from fnmatch import fnmatch
@@ -12,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._lm import counted_lm, is_counted
 from psopt.dspy_programs._outcome import n_extra_arguments
-from psopt.errors import InputError, PsoptError, UnknownNameError, nearest
+from psopt.errors import InputError, UnknownNameError, nearest
 from psopt.evaluation import OBJECTIVES
 from psopt.models.chat import LMConfig
+from psopt.settings import in_python
 from psopt.tasks import ORDINAL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from psopt.dspy_programs._outcome import Equivalence, Metric
@@ -33,9 +33,6 @@ Auto = Literal["light", "medium", "heavy"]
 # search 1,974. S needs answers under several wordings, so this is about the least that it costs.
 AUTO_CALLS: dict[Auto, int] = {"light": 1_950, "medium": 4_900, "heavy": 19_500}
 """The maximum number of language model calls."""
-_OPTION = re.compile(
-    r"(?<![\w-])--([a-z][a-z-]+)(?:[ =](\d[\w.%]*|(?<=gate )\w+|(?<=answers )[\w:.+-]+|(?<=pick )\w+))?"
-)
 _OWN = {
     *("max_calls", "max_errors", "max_prompt_tokens", "gate", "gate_margin", "pick", "storage", "seed"),
     *("answers", "order", "heldout_from"),
@@ -109,31 +106,17 @@ def python_words(text: str) -> str:
     >>> python_words("resume with `psopt resume runs/a b`")
     "resume with the same call and log_dir='runs/a b'"
     """
-    text = re.sub(r"`psopt resume ([^`]+)`", lambda match: f"the same call and log_dir={match[1]!r}", text)
-    return _OPTION.sub(_argument, text)
+    return in_python(text, _argument, "the same call and log_dir={folder!r}")
 
 
-@contextlib.contextmanager
-def in_python_words() -> Iterator[None]:
-    """Rewrite psopt's errors for Python."""
-    try:
-        yield
-    except PsoptError as error:
-        error.args = (python_words(str(error)),)
-        raise
-
-
-def _argument(match: re.Match[str]) -> str:
-    name = match[1].replace("-", "_")
+def _argument(flag: str, value: str) -> str:
+    name = flag.replace("-", "_")
     name = _RENAMED.get(name, name)
-    value = match[2] or ""
-    if value and not re.fullmatch(r"[\d.]+", value):
-        value = repr(value)
     if name in _OWN or name in _RENAMED.values():
         return f"{name}={value}".removesuffix("=")
     if name in _OF_LM:
         return f"lm=LMConfig({name}={value or '..'})"
-    return match[0]
+    return f"--{flag} {value}".rstrip()
 
 
 # Arguments of `compile`: the last two have no effect

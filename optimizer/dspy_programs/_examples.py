@@ -8,6 +8,7 @@ import json
 import random
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,7 +21,7 @@ from psopt.tasks import ORDINAL, AnswerSpec, DatasetInfo, Sample, Task, in_order
 from psopt.text import shortened_list
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from psopt.dspy_programs._compilation import Compilation
     from psopt.dspy_programs._outcome import Outcome
@@ -73,6 +74,8 @@ def check_examples(name: str, examples: Any) -> list[Given]:
     Raises DataError if there are none, or they are not dspy.Example with inputs.
     """
     examples = examples if examples is not None else ()
+    if isinstance(examples, (str, Mapping)) or hasattr(examples, "columns") or not isinstance(examples, Iterable):
+        raise DataError(f"{name} is a {type(examples).__name__}: give a list of dspy.Example")
     checked = [Given(example, f"{name}[{number}]") for number, example in enumerate(examples)]
     if not checked:
         raise DataError(f"{name} is empty: give some dspy.Example with inputs and a label")

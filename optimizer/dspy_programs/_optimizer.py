@@ -17,7 +17,7 @@ from psopt.dspy_programs._compilation import (
     check_modules,
     check_names,
     check_values,
-    in_python_words,
+    python_words,
 )
 from psopt.dspy_programs._compile import compile_program
 from psopt.dspy_programs._dspy import dspy
@@ -28,7 +28,7 @@ from psopt.models.chat import Budget, LMConfig
 from psopt.rephrasings import given_wordings
 from psopt.runs import RunSettings
 from psopt.search_spaces import SearchRestriction
-from psopt.settings import GATE_MARGIN, DataOptions, SearchOptions
+from psopt.settings import GATE_MARGIN, DataOptions, SearchOptions, spelled_for_python
 from psopt.tasks import check_answers
 from psopt.text import as_path
 from psopt.tracking import listed, split_callbacks, tracked
@@ -185,7 +185,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     def __post_init__(self) -> None:
         """Refuse invalid arguments before anything is asked."""
         check_values(self)
-        with in_python_words():
+        with spelled_for_python(python_words):
             check_answers("SensitivityOptimizer", self.answers, self.order)
             self._wordings, self._wordings_from = given_wordings(self.heldout_from)
         given, of_dspy = listed(self.callbacks), dspy.utils.BaseCallback
@@ -234,7 +234,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         splits = split_examples(trainset, valset, testset)
         line = ProgressLine()
         try:
-            with in_python_words():
+            with spelled_for_python(python_words):
                 return optimizer._best(optimizer._compile(student, splits, teacher, observer or line))
         finally:
             line.close()

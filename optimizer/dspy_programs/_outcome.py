@@ -46,7 +46,7 @@ class Outcome:
     def truth(self, example: Any, where: str) -> str:
         """The class of an example; raises DataError if it has none, or one that the program cannot give."""
         if example.get(self.field) is None and not (self.takes_none and self.field in example):
-            fields = ", ".join(sorted(example.keys()))
+            fields = ", ".join(sorted(name for name, value in example.items() if value is not None))
             raise DataError(f"{where} has no {self.field!r}, which the program is to predict; it has {fields}")
         answer = as_text(example[self.field])
         label = self.read(answer)
@@ -183,6 +183,12 @@ def find_outcome(
         )
     if label_field is not None:
         named = (output for output in reversed(outputs) if output.field == label_field)
+        known = [*(output.field for output in outputs), *chain.from_iterable(example.keys() for example in examples)]
+        if label_field not in known:
+            raise InputError(
+                f"label_field {label_field!r}: no step has such an output, and no example such a field"
+                + nearest(label_field, known)
+            )
         output = next(named, _Output(outputs[-1].step, label_field))  # given by the program itself if by no step
     elif (has_metric or equivalence is not None) and not _in_examples(_of_class(outputs), examples):
         output = (_in_examples(outputs, examples) or _of_class(outputs) or outputs)[-1]

@@ -305,6 +305,8 @@ class ProgramRunner:
         cure = "raise max_tokens if its answers are cut off, or try another model"
         if answers:
             reason = f"they gave {', '.join(answers)[: 3 * _SHOWN]}"
+            if self.metric is not None:
+                cure += "; answers='text' if the metric alone says what is right"
         elif all("gave" in record for record in records):
             reason = f"what it returns has no {field!r}, but {records[0]['gave'] or 'nothing'}"
             cure = f"let forward return dspy.Prediction({field}=..), or name what it returns with label_field=.."

@@ -13,6 +13,7 @@ from psopt.rephrasings._llm import LEAST_CLOSENESS, N_SHOWN, Checks, write_rephr
 from psopt.rephrasings._passages import TAME, diversity, diversity_of, diversity_of_instructions, passages_of, tame_note
 from psopt.rephrasings._rules import rephrase_by_rules
 from psopt.rephrasings._set import (
+    FEWEST,
     RephrasingSet,
     Verdict,
     from_file,

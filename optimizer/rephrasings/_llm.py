@@ -183,7 +183,8 @@ def write_rephrasings(
         if len(new) < wanted:
             last = next((f"; at last it wrote {verdict}" for verdict in reversed(verdicts) if not verdict.accepted), "")
             usable = f"{len(new)} of {wanted} usable {kind} rephrasings"
-            advice = "ask for less, or try another --rephraser"
+            fewer = f"--heldout {len(new)}" if kind == "held-out" else f"--rephrasings {1 + len(new)}"
+            advice = f"ask for {fewer}, or try another --rephraser" if new else "try another --rephraser"
             raise InputError(f"the rephraser {writer.name} gave {usable}{last}; {advice}")
         written += new
     facts = {verdict.text: verdict.facts for verdict in verdicts if verdict.accepted}

@@ -30,6 +30,7 @@ from psopt.runs._prompt_source import (
     PromptSource,
     TaskPrompt,
     check_fits,
+    in_own_wordings,
     inputs_named,
     is_prompt_text,
     of_configuration,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from psopt.rephrasings import RephrasingSet
+    from psopt.settings import MeasureOptions
 
 
 _NAMED = {
@@ -171,6 +172,24 @@ def seeds_of(sources: Sequence[PromptSource], seed: int) -> tuple[int, int]:
         if source.measured is not None and source.measured.seed is not None:
             return source.measured.dataset.get("split_seed", seed), source.measured.seed
     return seed, seed
+
+
+def in_own_wordings(sources: Sequence[PromptSource], options: MeasureOptions, *, is_counted: bool) -> MeasureOptions:
+    """Return the options to measure a run's prompts on test under that run's held-out wordings, all of them by default.
+
+    If their number `is_counted`, so many of them. The options stay as they are where they say whose wordings are used
+    or ask for more than there are, on other splits, and for prompts that are not of one run.
+    """
+    folder = sources[0].run if len({source.run for source in sources}) == 1 else None
+    own = sources[0].rephrasings if folder else None
+    if folder is None or own is None or options.split != "test" or not options.rephrasing.are_usual:
+        return options
+    n = options.rephrasings if is_counted else len(own.heldout)
+    is_of_all = all(source.prompt and source.prompt.description.split() == own.original.split() for source in sources)
+    if not 0 < n <= len(own.heldout) or not is_of_all:
+        return options
+    rephrasing = replace(options.rephrasing, file=folder / REPHRASINGS, keep_labels=False)
+    return replace(options, rephrasings=n, rephrasing=rephrasing)
 
 
 def check_fits(prompt: Prompt, task: Task, source: str = "") -> None:

@@ -85,7 +85,7 @@ def verdict_lines(data: Mapping[str, Any], quality: str = "F1") -> list[str]:
     lines = [_sentence(data, tests, quality)]
     if tests and data.get("reason"):
         lines.append(f"{data['reason']}.")
-    if losses := losses_line(tests, data["id"]):
+    if losses := losses_line(tests, data["id"], quality):
         lines.append(losses)
     return lines
 
@@ -158,12 +158,12 @@ def _of_chosen(data: Mapping[str, Any], test: Mapping[str, Any], quality: str) -
     return f"Use prompt {test['id']}: {differences}. Tested at {100 * data['alpha']:g} %: {why}."
 
 
-def losses_line(tests: Sequence[Mapping[str, Any]], chosen: str) -> str:
+def losses_line(tests: Sequence[Mapping[str, Any]], chosen: str, quality: str = "F1") -> str:
     """Which classes are worse on test, and macro-F1 if it is, with the recommended prompt or else the best found."""
     if not tests:
         return ""
     shown = next((test for test in tests if test["id"] == chosen), nearest_to_pass(tests))
-    parts = list(map(_loss, shown.get("losses", ())))
+    parts = [_loss(loss, quality) for loss in shown.get("losses", ())]
     if len(parts) > _MOST_LOSSES:
         parts[_MOST_LOSSES:] = [f"and {len(parts) - _MOST_LOSSES} more"]
     macro = shown.get("macro_f1")
@@ -174,11 +174,11 @@ def losses_line(tests: Sequence[Mapping[str, Any]], chosen: str) -> str:
     return f"Worse with {shown['id']} on test: {', '.join(parts)}."
 
 
-def _loss(loss: Mapping[str, Any]) -> str:
+def _loss(loss: Mapping[str, Any], quality: str) -> str:
     support = counted(loss["n"], "sample")
     if loss["is_sure"]:
         support += ", surely"
-    return f"{loss['label']} {percent(loss['before'])} -> {percent(loss['after'])} ({support})"
+    return f"{loss['label']} {quality} {percent(loss['before'])} -> {percent(loss['after'])} ({support})"
 
 
 def differences_line(test: Mapping[str, Any], quality: str = "F1") -> str:

@@ -57,8 +57,8 @@ class Run:
         be the knee itself, and need not be on the front.
     study : optuna.Study
     finish_reason : str
-        ``trials`` (the total was reached), ``exhausted`` (nothing new to try) or ``budget`` (a limit was reached); of
-        a run that was loaded also ``running``, ``interrupted`` or ``failed``.
+        ``trials`` (the total was reached), ``exhausted`` (nothing new to try), ``stopped`` (by a callback) or
+        ``budget`` (a limit was reached); of a run that was loaded also ``running``, ``interrupted`` or ``failed``.
     recommendation : Recommendation or None
         What the gate has decided, and the test behind it; None if the run was put together without it.
     draw : callable or None
@@ -79,7 +79,7 @@ class Run:
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the study, which belongs to this process: `psopt.load_run` opens it again."""
+        """Without the study, which belongs to this process: what needs it says that `psopt.load_run` opens it again."""
         return {**vars(self), "study": None}
 
     def __repr__(self) -> str:
@@ -168,6 +168,8 @@ class Run:
         return import_extra("pandas", "run.trials_frame()", "pandas").DataFrame(self._trial_rows())
 
     def _trial_rows(self) -> list[dict[str, Any]]:
+        if vars(self)["study"] is None:
+            raise InputError(f"this copy of a run has no trials: psopt.load_run({str(self.path)!r}) has them")
         on_front = {candidate.id for candidate in self.front}
         names = self.study.metric_names or ()
         return [_trial_row(trial, names, on_front) for trial in self.study.get_trials(deepcopy=False)]

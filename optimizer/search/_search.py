@@ -204,5 +204,7 @@ class Search:
 
     @property
     def finish_reason(self) -> str:
-        """Why there is nothing left to do: ``trials`` or ``exhausted``."""
-        return "trials" if self.state.n_done >= self.problem.options.trials else "exhausted"
+        """Why there is nothing left to do: ``trials``, ``stopped`` (by a callback) or ``exhausted``."""
+        if self.state.n_done >= self.problem.options.trials:
+            return "trials"
+        return "stopped" if self.study.is_to_stop else "exhausted"

@@ -22,6 +22,7 @@ from psopt.settings._option import (
     leaves,
     like,
 )
+from psopt.settings._python import in_python, spelled_for_python
 from psopt.settings._rephrasing import (
     FAMILIES,
     TEXT_FAMILIES,

@@ -130,6 +130,11 @@ class RephrasingOptions:
         return self.rephraser not in {None, "rules"}
 
     @property
+    def are_usual(self) -> bool:
+        """Whether nothing says whose they are, or what changes but the words."""
+        return self == type(self)(families=self.families) and self.wordings == ("paraphrase",) and not self.texts
+
+    @property
     def is_written(self) -> bool:
         """Whether a language model writes them."""
         return self.file is None and self.rephraser_writes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -23,8 +23,6 @@ from psopt.tasks._splits import class_sizes, subset
 from psopt.tasks._taskfile import ReadingOptions, TaskFile, as_in_a_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from psopt.tasks._row import Sample
 
 
@@ -196,6 +194,8 @@ class Task:
             **as_in_a_file(reading),
         )
         rows = rows_of_frame(name, records)
+        if not isinstance(records, Iterable):
+            raise DataError(f"{name}: give a list of records, not a {type(records).__name__}")
         if rows is None:
             rows = [_row(name, number, record) for number, record in enumerate(records, start=1)]
         if not rows:

@@ -55,7 +55,8 @@ class InputColumns:
     @property
     def names(self) -> tuple[str, ...]:
         """The inputs as far as they are known before there are rows."""
-        return self.inputs or tuple(name for name in self.candidates if name != "text")
+        is_text_alone = self.candidates == ("text",)  # which any column may be
+        return self.inputs or (() if is_text_alone else self.candidates)
 
     @property
     def needs_rows(self) -> bool:

@@ -20,6 +20,7 @@ from psopt.templates import Field, Message, Part, Template
 from psopt.testing import assert_robust
 
 from tests.mails import CHAT, LABELS, TEXT, enter_mails
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from psopt.search import Candidate
@@ -85,6 +86,34 @@ def test_verbs_take_a_value_a_file_and_options(task: Task) -> None:
     mapped = psopt.compare(task, {"text": "mail.txt", "yaml": read_source("mail.yaml")}, **SMALL)
     assert [result.prompt for result in named] == ["mail.txt", "mail.yaml"]
     assert [result.scores for result in named] == [result.scores for result in mapped]
+
+
+def test_a_file_of_wordings_says_how_many_a_run_has_where_nobody_does(task: Task, folder: Path) -> None:
+    Path("wordings.txt").write_text(
+        "".join(f"Say {how} it is for.\n" for how in ("who", "whom", "which team", "where"))
+    )
+    prompt = "Which team is it for?\n\n{subject}\n{body}"
+    run = psopt.optimize(task, prompt=prompt, **RUN, rephrasings_file="wordings.txt", out="run")
+    told = json.loads((run.path / "run.json").read_text())["rephrasings"]
+    assert (len(told["search"]), len(told["heldout"])) == (3, 2)
+    check = psopt.check(task, run.path, min_f1=0)
+    assert (check.scores.n_rephrasings, check.scores.f1) == (2, run.recommended.test.f1)
+
+
+@each(
+    "wrong, said",
+    [
+        ({"rephrasings": 0}, "rephrasings must be at least 1, not 0"),
+        ({"heldout": "3"}, "heldout must be a whole number"),
+        ({"seed": -1}, "seed must be at least 0"),
+        ({"rephrasing": 3}, "rephrasing takes RephrasingOptions"),
+    ],
+)
+def test_what_cant_be_reworded_is_said_in_pythons_words(task: Task, wrong: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        psopt.rephrase(task, **wrong)
+    with pytest.raises(InputError, match=r"give at least one of max_sensitivity, min_f1, .* or pinned$"):
+        psopt.check(task)
 
 
 def test_a_text_and_messages_are_taken_as_they_are(task: Task, folder: Path) -> None:

@@ -74,6 +74,9 @@ def test_every_command_that_measures_takes_them(folder: Path, words: list[str]) 
     done = psopt(folder, *words, *DATA, *SIM, *ORDERED, code=0)
     check_says(done.stderr + done.stdout, "Labels are ordered", "closeness")
     assert words[0] == "compare" or "exactly right" in done.stdout + done.stderr
+    if words == ["diagnose"]:
+        (heading,) = (line for line in done.stdout.splitlines() if "samples" in line and "closeness" in line)
+        assert heading.split() == ["samples", "closeness", "F1", "S", "C"], "a class has an F1, and no closeness"
 
 
 @each(

@@ -76,6 +76,21 @@ def test_a_run_stands_for_the_prompt_that_it_recommends(folder: Folder) -> None:
         assert "cache is no run directory" in none.stderr
 
 
+def test_a_runs_prompt_is_checked_on_test_under_the_wordings_that_the_run_held_out(folder: Folder) -> None:
+    words = ["check", "--dataset", "data.csv", "--max-sensitivity", "1", "--prompt", "run"]
+    done = folder.psopt(*words, "--json")
+    entry = json.loads((folder.path / "run" / "run.json").read_text())["recommended"]["id"]
+    measured = json.loads((folder.path / "run" / "prompts" / f"{entry}.json").read_text())["measured"]["test"]
+    scores = json.loads(done.stdout)["scores"]
+    for name in ("f1", "sensitivity", "consistency", "n_rephrasings"):
+        assert scores[name] == measured[name]
+    assert "wordings: 3 that run has held out" in folder.psopt(*words).stderr
+    fewer = folder.psopt(*words, "--rephrasings", "2").stderr
+    assert "wordings: 2 that run has held out" in fewer
+    more = folder.psopt(*words, "--rephrasings", "5").stderr
+    assert "wordings: psopt's own, since run has held out fewer than 5" in more
+
+
 def test_a_runs_prompt_its_front_and_its_export_say_how_it_was_measured(folder: Folder) -> None:
     run, front = (json.loads((folder.path / "run" / f"{name}.json").read_text()) for name in ("run", "front"))
     exported = json.loads(folder.psopt("export", "run", "--format", "json").stdout)

@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import dspy
+import pandas as pd
 import pytest
 from psopt import SensitivityOptimizer
 from psopt.dspy_programs._examples import split_examples
@@ -203,6 +204,7 @@ OF_THE_LABEL = r"valset\[20\]: label 'Persona' is none of the program's labels; 
         ({"valset": [*VAL, OTHER_LABEL]}, OF_THE_LABEL),
         ({"trainset": [dspy.Example(question="who ?", label="Person")]}, "with_inputs"),
         ({"trainset": TRAIN[:1], "valset": None}, "give a valset"),
+        ({"trainset": pd.DataFrame({"question": ["who ?"]})}, "trainset is a DataFrame: give a list of dspy.Example"),
         ({"teacher": "gpt"}, "the teacher is no dspy.Module but a str"),
         ({"num_threads": -1}, "num_threads must be a whole number"),
         ({"minibatch_size": 25}, "minibatch_size means nothing to SensitivityOptimizer: racing decides"),
@@ -225,6 +227,7 @@ def test_what_cant_be_compiled_is_told_before_any_call(arguments: dict[str, Any]
     [
         ({"auto": "huge"}, "auto must be one of"),
         ({"num_rephrasings": 1}, "num_rephrasings"),
+        ({"label_field": "labels"}, "no step has such an output, and no example such a field; did you mean 'label'"),
         ({"pick": "knea"}, "did you mean 'knee'"),
         ({"equivalence": "same"}, "equivalence must be a function of two answers, not 'same'"),
         ({"lm": "openai/x"}, "name the model with task_model"),

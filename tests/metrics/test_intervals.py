@@ -154,6 +154,20 @@ def test_differences_are_second_minus_first_and_sure_of_a_clear_gain_and_swappin
         compare_scores(first, second[:, :9], y, N_CLASSES)
 
 
+@pytest.mark.parametrize("n", [2, 3, 4, 5])
+def test_the_order_of_few_samples_changes_nothing(n: int) -> None:
+    """Two samples are two carriers of a variance, but for rounding."""
+    rng = np.random.default_rng(n)
+    for _ in range(60):
+        first, second = rng.integers(N_CLASSES, size=(2, n, 7))
+        y, order = rng.integers(N_CLASSES, size=n), rng.permutation(n)
+        found = compare_scores(first, second, y, N_CLASSES)
+        again = compare_scores(first[order], second[order], y[order], N_CLASSES)
+        assert [each.p_value for each in again.values()] == pytest.approx([each.p_value for each in found.values()])
+        right = mean_difference(first == y[:, None], second == y[:, None])
+        assert right.p_value == pytest.approx(found["f1"].p_value)
+
+
 def test_classes_have_the_scores_of_their_samples() -> None:
     intervals = class_intervals(PREDICTIONS, Y, N_CLASSES, labels=[0, 1, 2])
     f1 = class_f1(PREDICTIONS, Y, labels=[0, 1, 2])

@@ -148,6 +148,14 @@ def test_scikit_learn_agrees(labels: list[int] | None) -> None:
         assert ours(PREDICTIONS, TRUE, labels) == pytest.approx(theirs, abs=1e-14)
 
 
+def test_hashed_names_are_classes_like_any_others() -> None:
+    hashed = np.array([5, 2**40, 2**33, 7, 10**9])
+    assert (
+        class_f1(hashed[PREDICTIONS], hashed[TRUE], hashed[[3, 1]].tolist()) == class_f1(PREDICTIONS, TRUE, [3, 1])
+    ).all()
+    assert macro_f1(hashed[PREDICTIONS], hashed[TRUE]) == pytest.approx(macro_f1(PREDICTIONS, TRUE))
+
+
 def test_an_absent_label_is_nan_and_leaves_the_mean_alone() -> None:
     """Label 9 is never true nor predicted: it has no F1, which must not count as 0 (zero_division=nan)."""
     values = class_f1(PREDICTIONS, TRUE, labels=[0, 9])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import shutil
 from typing import TYPE_CHECKING, Any
 
@@ -88,6 +89,14 @@ def test_a_finished_run_is_what_it_was_and_nothing_is_written(run: psopt.Run) ->
     assert repr(loaded) == repr(run)
 
 
+def test_a_run_that_comes_from_another_process_says_where_its_trials_are(run: psopt.Run) -> None:
+    copy = pickle.loads(pickle.dumps(run))
+    assert copy.pick("knee").id == run.pick("knee").id
+    for call in (copy.trials_frame, copy.evaluated_trials):
+        with pytest.raises(InputError, match=r"this copy of a run has no trials: psopt\.load_run\("):
+            call()
+
+
 def test_a_run_under_way_can_be_looked_at(run: psopt.Run, looker: Looker) -> None:
     last = looker.seen[-1]
     assert last.finish_reason == "running"
@@ -95,7 +104,7 @@ def test_a_run_under_way_can_be_looked_at(run: psopt.Run, looker: Looker) -> Non
     assert last.baseline.val.f1 == run.baseline.val.f1
     assert last.baseline.val.per_class.keys() == run.baseline.val.per_class.keys()
     assert {candidate.id for candidate in last.front} == {candidate.id for candidate in run.front}
-    assert looker.early.endswith(f"resume with `psopt resume {run.path}`")
+    assert looker.early.endswith(f"resume with psopt.resume({str(run.path)!r})")
 
 
 class Stopper(Observer):

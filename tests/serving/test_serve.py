@@ -123,18 +123,19 @@ def test_a_request_that_can_not_be_answered_says_why(folder: Path) -> None:
 
 
 def test_rows_come_as_json_objects(folder: Path) -> None:
-    (folder / "mine.txt").write_text("Say billing or other.\n\nSubject: {subject}\nBody: {body}\n")
-    words = ("--input", "subject", "--input", "body", "--label", "billing", "--label", "other")
+    (folder / "mine.txt").write_text("Say billing or other.\n\nCase {id}\n{text}\n")
+    words = ("--label", "billing", "--label", "other")
     with FakeServer(answer="fixed:billing") as server:
         with serving(folder, *words, *at(server), prompt="mine.txt") as (_, address):
-            status, content = ask(address, saying(json.dumps({"subject": "Bill", "body": "twice"})))
-            missing, error = ask(address, saying(json.dumps({"subject": "Bill"})))
+            status, content = ask(address, saying(json.dumps({"id": "17", "text": "twice"})))
+            missing, error = ask(address, saying(json.dumps({"id": "17"})))
+            alone, _ = ask(address, saying("twice"))
         sent = server.last_request()["body"]["messages"]
 
     assert (status, content["psopt"]["label"]) == (200, "billing")
-    assert "Subject: Bill\nBody: twice" in sent[-1]["content"]
-    assert missing == 400
-    assert "'body'" in error["error"]["message"]
+    assert "Case 17\ntwice" in sent[-1]["content"]
+    assert (missing, alone) == (400, 400), "a text alone is no id"
+    assert "'id'" in error["error"]["message"]
 
 
 def test_at_sigterm_what_was_taken_is_answered(folder: Path) -> None:

@@ -57,6 +57,11 @@ def test_trackers_are_told_of_a_run_in_order_and_what_fails_is_left_out_and_chan
     assert (tracker.metrics["baseline/test/f1_low"], tracker.metrics["baseline/test/f1_high"]) == (low, high)
 
 
+def test_a_callback_stops_a_run_as_in_optuna(tmp_path: Path) -> None:
+    run = optimize(tmp_path / "run", callbacks=[lambda study, trial: study.stop()])
+    assert (run.finish_reason, len(run.evaluated_trials())) == ("stopped", 1)
+
+
 def test_an_interrupted_run_is_ended_as_killed_and_goes_on_when_it_is_resumed(tmp_path: Path) -> None:
     tracker = Listening("trial 1", KeyboardInterrupt())
     with pytest.raises(KeyboardInterrupt):
