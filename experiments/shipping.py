@@ -44,6 +44,8 @@ def main() -> None:
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--writer", help="the model that writes edits and rephrasings; by rule without one")
     parser.add_argument("--without", nargs="+", choices=KINDS, default=[], help="kinds of edits that are left out")
+    parser.add_argument("--max-calls", type=int, help="a run's limit, where texts are long; psopt's default without it")
+    parser.add_argument("--texts", type=int, default=_N_TEXTS, help="of test, besides those that a run drew")
     words = parser.parse_args()
     setting = (
         f"`psopt optimize` with its defaults (effort light). After it, {_N_WORDINGS} wordings by people: on up to "
@@ -54,9 +56,11 @@ def main() -> None:
         for dataset in words.sets:
             for seed in words.seeds:
                 edits_by = " without ".join([_writer(words.writer, model), *words.without])
+                if words.max_calls:
+                    edits_by += f", at most {words.max_calls} calls"
                 run = {"model": Path(model).stem, "dataset": dataset, "seed": seed, "edits_by": edits_by}
                 kinds = tuple(kind for kind in KINDS if kind not in words.without)
-                kept.measure(run, _run, model, words.writer, dataset, seed, words.data, edits_by, kinds)
+                kept.measure(run, _run, words, model, dataset, seed, edits_by, kinds)
 
 
 def _writer(address: str | None, model: str) -> str:
@@ -66,25 +70,24 @@ def _writer(address: str | None, model: str) -> str:
     return "itself" if model.startswith("gguf/") else "rules"
 
 
-def _run(
-    model: str, writer: str | None, dataset: str, seed: int, data: Path, edits_by: str, kinds: tuple[str, ...]
-) -> dict[str, Any]:
+def _run(words: Any, model: str, dataset: str, seed: int, edits_by: str, kinds: tuple[str, ...]) -> dict[str, Any]:
     """One run, and its data from run.json, without the data set's texts."""
     out = _RUNS / f"{dataset}-{Path(model).stem}-{edits_by}-{seed}"
-    by = {"proposer": writer, "rephraser": writer} if writer else {}
-    task = lm_task(dataset, data)
+    options = {"proposer": words.writer, "rephraser": words.writer, "max_calls": words.max_calls}
+    given = {name: option for name, option in options.items() if option}
+    task = lm_task(dataset, words.data)
     run = psopt.optimize(
-        task, model=model, seed=seed, parts=SearchRestriction(kinds=kinds), out=out, resume=out.exists(), **by
+        task, model=model, seed=seed, parts=SearchRestriction(kinds=kinds), out=out, resume=out.exists(), **given
     )
     manifest = json.loads((out / "run.json").read_text("utf-8"))
     recommended = run.recommended
     drawn = {sample["id"] for sample in json.loads((out / "samples.json").read_text("utf-8"))["test"]}
     unseen = [sample for sample in task.test if sample.id not in drawn]
-    texts = subset(unseen if len(unseen) >= _FEWEST_TEXTS else task.test, _N_TEXTS, seed=0)
+    texts = subset(unseen if len(unseen) >= _FEWEST_TEXTS else task.test, words.texts, seed=0)
     prompts = {"original": run.baseline.prompt, "recommended": recommended.prompt}
     answering = ModelProvider().answering(model, task)
 
-    wordings = wordings_by_people(dataset, data, _N_WORDINGS)
+    wordings = wordings_by_people(dataset, words.data, _N_WORDINGS)
 
     def by_people(samples: list[Sample]) -> dict[str, Any]:
         """Both prompts' scores under people's wordings."""

@@ -150,7 +150,11 @@ class MeasureOptions(Checked):
     """What a prompt is measured on. Data without labels are one split, and used completely."""
 
     rephrasings: int = REPHRASINGS.first(
-        "How many wordings of the description; the original is one, but on test.", "Q", default=10, least=1
+        "How many wordings of the description; the original is one, but on test.",
+        "Q",
+        default=10,
+        least=1,
+        shown_default="10; on test those that the prompt's run held out",
     )
     split: SplitChoice = DATA.first("Which samples; on test the rephrasings are held-out ones.", default="test")
     samples: int = DATA.first("At most so many samples.", "N", default=500, least=2)

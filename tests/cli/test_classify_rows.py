@@ -108,8 +108,7 @@ def test_the_own_form_reads_a_table_by_input_and_labels_are_told_to_a_prompt_tha
 @pytest.mark.parametrize(
     ("words", "texts", "message"),
     [
-        (["both.json"], "a bill\n", "standard input, line 1: the line is no valid JSON"),
-        (["both.json"], '["a"]\n', 'standard input, line 1: expected an object such as {"text"'),
+        (["both.json"], 'a bill\n["a"]\n', "its lines are no JSON objects, and the inputs are 'subject', 'body'"),
         (["both.json"], '{"subject": "a"}\n', "row 1 has no column 'body', which the prompt names"),
         (["both.json"], '{"subject": "a", "body": "b"}\n{"body": "b"}\n', "line 2: the input (column 'subj"),
         (["both.json", "ids.csv"], "", "which column holds the texts? Say --input NAME; its columns: 'id'"),
