@@ -85,8 +85,7 @@ def on_trec(model: str, edits_by: str, least_f1: float, most_s: float) -> Callab
 
 def on_five_sets(results: Results) -> Judged | None:
     """How many sets have a better prompt in F1, and how many a worse one."""
-    whole = [run for run in results["runs"] if run["model"] == "smollm2" and run["edits_by"].split(",")[0] == "rules"]
-    runs = [run for run in whole if run["dataset"] in SETS]
+    runs = [run for run in _runs(results, "smollm2", "rules") if run["dataset"] in SETS]
     if not runs:
         return None
     measured = [dataset for dataset in SETS if any(run["dataset"] == dataset for run in runs)]
@@ -203,7 +202,8 @@ def intervals_cover(results: Results) -> Judged | None:
 
 
 def _runs(results: Results, model: str, edits_by: str) -> list[Results]:
-    return [run for run in results["runs"] if (run["model"], run["edits_by"]) == (model, edits_by)]
+    """A model's runs, with a limit of their own or without."""
+    return [run for run in results["runs"] if (run["model"], run["edits_by"].split(",")[0]) == (model, edits_by)]
 
 
 def _gain(run: Results, measure: str) -> float:
