@@ -235,7 +235,7 @@ def start_migration(
         own_model=not isinstance(model, str),
         prompt=prompt,
         prompt_file=str(path),
-        rephrasing=replace(old.rephrasing, file=directory.path / REPHRASINGS),
+        rephrasing=old.rephrasing.frozen_in(directory.path / REPHRASINGS),
         command=command,
     )
     return MigrationStart(directory.path, manifest["model"], path.stem, answers, task, settings, model)

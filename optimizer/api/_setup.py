@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.answers import AnswerType
@@ -33,7 +32,7 @@ def rephrasing_again(options: RephrasingOptions, folder: Path) -> RephrasingOpti
         read_file(path)
     except InputError as error:
         raise InputError(f"{error}; restore the file, or remove it to have them made again") from error
-    return replace(options, file=path)
+    return options.frozen_in(path)
 
 
 def each_model(models: Any) -> Sequence[Any]:

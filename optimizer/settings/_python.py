@@ -23,7 +23,7 @@ _COMMAND = re.compile(r"(`psopt [^`]*`)")
 _RESUME = re.compile(r"`psopt resume ([^`]+)`")
 _OPTION = re.compile(
     r"(?<![\w-])--([a-z][a-z-]+)"
-    r"(?:[ =](\d[\w.%]*|[A-Z]{2,}\b|(?<=gate )\w+|(?<=answers )[\w:.+-]+|(?<=pick )\w+))?"
+    r"(?:[ =](\d[\w.%]*|[A-Z]{2,}\b|(?<=(?:gate|race|pick) )\w+|(?<=answers )[\w:.+-]+|(?<=answer )\w+:[\w:.+-]+))?"
 )
 
 

@@ -139,6 +139,10 @@ class RephrasingOptions:
         """Whether a language model writes them."""
         return self.file is None and self.rephraser_writes
 
+    def frozen_in(self, file: Path) -> Self:
+        """Those that a run has kept in a file, however they were made."""
+        return replace(self, file=file, rephraser=None, judge=None, families=("paraphrase",))
+
     def by_rule(self) -> Self:
         """The same options without a writing model: to count requests before any model is asked."""
         families = tuple("typos" if family == "text-paraphrase" else family for family in self.families)

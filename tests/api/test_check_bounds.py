@@ -89,13 +89,13 @@ def test_samples_that_lose_their_right_answer_are_named_the_worst_first() -> Non
     "bounds, message",
     [
         ({"min_class_f1": {"c": 0.5}}, "no label is called 'c'; there are a, b"),
-        ({"min_each": 0.5}, "give --each too"),
+        ({"min_each": 0.5}, "give each too"),
         ({"min_class_f1": {"a": 7}}, "a number from 0 to 1 is expected"),
         ({"min_f1": True}, "min_f1 must be a number, not True"),
-        ({}, r"nothing to check: .*--min-macro-f1, --min-class-f1, .*--each or --pin$"),
+        ({}, r"nothing to check: .*min_macro_f1, min_class_f1, .*each or pinned$"),
         (
             {"max_sensitivity": 0.001, "use_ci_bound": True, "rephrasings": 1},
-            r"S can't be checked under one wording.*--rephrasings 2",
+            r"S can't be checked under one wording.*rephrasings=2",
         ),
         ({"max_sensitivity": 0.001, "use_ci_bound": True, "alarm": True}, "give one"),
     ],

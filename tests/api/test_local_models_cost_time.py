@@ -171,7 +171,7 @@ def test_a_limit_holds_also_over_resume_and_pays_the_final_test(tmp_path: Path) 
     model = f"hf/{save_model(tmp_path / 'model')}"
     options: Any = {"out": tmp_path / "run", "cache_dir": tmp_path / "cache", "max_calls": 200, **FEW}
     for trials in (30, 40):
-        with pytest.raises(BudgetReachedError, match="--max-calls 200 is reached"):
+        with pytest.raises(BudgetReachedError, match="max_calls=200 is reached"):
             psopt.optimize(TASK, model=model, trials=trials, resume=trials == 40, **options)
     run = json.loads((tmp_path / "run" / "run.json").read_text())
     assert run["calls"]["made"] <= 200

@@ -220,7 +220,7 @@ def test_nothing_is_left_of_a_run_whose_answers_are_not_read(
 
     messages = (Message("user", (Part(0), "\n", Field("text", "{text}"))),)
     prompt = Prompt("Sort it.", task.labels, template=Template(messages, answer=spec))
-    with pytest.raises(error, match=f"--answer {spec}") as raised:
+    with pytest.raises(error, match=rf"PromptOptions\(answer={spec!r}\)") as raised:
         psopt.optimize(task, prompt=prompt, model=model, trials=3, rephrasings=3, concurrency=1, out=tmp_path / "run")
     assert len(asked) == n_calls
     assert "go on with" not in str(raised.value)

@@ -86,11 +86,11 @@ def test_json_is_read_too(tmp_path: Path) -> None:
 @each(
     "prompt, further, said",
     [
-        ("Sort the question.\nQuestion: {text}\nAnswer with one label.", "One.\n\nTwo.", "--heldout-from"),
+        ("Sort the question.\nQuestion: {text}\nAnswer with one label.", "One.\n\nTwo.", "heldout_from: "),
         (
             "Does it ask for an Abbreviation, an Entity, a Description, a Person, a Location or a Number?\n{text}",
             "Say what it asks for.",
-            r"--heldout-from: the rephrasing .* drops the label",
+            r"heldout_from: the rephrasing .* drops the label",
         ),
     ],
 )
@@ -176,7 +176,7 @@ def test_wordings_in_a_text_file_go_in_turns_to_the_search_and_the_test(mails: P
 
 
 def test_too_few_wordings_are_refused_with_the_options_that_fit(mails: Path) -> None:
-    refused = psopt_in(mails, "optimize", *OPTIONS, "--model", SIM, code=2)
+    refused = psopt_in(mails, "optimize", *OPTIONS, "--model", SIM, "--rephrasings", "10", "--heldout", "10", code=2)
     line = "wordings.txt holds 3 search rephrasings; 10 were asked for: add some, or --rephrasings 3 --heldout 2"
     assert line in refused.stderr
     refused = psopt_in(mails, "check", *OPTIONS, "--model", SIM, "--min-f1", "0", code=2)

@@ -81,7 +81,7 @@ def test_a_runs_prompt_is_checked_on_test_under_the_wordings_that_the_run_held_o
     done = folder.psopt(*words, "--json")
     entry = json.loads((folder.path / "run" / "run.json").read_text())["recommended"]["id"]
     measured = json.loads((folder.path / "run" / "prompts" / f"{entry}.json").read_text())["measured"]["test"]
-    scores = json.loads(done.stdout)["scores"]
+    scores = json.loads(done.stdout)
     for name in ("f1", "sensitivity", "consistency", "n_rephrasings"):
         assert scores[name] == measured[name]
     assert "wordings: 3 that run has held out" in folder.psopt(*words).stderr

@@ -110,5 +110,5 @@ def test_answers_that_were_kept_without_it_are_read_and_left_out_of_the_mean(
 
 def test_a_model_of_one_s_own_that_can_not_say_it_is_refused(server: RuleServer) -> None:
     own: Any = SimpleNamespace(name="mine", predict=lambda *_: None, capabilities=Capabilities(writes=True))
-    with pytest.raises(InputError, match="model mine gives no probabilities: leave --logprobs out"):
+    with pytest.raises(InputError, match="model mine gives no probabilities: leave logprobs=True out"):
         measured(server, None, model=own, logprobs=True)

@@ -134,7 +134,7 @@ def test_a_run_that_was_broken_off_has_its_front(task: Task, keyword_model: Keyw
         ("run.json", None, "is no run directory"),
         ("run.json", 200, "run.json is damaged"),
         ("run.json", "{}", 'it lacks "settings"'),
-        ("front.json", None, "has no front.json: write it anew with `psopt resume"),
+        ("front.json", None, r"has no front.json: write it anew with psopt\.resume\("),
         ("front.json", "{}", 'it lacks "prompts"'),
         ("front.json", "[]", "it is no JSON object"),
         ("study.db", None, "has lost its study.db"),

@@ -298,6 +298,6 @@ def test_a_limit_that_leaves_no_better_prompt_complete_is_told_though_all_trials
 
 @pytest.mark.parametrize("race", ["on", "strict"])
 def test_racing_under_one_wording_is_refused_before_a_run_begins(task: Task, tmp_path: Path, race: Any) -> None:
-    with pytest.raises(InputError, match=f"--race {race} needs at least 2 wordings, not 1"):
+    with pytest.raises(InputError, match=f"race={race!r} needs at least 2 wordings, not 1"):
         optimize(task, tmp_path, race=race, rephrasings=1)
     assert not (tmp_path / "run").exists()
