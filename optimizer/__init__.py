@@ -104,7 +104,9 @@ def _for_python(verb: FunctionType) -> Any:
     """The same function; messages of its errors name keywords in place of the command line's options."""
     from psopt.settings import spelled_for_python
 
-    return spelled_for_python()(verb)
+    spelled = spelled_for_python()(verb)
+    spelled.__module__ = __name__  # where `pickle` finds it
+    return spelled
 
 
 def __dir__() -> list[str]:

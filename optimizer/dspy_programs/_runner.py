@@ -306,7 +306,7 @@ class ProgramRunner:
         if answers:
             reason = f"they gave {', '.join(answers)[: 3 * _SHOWN]}"
             if self.metric is not None:
-                cure += "; answers='text' if the metric alone says what is right"
+                cure += "; add --answers text if the metric alone says what is right"
         elif all("gave" in record for record in records):
             reason = f"what it returns has no {field!r}, but {records[0]['gave'] or 'nothing'}"
             cure = f"let forward return dspy.Prediction({field}=..), or name what it returns with label_field=.."

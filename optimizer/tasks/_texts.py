@@ -101,7 +101,9 @@ def texts_of_lines(content: str, columns: InputColumns, *, source: str = "standa
     parsed = [(number, _parsed(line)) for number, line in lines]
     no_rows = [number for number, row in parsed if not (isinstance(row, dict) and any(name in row for name in names))]
     if lines and columns.needs_rows and not any(isinstance(row, dict) for _, row in parsed):
-        raise DataError(f"{source}: its lines are no JSON objects, and the inputs are {listed(names)}: give one per line")
+        raise DataError(
+            f"{source}: its lines are no JSON objects, and the inputs are {listed(names)}: give one per line"
+        )
     if columns.needs_rows or not no_rows:
         return _texts(source, list(json_rows(source, content)), columns)
     if len(no_rows) < len(lines):
