@@ -86,6 +86,7 @@ def test_a_file_s_options_stand_where_no_flag_is_given_and_one_does_for_several_
 @each(
     "text, message",
     [
+        ("plain = true\nstructured = true", "--config psopt.toml: 'structured' is set twice"),
         ("trails = 3", "--config psopt.toml: there is no option 'trails'; did you mean 'trials'?"),
         ('dataset = "trec"\ntrials = 0', "'--trials': a whole number of 1 or more is expected, not '0'"),
         ("trials = ", "--config psopt.toml is no valid TOML"),
