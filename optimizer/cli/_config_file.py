@@ -34,7 +34,7 @@ def take_from_file(context: typer.Context, path: Path | None) -> Path | None:
                 raise UsageError(f"--config {path}: {key!r} {wrong}")
             if str(option.name) in values:
                 raise UsageError(
-                    f"--config {path}: {key!r} is set twice, perhaps by another name: leave one of them out"
+                    f"--config {path}: {key!r} is set twice, under whatever name: leave one out"
                 )
             values[str(option.name)] = _as_given(value if is_on else not value, option)
         elif key not in _known():
