@@ -12,6 +12,7 @@ from psopt.evaluation import Predictions, evaluate
 from psopt.models import ModelProvider, capabilities_of, evenly_spread
 from psopt.runs import (
     MANIFEST,
+    REPHRASINGS,
     CallPrice,
     RunDirectory,
     RunSettings,
@@ -136,6 +137,8 @@ def export(
         measured = measured and {**measured, "val": None, "test": None}
         known = ["without these edits it was not measured"]
     settings = directory.read_json(MANIFEST)["settings"]
+    if measured and (directory.path / REPHRASINGS).exists():
+        measured = _with_wordings(measured, directory)
     if into is not None:
         form = "promptfoo"
     written = write_prompt(prompt, form, measured)
@@ -161,6 +164,13 @@ def export(
         edits,
         verification,
     )
+
+
+def _with_wordings(measured: Mapping[str, Any], directory: RunDirectory) -> dict[str, Any]:
+    """How a prompt was measured, and under which wordings: a check of the exported file repeats the run's figures."""
+    content = directory.read_json(REPHRASINGS)
+    wordings = {name: content[name] for name in ("original", "search", "heldout", "n_parts") if name in content}
+    return {**measured, "rephrasings": {**measured["rephrasings"], **wordings}}
 
 
 def _without(edits: Sequence[Edit], names: Sequence[str]) -> tuple[Edit, ...]:

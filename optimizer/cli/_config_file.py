@@ -33,9 +33,7 @@ def take_from_file(context: typer.Context, path: Path | None) -> Path | None:
             if wrong := _wrong_type(value, option, is_on=is_on):
                 raise UsageError(f"--config {path}: {key!r} {wrong}")
             if str(option.name) in values:
-                raise UsageError(
-                    f"--config {path}: {key!r} is set twice, under whatever name: leave one out"
-                )
+                raise UsageError(f"--config {path}: {key!r} is set twice, under whatever name: leave one out")
             values[str(option.name)] = _as_given(value if is_on else not value, option)
         elif key not in _known():
             raise UsageError(f"--config {path}: there is no option {key!r}{nearest(key, _known())}")

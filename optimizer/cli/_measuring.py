@@ -91,10 +91,14 @@ def read_measuring(
     options = replace(options, lm=choice.lm, seed=seed)
     as_in_run = in_own_wordings(sources, options, is_counted=is_given("rephrasings"))
     if as_in_run != options:
-        tell(f"wordings: {as_in_run.rephrasings} that {sources[0].run} has held out")
+        tell(f"wordings: {as_in_run.rephrasings} that {_run_of(sources[0])} has held out")
     elif in_own_wordings(sources, options, is_counted=False) != options:
-        tell(f"wordings: psopt's own, since {sources[0].run} has held out fewer than {options.rephrasings}")
+        tell(f"wordings: psopt's own, since {_run_of(sources[0])} has held out fewer than {options.rephrasings}")
     return Measuring(task, named, choice, as_in_run)
+
+
+def _run_of(source: PromptSource) -> str:
+    return str(source.run or f"the run of {source.path}")
 
 
 def read_prompts(

@@ -210,7 +210,9 @@ def read_given(path: Path, original: str, n_parts: int = 0) -> RephrasingSet:
 
 
 def _set_in(path: Path, content: Any) -> RephrasingSet:
-    """The set that a file's content is, with the file's name in what is wrong with it."""
+    """The set that a file's content is, or an exported prompt's has, with the file's name in what is wrong with it."""
+    if isinstance(content, dict) and isinstance(content.get("measured"), dict):
+        content = content["measured"].get("rephrasings")
     try:
         return from_file(content)
     except InputError as error:

@@ -48,7 +48,8 @@ class Measured:
     # ``name`` and ``sha256``; if `load_task` has split them, ``split_seed``; for ordered labels also ``answers`` and
     # their ``order``, which is empty for numbers
     dataset: dict[str, Any] = field(default_factory=dict)
-    rephrasings: dict[str, Any] = field(default_factory=dict)  # ``sha256`` of both sets, ``n_search`` and ``n_heldout``
+    # ``sha256`` of both sets, ``n_search`` and ``n_heldout``; in an exported file also the sets, as in rephrasings.json
+    rephrasings: dict[str, Any] = field(default_factory=dict)
     # ``rephrasings`` (search or heldout), ``n_samples``, ``n_rephrasings`` and the scores
     val: dict[str, Any] | None = None
     test: dict[str, Any] | None = None

@@ -120,12 +120,17 @@ class PromptSource:
             return None
         return RunSettings.from_dict(RunDirectory.open(self.run).read_json(MANIFEST)["settings"])
 
+    @property
+    def wordings(self) -> Path | None:
+        """The file with the rephrasings of its run: in the run's folder, or itself if it was exported."""
+        if self.run is not None and (self.run / REPHRASINGS).exists():
+            return self.run / REPHRASINGS
+        return self.path if self.measured is not None and "heldout" in self.measured.rephrasings else None
+
     @cached_property
     def rephrasings(self) -> RephrasingSet | None:
-        """The rephrasings of the run that the file is in."""
-        if self.run is None or not (self.run / REPHRASINGS).exists():
-            return None
-        return read_file(self.run / REPHRASINGS)
+        """The rephrasings of its run."""
+        return None if self.wordings is None else read_file(self.wordings)
 
     @property
     def task(self) -> Task | None:
@@ -178,17 +183,20 @@ def in_own_wordings(sources: Sequence[PromptSource], options: MeasureOptions, *,
     """Return the options to measure a run's prompts on test under that run's held-out wordings, all of them by default.
 
     If their number `is_counted`, so many of them. The options stay as they are where they say whose wordings are used
-    or ask for more than there are, on other splits, and for prompts that are not of one run.
+    or ask for more than there are, on other splits, and for prompts that were not measured under the same wordings.
     """
-    folder = sources[0].run if len({source.run for source in sources}) == 1 else None
-    own = sources[0].rephrasings if folder else None
-    if folder is None or own is None or options.split != "test" or not options.rephrasing.are_usual:
+    own = sources[0].rephrasings if sources else None
+    if own is None or options.split != "test" or not options.rephrasing.are_usual:
         return options
+
+    def is_reworded_by_them(source: PromptSource) -> bool:
+        sets_are_equal = source.rephrasings is not None and source.rephrasings.sha256 == own.sha256
+        return sets_are_equal and bool(source.prompt and source.prompt.description.split() == own.original.split())
+
     n = options.rephrasings if is_counted else len(own.heldout)
-    is_of_all = all(source.prompt and source.prompt.description.split() == own.original.split() for source in sources)
-    if not 0 < n <= len(own.heldout) or not is_of_all:
+    if not 0 < n <= len(own.heldout) or not all(map(is_reworded_by_them, sources)):
         return options
-    rephrasing = replace(options.rephrasing, file=folder / REPHRASINGS, keep_labels=False)
+    rephrasing = replace(options.rephrasing, file=sources[0].wordings, keep_labels=False)
     return replace(options, rephrasings=n, rephrasing=rephrasing)
 
 
