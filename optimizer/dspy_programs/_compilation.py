@@ -116,7 +116,7 @@ def _argument(flag: str, value: str) -> str:
         return f"{name}={value}".removesuffix("=")
     if name in _OF_LM:
         return f"lm=LMConfig({name}={value or '..'})"
-    return f"--{flag} {value}".rstrip()
+    return ""
 
 
 # Arguments of `compile`: the last two have no effect
