@@ -402,6 +402,18 @@ def confidence(results: Results) -> str:
     return f"± standard error. Under one wording *mean probability* is that of its answer.\n\n{table(head, rows)}"
 
 
+def samples_or_wordings(results: Results) -> str:
+    """How often tests of each size pass, by pair of prompts, and on average."""
+    sizes = list(results["pairs"][0]["shown"])
+    rows = [
+        (pair["model"], pair["dataset"], pair["pair"], *(f"{100 * pair['shown'][size][0]:.0f}" for size in sizes))
+        for pair in results["pairs"]
+    ]
+    means = (f"{100 * sum(pair['shown'][size][0] for pair in results['pairs']) / len(rows):.0f}" for size in sizes)
+    head = ("model", "set", "prompts", *sizes)
+    return f"In percent of draws, by samples x wordings.\n\n{table(head, [*rows, ('mean', '', '', *means)])}"
+
+
 SECTIONS = {
     "promise": ("The promise: what psopt recommends is not worse", promise),
     "table1": ("Tables 1 and 2: strategies", table1),
@@ -421,6 +433,7 @@ SECTIONS = {
     "ablation": ("Ablation of the search", ablation),
     "transfer": ("Transfer of fronts", transfer),
     "real_grids": ("Intervals and tests on real answers", real_grids),
+    "samples_or_wordings": ("Samples or wordings: what a test shows more with", samples_or_wordings),
     "whose_words": ("S by origin of the wordings", whose_words),
     "lm_promise": ("The promise on a language model", lm_promise),
     "racing": ("Racing: a front with fewer calls", racing),
