@@ -18,11 +18,11 @@ original prompt always gives the same answer). *Probes*: F1 on 30 texts per set 
 *Planted*: the share of texts of other classes that a planted phrase from the recommended prompt's notes flips to the
 note's label; a dash where it has no such note. Edits by *itself*: the rules, and drafts by the model that answers.
 Such drafts are refused now, since most of them copied samples (`drafts.py`). The runs of SmolLM2 by *rules* on TREC,
-CB, RTE and WoS, and the last two of the 0.5B, are of today's code; the texts of WoS are long, so its run had at most
-1,000 calls (some answers were kept from a run that was broken off), and 40 other texts were asked. The others are
-older: at most four examples a class were offered; three wordings by people and the probes were asked within the run,
-on its own test texts and at the cost of its limit; and in all but that on messages no rephrasing by rule names the
-labels.
+CB, RTE and WoS, the second on DBpedia, and the last two of the 0.5B, are of today's code; where texts are long, a run
+had at most 1,000 calls (some answers were kept from runs that were broken off), and 40 other texts were asked; that on
+WoS was tested under four wordings, where five are the least now. The others are older: at most four examples a class
+were offered; three wordings by people and the probes were asked within the run, on its own test texts and at the cost
+of its limit; and in all but that on messages no rephrasing by rule names the labels.
 """
 
 

@@ -57,14 +57,15 @@ def main() -> None:
 
 
 def _of_minilm(task: Task) -> list[dict[str, Any]]:
-    """Every pair of strategies, on TREC's test, or on all samples of a smaller set."""
+    """Every pair of strategies, the better one second, on TREC's test, or on all samples of a smaller set."""
     samples = task.test if len(task.test) >= _N_TEXTS else task.samples[:_N_TEXTS]
     model = ModelProvider().answering("minilm", task)
     wordings = rephrasings_for(task, 10, 10)
     both = [*wordings.search, *wordings.heldout]
     grids = {name: evaluate(model, seed_prompt(task, name, seed=0), both, samples).array for name in STRATEGIES}
     truth = classes_of(samples, task)
-    return [_drawn("minilm", task, pair, [grids[name] for name in pair], truth) for pair in combinations(STRATEGIES, 2)]
+    ranked = sorted(STRATEGIES, key=lambda name: (grids[name] == truth[:, None]).mean())
+    return [_drawn("minilm", task, pair, [grids[name] for name in pair], truth) for pair in combinations(ranked, 2)]
 
 
 def _of_kept(name: str, task: Task) -> list[dict[str, Any]]:
