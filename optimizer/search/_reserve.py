@@ -167,7 +167,7 @@ class _ModelReserve:
         each = [
             self._of(prompt, "test").asking(answers_of_sample)
             for prompt in prompts
-            if prompt is baseline or not _asks_the_same(prompt, baseline)
+            if prompt is baseline or not self._has_answers_of(prompt, baseline)
         ]
         return sum(map(self._priced, planned), Need()), sum(map(self._priced, each), Need())
 
@@ -188,9 +188,14 @@ class _ModelReserve:
             self._needs[key] = PromptNeed.of(self._evaluator, prompt, split, ignoring_cache=ignoring_cache)
         grid = self._needs[key]
         n_calls = self._evaluator.prior_calls(prompt, split)
-        if besides is None or not _asks_the_same(prompt, besides):
+        if besides is None or not self._has_answers_of(prompt, besides):
             n_calls += grid.calls
         return grid.asking(n_calls)
+
+    def _has_answers_of(self, prompt: Prompt, other: Prompt) -> bool:
+        """Whether a prompt's answers are there once the other's are: it may only calibrate them, if they are kept."""
+        keeps_answers = asks_in_chat(self._evaluator.model) or hasattr(self._evaluator.model, "n_kept")
+        return keeps_answers and replace(prompt, calibration=None).id == replace(other, calibration=None).id
 
     def _priced(self, need: PromptNeed) -> Need:
         """What that comes to, judging by what the server has counted so far, including failures."""
@@ -206,11 +211,6 @@ class _ModelReserve:
         """The last request reserves the most that it may take, not what it is expected to take."""
         most = [Need(), *(need.most for need in needs)]
         return Need(0, max(of.tokens for of in most), max(of.cost for of in most))
-
-
-def _asks_the_same(prompt: Prompt, other: Prompt) -> bool:
-    """Whether the model is asked the same under both, though one of them may calibrate the answers."""
-    return replace(prompt, calibration=None).id == replace(other, calibration=None).id
 
 
 def _leading(search: Search) -> tuple[Prompt | None, Prompt | None]:
