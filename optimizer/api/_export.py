@@ -137,11 +137,11 @@ def export(
         measured = measured and {**measured, "val": None, "test": None}
         known = ["without these edits it was not measured"]
     settings = directory.read_json(MANIFEST)["settings"]
-    if measured and (directory.path / REPHRASINGS).exists():
-        measured = _with_wordings(measured, directory)
     if into is not None:
         form = "promptfoo"
     written = write_prompt(prompt, form, measured)
+    if measured and written.format == "psopt" and (directory.path / REPHRASINGS).exists():
+        written = write_prompt(prompt, form, _with_wordings(measured, directory))
     text, suffix = written.text, written.suffix
     if form == "promptfoo":
         file = Path(into) if into is not None else configuration_of(settings)

@@ -10,6 +10,7 @@ from psopt.models._base import (
     can,
     capabilities_of,
     evenly_spread,
+    keeps_answers,
     n_computed,
     n_unkept,
     predict_cells,

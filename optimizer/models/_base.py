@@ -186,11 +186,16 @@ def can(model: Model, ability: str) -> TypeIs[AbleModel]:
     return bool(getattr(capabilities_of(model), ability))
 
 
+def keeps_answers(model: Model) -> bool:
+    """Whether a local model knows its earlier answers (see `ScoringModel.n_kept`); of a chat model, its engine does."""
+    return hasattr(model, "n_kept")
+
+
 def n_unkept(model: Model, prompts: Prompts, texts: Texts, cells: Cells) -> int:
     """How many of the wanted answers, (n_texts, n_prompts), a model still has to compute; all if it keeps none."""
     n_wanted = int(cells.sum())
-    if hasattr(model, "n_kept"):  # see `ScoringModel`
-        return n_wanted - int(model.n_kept(prompts, texts, cells))
+    if keeps_answers(model):
+        return n_wanted - int(model.n_kept(prompts, texts, cells))  # type: ignore[attr-defined]
     return n_wanted
 
 

@@ -185,8 +185,10 @@ def in_own_wordings(sources: Sequence[PromptSource], options: MeasureOptions, *,
     If their number `is_counted`, so many of them. The options stay as they are where they say whose wordings are used
     or ask for more than there are, on other splits, and for prompts that were not measured under the same wordings.
     """
-    own = sources[0].rephrasings if sources else None
-    if own is None or options.split != "test" or not options.rephrasing.are_usual:
+    if not sources or options.split != "test" or not options.rephrasing.are_usual:
+        return options
+    own = sources[0].rephrasings
+    if own is None:
         return options
 
     def is_reworded_by_them(source: PromptSource) -> bool:

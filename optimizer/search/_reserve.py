@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
-from psopt.models import capabilities_of
+from psopt.models import capabilities_of, keeps_answers
 from psopt.models.chat import Need, TokenRange, asks_in_chat, most_tokens_in, tokens_of_query
 from psopt.search._final_test import scoring_order
 from psopt.search._front import knee
@@ -194,8 +194,8 @@ class _ModelReserve:
 
     def _has_answers_of(self, prompt: Prompt, other: Prompt) -> bool:
         """Whether a prompt's answers are there once the other's are: it may only calibrate them, if they are kept."""
-        keeps_answers = asks_in_chat(self._evaluator.model) or hasattr(self._evaluator.model, "n_kept")
-        return keeps_answers and replace(prompt, calibration=None).id == replace(other, calibration=None).id
+        are_kept = asks_in_chat(self._evaluator.model) or keeps_answers(self._evaluator.model)
+        return are_kept and replace(prompt, calibration=None).id == replace(other, calibration=None).id
 
     def _priced(self, need: PromptNeed) -> Need:
         """What that comes to, judging by what the server has counted so far, including failures."""
