@@ -9,6 +9,7 @@ import ast
 import functools
 import graphlib
 import importlib
+import itertools
 import subprocess
 import sys
 import tomllib
@@ -39,14 +40,15 @@ def package_of(folder: str, file: Path) -> str:
 
 
 def test_every_folder_and_every_data_file_is_shipped() -> None:
-    assert {package_of(folder, file) for folder, file in FILES} == set(SETUP["packages"])
-    for folder, file in FILES:
+    assert {package_of(folder, file) for folder, file in SOURCES} == set(SETUP["packages"])
+    for _, file in SOURCES:
         assert (file.parent / "__init__.py").exists(), file
-        patterns = SETUP["package-data"].get(package_of(folder, file), [])
-        assert file.suffix in {".py", ".pyc"} or any(file.match(pattern) for pattern in patterns), file
+    patterns = list(itertools.chain.from_iterable(SETUP["package-data"].values()))
+    for _, file in set(FILES) - set(SOURCES):
+        assert any(file.match(pattern) for pattern in patterns), file
 
 
-@each("package", [name for name in SETUP["packages"] if ".bundled_" not in name])
+@each("package", SETUP["packages"])
 def test_public_names_exist(package: Any) -> None:
     module = importlib.import_module(package)
     for name in getattr(module, "__all__", []):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.answers import F1
-from psopt.api._measure import chosen_samples, model_for, predict_again
+from psopt.api._measure import chosen_samples, model_and_options, predict_again
 from psopt.api._progress import reading
 from psopt.api._prompts import AnyPrompt, prompt_for, task_for
 from psopt.errors import InputError
@@ -201,8 +201,7 @@ def check(
     task = task_for(task, [prompt], prompt_options)
     check_keywords(settings, MeasureOptions, BoundOptions)
     asked_of_it = built(BoundOptions, settings, group_given("bounds", bounds, BoundOptions))
-    model, options = model_for([prompt], model, options, prompt_options)
-    options = built(MeasureOptions, settings, options)
+    model, options = model_and_options([prompt], model, options, settings, prompt_options)
     if asked_of_it.beyond_reruns and not options.rephrasing.repeats:
         raise InputError("--beyond-reruns needs what asking again changes: add --vary repeat")
     to_keep = pinned_samples(task, asked_of_it.pinned)

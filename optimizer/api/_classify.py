@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.answers import AnswerType, NoLabel
 from psopt.api._progress import reading
-from psopt.api._prompts import as_measured
 from psopt.errors import DataError, InputError
 from psopt.evaluation import NA, Predictions, Split, evaluate_prompts, votes
 from psopt.models import ModelProvider, OnProgress, calibrates
 from psopt.models.chat import LMConfig, asks_in_chat
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
-from psopt.runs import PromptSource, TaskPrompt, read_source
+from psopt.runs import PromptSource, TaskPrompt, as_measured, lm_as_in_run, read_source, set_in
 from psopt.search_spaces import Prompt
-from psopt.settings import AnsweringOptions, DataOptions, PromptOptions, built, check_keywords
+from psopt.settings import AnsweringOptions, DataOptions, PromptOptions, built, check_keywords, group_given
 from psopt.tasks import LABEL, AnswerSpec, DatasetInfo, InputColumns, Row, Sample, Task, fields_of, texts_of_records
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def classify(
     prompt_options : PromptOptions, optional
         How a user's own text or messages are read.
     model : str, callable, dspy.LM or Model, optional
-        By default the one that the file says it is for, asked as the file says unless `lm` is given.
+        By default the one that the file says it is for. It is asked as the file says, except for what `lm` sets.
     vote : bool
     rephrasings : int
         For the vote: how many.
@@ -106,6 +105,11 @@ def classify(
         return []
     if vote:
         options = replace(options, wordings=rephrasings)
+    lm = group_given("lm", lm, LMConfig) or LMConfig()
+    given = set_in(lm)
+    if model is None:
+        model = as_measured([source], given).model
+    lm = lm_as_in_run([source], model, lm, given)
     classifier = Classifier(source, columns, options, model=model, lm=lm, sample_texts=rows)
     with reading(on_progress, progress) as on_reading:
         return classifier(rows, on_reading)
@@ -118,7 +122,7 @@ class Classifier:
     those of the run's search, with test the held-out ones. `sample_texts` are texts of the kind that will come, for a
     model that reads texts relative to others. For the rest see `input_columns` and `classify`.
 
-    Raises PsoptError if the prompt can't be used, or it is not known which model it is for.
+    Raises PsoptError if the prompt can't be used.
     """
 
     def __init__(
@@ -127,16 +131,13 @@ class Classifier:
         columns: InputColumns,
         options: AnsweringOptions = _AS_THEY_COME,
         *,
-        model: Any = None,
+        model: Any,
         lm: LMConfig | None = None,
         sample_texts: Sequence[str] = (),
         split: Split = "val",
     ) -> None:
         self._columns = columns
         self.prompt = prompt_to_classify_with(source, options.labels, sample_texts).prompt
-        if model is None:
-            measured = as_measured([source])
-            model, lm = measured.model, lm or LMConfig(**measured.options)
         self._task = source.task or _bare_task(self.prompt, sample_texts)
         self.model = ModelProvider(options.cache_dir, lm).answering(model, self._task)
         self._prompts = [self.prompt]  # unchanged, with the label prior that it brings

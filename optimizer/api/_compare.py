@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psopt.api._measure import measure_options, model_for, predict
+from psopt.api._measure import model_and_options, predict
 from psopt.api._progress import reading
 from psopt.api._prompts import AnyPrompt, prompt_for, task_for
 from psopt.api._setup import each_model
@@ -16,13 +16,14 @@ from psopt.errors import InputError, import_extra
 from psopt.evaluation import OBJECTIVES, Predictions, Scores, compare_paired, measure_names, score, verdict
 from psopt.models import ModelProvider, OnProgress, name_of_model
 from psopt.report import compared_figure
+from psopt.settings import MeasureOptions, check_keywords
 from psopt.text import latex_table, markdown_table
 
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
     from psopt.metrics import PairedDifference
-    from psopt.settings import MeasureOptions, PromptOptions
+    from psopt.settings import PromptOptions
     from psopt.tasks import Task
 
 
@@ -138,9 +139,9 @@ def compare(
         prompts = [prompts]
     files = prompts.values() if isinstance(prompts, Mapping) else prompts or ()
     task = task_for(task, files, prompt_options)
-    model, options = model_for(files, models or model, options, prompt_options)
+    check_keywords(settings, MeasureOptions)
+    model, options = model_and_options(files, models or model, options, settings, prompt_options)
     models = each_model(model)
-    options = measure_options(settings, options)
     named: Mapping[str, Any] = {strategy: None}
     if prompts:
         named = prompts if isinstance(prompts, Mapping) else {str(path): path for path in prompts}

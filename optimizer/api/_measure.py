@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from psopt.answers import AnswerType
 from psopt.api._progress import reading
-from psopt.api._prompts import AnyPrompt, as_measured, prompt_for, task_for
+from psopt.api._prompts import AnyPrompt, prompt_for, task_for
 from psopt.diagnosis import PromptReport, diagnose_predictions, find_suspects
 from psopt.errors import InputError
 from psopt.evaluation import (
@@ -27,7 +27,7 @@ from psopt.models import ChangedTextsModel, Model, ModelProvider, OnProgress, ev
 from psopt.models.chat import Budget
 from psopt.rephrasings import change_texts, freeze_rephrasings
 from psopt.report import diagnosis_figure
-from psopt.runs import in_own_wordings, read_source, seeds_of
+from psopt.runs import as_in_run, as_measured, read_source, set_in
 from psopt.settings import MeasureOptions, PromptOptions, built, check_keywords, group_given
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ def measure(
         Of `MeasureOptions` by name: ``rephrasings``, ``split``, ``samples``, ``seed``, ``cache_dir``, ``lm`` and
         ``rephrasing``; and what those two hold, such as ``max_calls``.
     """
-    model, options = model_for([prompt], model, options, prompt_options)
-    options = measure_options(settings, options)
+    check_keywords(settings, MeasureOptions)
+    model, options = model_and_options([prompt], model, options, settings, prompt_options)
     measured_prompt = prompt_for(task, prompt, strategy, options.seed, prompt_options)
     with reading(on_progress, progress) as on_reading:
         return predict(task, measured_prompt, model, options, ModelProvider(options.cache_dir, options.lm), on_reading)
@@ -110,8 +110,9 @@ def diagnose(
         See `measure`.
     """
     task = task_for(task, [prompt], prompt_options)
-    model, options = model_for([prompt], model, options or MeasureOptions(split="train"), prompt_options)
-    options = measure_options(settings, options)
+    check_keywords(settings, MeasureOptions)
+    options = options or MeasureOptions(split="train")
+    model, options = model_and_options([prompt], model, options, settings, prompt_options)
     diagnosed = prompt_for(task, prompt, strategy, options.seed, prompt_options)
     models = ModelProvider(options.cache_dir, options.lm)
     with reading(on_progress, progress) as on_reading:
@@ -130,36 +131,24 @@ def diagnose(
     )
 
 
-def model_for(
+def model_and_options(
     prompts: Iterable[AnyPrompt | None],
     model: Any,
     options: MeasureOptions | None,
+    settings: Mapping[str, Any],
     prompt_options: PromptOptions | None = None,
 ) -> tuple[Any, MeasureOptions]:
-    """The model that a verb was given, otherwise that of the prompts; with their run's options, seed and wordings.
+    """The model that a verb was given, otherwise that of the prompts; and its options, otherwise those of their run.
 
-    What differs from the defaults in `options` stays. Raises InputError if the prompts were measured differently, or
-    with a model that no name loads.
+    Raises InputError if the prompts were measured differently, or with a model that no name loads.
     """
-    usual, options = MeasureOptions(), group_given("options", options, MeasureOptions) or MeasureOptions()
+    options = built(MeasureOptions, settings, group_given("options", options, MeasureOptions))
+    given = {*settings, *set_in(options)}
     sources = [read_source(prompt, prompt_options) for prompt in prompts if prompt is not None]
-    if options.seed == usual.seed:
-        options = replace(options, seed=seeds_of(sources, usual.seed)[1])
-    options = in_own_wordings(sources, options, is_counted=options.rephrasings != usual.rephrasings)
-    if model is not None:
-        return model, options
-    if not any(source.measured for source in sources):
-        return "minilm", options
-    measured = as_measured(sources)
-    lm = options.lm
-    as_then = {name: how for name, how in measured.options.items() if getattr(lm, name) == getattr(usual.lm, name)}
-    return measured.model, replace(options, lm=replace(lm, **as_then))
-
-
-def measure_options(settings: Mapping[str, Any], options: MeasureOptions | None = None) -> MeasureOptions:
-    """What a verb measures on: as its keywords say, otherwise its options; raises InputError for unknown keywords."""
-    check_keywords(settings, MeasureOptions)
-    return built(MeasureOptions, settings, options)
+    if model is None:
+        is_known = any(source.measured for source in sources)
+        model = as_measured(sources, given).model if is_known else "minilm"
+    return model, as_in_run(sources, model, options, given)
 
 
 def predict(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,6 @@ from psopt.models import ModelProvider
 from psopt.rephrasings import RephrasingOptions, RephrasingSet, Verdict, freeze_rephrasings
 from psopt.runs import (
     N_HELDOUT,
-    Measured,
     PromptSource,
     TaskPrompt,
     check_fits,
@@ -70,40 +69,6 @@ def own_prompt(
         check_fits(prompt, task)
         return with_prompt_options(prompt, options or PromptOptions())
     return read_source(prompt, options).for_task(task)
-
-
-def as_measured(sources: Sequence[PromptSource], given: Collection[str] = ()) -> Measured:
-    """How prompts were measured, or are asked by their configuration: as far as they say it.
-
-    Raises InputError if none does, no name loads the model, or they were measured differently; options that are `given`
-    may differ.
-    """
-    measured = [(source, source.measured) for source in sources if source.measured is not None]
-    if not measured:
-        source = sources[0]
-        fault = f"prompt {source.model_file or source.path} does not say which model it is for"
-        raise InputError(f"{', '.join(filter(None, (fault, source.model_note)))}: give --model")
-    for source, how in measured:
-        if how.program is not None:
-            raise InputError(
-                f"prompt {source.path} is that of a DSPy program ({how.program}), run by {how.model}: use the program "
-                "(psopt export RUN --format dspy), or give --model to try its text as a prompt of psopt's"
-            )
-        if not how.by_name:
-            raise InputError(
-                f"prompt {source.path} was measured with a model object in Python ({how.model}), which no name loads: "
-                "give --model"
-            )
-    (first, how), *others = measured
-    for other, different in others:
-        for name in dict.fromkeys((*how.deciding, *different.deciding)):
-            ours, theirs = how.deciding.get(name), different.deciding.get(name)
-            if ours != theirs and name.replace("server", "api_base") not in given:
-                raise InputError(
-                    f"the prompts were measured differently, {first.path} with {name} {ours}, {other.path} with "
-                    f"{theirs}: give --model, and how both are to be asked"
-                )
-    return how
 
 
 def file_of(prompt: AnyPrompt | None) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.cli._typer import UsageError, is_given, is_silent
 from psopt.cli._writing import tell, wrapped
 from psopt.errors import BudgetReachedError, say_how_to_go_on
-from psopt.settings import LMConfig
+from psopt.settings import LMConfig, MeasureOptions
 from psopt.text import counted
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from psopt.models import OnProgress
     from psopt.runs import PromptSource
     from psopt.search_spaces import Prompt
-    from psopt.settings import DataOptions, MeasureOptions, PromptOptions
+    from psopt.settings import DataOptions, PromptOptions
     from psopt.tasks import Task
 
 _SHOWN = 50  # characters of a prompt's wording, in one line
@@ -74,31 +74,39 @@ def read_measuring(
 ) -> Measuring:
     """Read what --dataset and --prompt name, with `every` as in `read_prompts`; say how it was read."""
     from psopt.answers import AnswerType
-    from psopt.runs import in_own_wordings, load_data, seeds_of
+    from psopt.runs import as_in_run, load_data, seeds_of
     from psopt.search_spaces import seed_prompt
 
     sources = read_prompts(prompts, reading, data.dataset, every=every)
-    split_seed = seed = options.seed
-    if not is_given("seed"):
-        split_seed, seed = seeds_of(sources, seed)
+    split_seed = options.seed if is_given("seed") else seeds_of(sources, options.seed)[0]
     task = load_data(data_for(data, sources), split_seed, require_labels=require_labels)
     choice = choose_model(model, options.lm, sources)
+    asked = as_in_run(sources, choice.model, options, _given())
     named = dict(zip([str(source.path) for source in sources], read_all(sources, task), strict=True))
     tell(*(f"Note: {note}" for note in (task.info.note, AnswerType.of(task).note) if note))
     if not named:
-        named = {strategy: seed_prompt(task, strategy, seed=seed)}
-    tell(choice.line)
-    options = replace(options, lm=choice.lm, seed=seed)
-    as_in_run = in_own_wordings(sources, options, is_counted=is_given("rephrasings"))
-    if as_in_run != options:
-        tell(f"wordings: {as_in_run.rephrasings} that {_run_of(sources[0])} has held out")
-    elif in_own_wordings(sources, options, is_counted=False) != options:
-        tell(f"wordings: psopt's own, since {_run_of(sources[0])} has held out fewer than {options.rephrasings}")
-    return Measuring(task, named, choice, as_in_run)
+        named = {strategy: seed_prompt(task, strategy, seed=asked.seed)}
+    tell(choice.line, *_wordings_line(sources, options, asked))
+    return Measuring(task, named, choice, asked)
 
 
-def _run_of(source: PromptSource) -> str:
-    return str(source.run or f"the run of {source.path}")
+def _given() -> set[str]:
+    """The options of measuring and of the language model that the command line names."""
+    names = [option.name for option in (*fields(MeasureOptions), *fields(LMConfig))]
+    return set(filter(is_given, names))
+
+
+def _wordings_line(sources: Sequence[PromptSource], options: MeasureOptions, asked: MeasureOptions) -> Iterator[str]:
+    """Say which of a run's wordings a prompt is asked under, or that there are too few of them."""
+    own = sources[0].rephrasings if sources and options.rephrasing.are_usual else None
+    if own is None:
+        return
+    run = sources[0].run or f"the run of {sources[0].path}"
+    whose = f"{run} has held out" if options.split == "test" else f"the search of {run} had"
+    if asked.rephrasing != options.rephrasing:
+        yield f"wordings: {asked.rephrasings} that {whose}"
+    elif 0 < len(own.on(options.split)[0]) < options.rephrasings:
+        yield f"wordings: psopt's own, since {whose} fewer than {options.rephrasings}"
 
 
 def read_prompts(
@@ -169,10 +177,10 @@ def choose_model(named: str | None, lm: LMConfig, sources: Sequence[PromptSource
     The command line overrides what a prompt says. If it names a model, the prompt's server and options still apply, as
     long as both models are asked in the same way.
     """
-    from psopt.api import as_measured
     from psopt.models.chat import server_of
+    from psopt.runs import as_measured, lm_as_in_run
 
-    given = {option.name for option in fields(LMConfig) if is_given(option.name)}
+    given = _given()
     measured = [(source, source.measured) for source in sources if source.measured is not None]
     if named:
         model, origin = named, "as --model says"
@@ -184,9 +192,7 @@ def choose_model(named: str | None, lm: LMConfig, sources: Sequence[PromptSource
             origin += f" ({first.model_note})"
     else:
         model, origin = "minilm", "the default"
-    alike = [how for _, how in measured if _kind(how.model) == _kind(model)]
-    if alike:  # what a run has set replaces the defaults
-        lm = replace(lm, **{name: value for name, value in alike[0].options.items() if name not in given})
+    lm = lm_as_in_run(sources, model, lm, given)
     server = server_of(model, lm)
     for source, how in measured:
         if (how.model, how.server or server) != (model, server):
@@ -200,7 +206,7 @@ def likelihood_note(model: str, lm: LMConfig) -> str:
     """Say by which likelihood a local model scores labels; empty for others, and for llama.cpp if it is the usual."""
     from psopt.models import scores_labels
 
-    if not scores_labels(model) or (_kind(model) != "hf" and lm.hf_likelihood == "mean"):
+    if not scores_labels(model) or (not model.startswith("hf/") and lm.hf_likelihood == "mean"):
         return ""
     return f" (labels scored by {'mean' if lm.hf_likelihood == 'mean' else 'whole'} log-likelihood)"
 
@@ -218,10 +224,6 @@ def calibration_note(prompt: Prompt | None, model: str, lm: LMConfig) -> str:
     if calibration.label_map and calibration.model != asked:
         return f"the prompt's label map is for {calibration.model} and is left out"
     return ""
-
-
-def _kind(model: str) -> str:
-    return model.partition("/")[0]
 
 
 def _place(model: str, server: str | None) -> str:

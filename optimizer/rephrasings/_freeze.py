@@ -297,7 +297,7 @@ def rephrasings_for(
 
 def read_curated(task_name: str) -> dict[str, Any] | None:
     """Return the texts (``search``, ``heldout``) written for a built-in task's ``original`` description, or None."""
-    file = resources.files("psopt.rephrasings.builtin").joinpath(f"{task_name}.json")
+    file = resources.files("psopt.rephrasings").joinpath("builtin", f"{task_name}.json")
     if not task_name.isidentifier() or not file.is_file():
         return None
     curated: dict[str, Any] = json.loads(file.read_text("utf-8"))

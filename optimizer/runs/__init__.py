@@ -1,5 +1,6 @@
 """Run directories: what a run leaves on disk."""
 
+from psopt.runs._as_in_run import as_in_run, as_measured, lm_as_in_run, seeds_of, set_in
 from psopt.runs._call_price import CallPrice, asked_about, price_line
 from psopt.runs._cost_estimate import WRITTEN, CostEstimate, Pace, Phase, judging_phases, rephrasing_phases, text_phases
 from psopt.runs._directory import (
@@ -30,13 +31,11 @@ from psopt.runs._prompt_source import (
     PromptSource,
     TaskPrompt,
     check_fits,
-    in_own_wordings,
     inputs_named,
     is_prompt_text,
     of_configuration,
     prompts_in,
     read_source,
-    seeds_of,
     with_prompt_options,
 )
 from psopt.runs._recommendation import (

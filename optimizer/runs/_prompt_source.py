@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from psopt.rephrasings import RephrasingSet
-    from psopt.settings import MeasureOptions
 
 
 _NAMED = {
@@ -166,40 +165,6 @@ def inputs_named(sources: Sequence[PromptSource], dataset: str, task_file: str |
         return ()
     inputs = tuple(column for column in columns if column in named)
     return tuple(column for column in inputs if column != "id") or inputs
-
-
-def seeds_of(sources: Sequence[PromptSource], seed: int) -> tuple[int, int]:
-    """The seeds by which the first run among the prompts split its data and drew from them; `seed` for both without.
-
-    Under other seeds, test holds samples that the run has used to find its prompt.
-    """
-    for source in sources:
-        if source.measured is not None and source.measured.seed is not None:
-            return source.measured.dataset.get("split_seed", seed), source.measured.seed
-    return seed, seed
-
-
-def in_own_wordings(sources: Sequence[PromptSource], options: MeasureOptions, *, is_counted: bool) -> MeasureOptions:
-    """Return the options to measure a run's prompts on test under that run's held-out wordings, all of them by default.
-
-    If their number `is_counted`, so many of them. The options stay as they are where they say whose wordings are used
-    or ask for more than there are, on other splits, and for prompts that were not measured under the same wordings.
-    """
-    if not sources or options.split != "test" or not options.rephrasing.are_usual:
-        return options
-    own = sources[0].rephrasings
-    if own is None:
-        return options
-
-    def is_reworded_by_them(source: PromptSource) -> bool:
-        sets_are_equal = source.rephrasings is not None and source.rephrasings.sha256 == own.sha256
-        return sets_are_equal and bool(source.prompt and source.prompt.description.split() == own.original.split())
-
-    n = options.rephrasings if is_counted else len(own.heldout)
-    if not 0 < n <= len(own.heldout) or not all(map(is_reworded_by_them, sources)):
-        return options
-    rephrasing = replace(options.rephrasing, file=sources[0].wordings, keep_labels=False)
-    return replace(options, rephrasings=n, rephrasing=rephrasing)
 
 
 def check_fits(prompt: Prompt, task: Task, source: str = "") -> None:

@@ -154,7 +154,7 @@ class MeasureOptions(Checked):
         "Q",
         default=10,
         least=1,
-        shown_default="10; on test those that the prompt's run held out",
+        shown_default="10, or those of the prompt's run",
     )
     split: SplitChoice = DATA.first("Which samples; on test the rephrasings are held-out ones.", default="test")
     samples: int = DATA.first("At most so many samples.", "N", default=500, least=2)

@@ -60,7 +60,6 @@ class Builtin:
     description: str
     # What is published: the files that must be available, or the one archive that holds them
     files: tuple[RemoteFile, ...]
-    package: str  # the package that holds ``task.toml`` and the sample written for this project
     codes: tuple[str, ...]  # what the files call the labels of ``task.toml``, in the same order
     read: Callable[[Path, Labels], TrainTest]  # returns (train, test) from the files in it; val is drawn from train
     read_bundled: Callable[[Path, Labels], TrainTest]  # returns (train, test) of that sample
@@ -75,8 +74,8 @@ class Builtin:
 
     @property
     def bundled_folder(self) -> Path:
-        """The folder of `package`."""
-        return Path(str(resources.files(self.package)))
+        """The folder that holds ``task.toml`` and the sample written for this project."""
+        return Path(str(resources.files("psopt.tasks"))) / "bundled" / self.name
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -229,7 +228,6 @@ def _of_pairs(name: str, description: str, codes: tuple[str, ...], sha256: str, 
         name=name,
         description=description,
         files=(RemoteFile(f"{folder}.zip", origin, sha256, n_bytes, members),),
-        package=f"psopt.tasks.bundled_{name}",
         codes=codes,
         read=partial(read_both, read_pairs, "val.jsonl", "train.jsonl"),
         read_bundled=partial(read_both, read_pairs, "train.jsonl", "test.jsonl"),
@@ -249,7 +247,6 @@ _ALL = (
         name="trec",
         description="questions by the kind of answer they ask for: 6 classes, 50 subclasses (Li and Roth)",
         files=tuple(RemoteFile(name, _TREC_PAGE + name, sha256, n) for name, sha256, n in _TREC_FILES),
-        package="psopt.tasks.bundled_trec",
         codes=("NUM", "LOC", "HUM", "DESC", "ENTY", "ABBR"),
         read=partial(read_both, read_questions, "train_5500.label", "TREC_10.label"),
         read_bundled=partial(read_both, read_questions, "train.label", "test.label"),
@@ -281,7 +278,6 @@ _ALL = (
                 members=("dbpedia_csv/train.csv", "dbpedia_csv/test.csv"),
             ),
         ),
-        package="psopt.tasks.bundled_dbpedia",
         codes=tuple(map(str, range(1, 15))),
         read=partial(read_both, read_articles, "train.csv", "test.csv"),
         read_bundled=partial(read_both, read_table, "train.jsonl", "test.jsonl"),
@@ -301,7 +297,6 @@ _ALL = (
                 optional=(f"WOS46985/{AREAS}",),
             ),
         ),
-        package="psopt.tasks.bundled_wos",
         codes=tuple(map(str, range(7))),
         read=read_abstracts,
         read_bundled=partial(read_both, read_table, "train.jsonl", "test.jsonl"),

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 WRITTEN: dict[str, dict[str, Any]] = {
     file.name.removesuffix(".json"): json.loads(file.read_text("utf-8"))
-    for file in resources.files("psopt.rephrasings.builtin").iterdir()
+    for file in (resources.files("psopt.rephrasings") / "builtin").iterdir()
     if file.name.endswith(".json")
 }
 
