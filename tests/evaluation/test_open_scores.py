@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from psopt.answers import ONE_LABEL, AnswerType, NoLabel, code_of, packed, places_of, unpacked
+from psopt.answers import ONE_LABEL, AnswerType, NoLabel, code_of, packed, unpacked
 from psopt.evaluation import Predictions, compare_paired, objective_values, readable_sensitivity, score
 from psopt.metrics import prediction_counts, sample_sensitivity
-from psopt.search.racing._race import sample_gains
 from psopt.tasks import AnswerSpec, Sample, written_set
 from sklearn.metrics import accuracy_score, f1_score
 
@@ -118,18 +117,6 @@ def test_c_of_sets_is_pooled_over_labels() -> None:
     assert unlabelled.sensitivity > 0
 
 
-def test_gains_of_samples_have_the_scores_as_their_means() -> None:
-    predictions, _, _ = random_sets(2)
-    scores = score(predictions)
-    gains = sample_gains(predictions)
-    assert gains.shape == (40, 3)
-    assert gains[:, 0].mean() == pytest.approx(scores.f1)
-    assert gains[:, 2].mean() == pytest.approx(predictions.label_rows.contributions.mean())
-    of_two = sample_gains(predictions_of("number", [["1", "2", "1"], ["3", "3", "3"]], ["1", "3"]))
-    # two of three answers alike: 3/2 (1 - 5/9) = 2/3
-    assert of_two == pytest.approx(np.array([[2 / 3, -2 / 3], [1, 0]]))
-
-
 def test_differences_of_sets_are_those_of_their_scores() -> None:
     first, _, _ = random_sets(1)
     second = replace(first, array=first.array[::-1])  # each sample gets another one's answers
@@ -152,12 +139,6 @@ def test_of_answers_that_are_the_same_equal_ones_count_and_n_a_and_what_nobody_a
 def test_one_answer_to_everything_is_worth_nothing() -> None:
     scores = score(predictions_of("number", [["1", "1"], ["1", "1"]], ["1", "3"]))
     assert (scores.constant, scores.is_hollow, scores.sensitivity) == ("1", True, 0)
-
-
-def test_answers_that_none_can_read_need_no_judge_of_sameness() -> None:
-    rule = AnswerType(spec=AnswerSpec.read("test", "free:own:same")).open
-    assert rule is not None
-    assert places_of(np.array([[0, -1, 0]]), rule).tolist() == [[0, -1, 0]]
 
 
 def test_grids_survive_being_kept() -> None:

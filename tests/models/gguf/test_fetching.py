@@ -189,10 +189,3 @@ def test_what_is_there_stays_until_it_is_fetched_again_if_it_is_cut_off_or_damag
     assert psopt("fetch", "toy").returncode == 0  # the command looks at its digest
     assert place.file.read_bytes() == CONTENT
     assert not copy.exists()  # it is written again on first use
-
-
-def test_the_file_that_is_here_is_the_published_one(smollm2: Path) -> None:
-    known = KNOWN["smollm2"]
-    assert smollm2.stat().st_size == known.n_bytes
-    with smollm2.open("rb") as file:
-        assert hashlib.file_digest(file, "sha256").hexdigest() == known.sha256
