@@ -11,6 +11,7 @@ import pytest
 from psopt.answers import ONE_LABEL, AnswerType, NoLabel, code_of, packed, unpacked
 from psopt.evaluation import Predictions, compare_paired, objective_values, readable_sensitivity, score
 from psopt.metrics import prediction_counts, sample_sensitivity
+from psopt.search.racing._race import sample_gains
 from psopt.tasks import AnswerSpec, Sample, written_set
 from sklearn.metrics import accuracy_score, f1_score
 
@@ -115,6 +116,18 @@ def test_c_of_sets_is_pooled_over_labels() -> None:
     unlabelled = score(predictions_of("labels", [["[]", "[]"], ['["a"]', "[]"]], ["[]", "[]"], LABELS))
     assert (unlabelled.consistency, unlabelled.f1) == (None, 0.0)  # not a label is right, and one is wrong
     assert unlabelled.sensitivity > 0
+
+
+def test_gains_of_samples_have_the_scores_as_their_means() -> None:
+    predictions, _, _ = random_sets(2)
+    scores = score(predictions)
+    gains = sample_gains(predictions)
+    assert gains.shape == (40, 3)
+    assert gains[:, 0].mean() == pytest.approx(scores.f1)
+    assert gains[:, 2].mean() == pytest.approx(predictions.label_rows.contributions.mean())
+    of_two = sample_gains(predictions_of("number", [["1", "2", "1"], ["3", "3", "3"]], ["1", "3"]))
+    # two of three answers alike: 3/2 (1 - 5/9) = 2/3
+    assert of_two == pytest.approx(np.array([[2 / 3, -2 / 3], [1, 0]]))
 
 
 def test_differences_of_sets_are_those_of_their_scores() -> None:

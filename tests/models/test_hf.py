@@ -76,18 +76,14 @@ BEGINNINGS = make_prompts(LABEL_SETS["beginnings of each other"])
 usual_network, usual_tokenizer = functools.cache(make_network), functools.cache(make_tokenizer)
 
 
-@pytest.fixture(autouse=True)
-def on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A GPU computes in bfloat16, whose digits are others."""
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-
-
 @pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    """Threads that wait for each other make tiny networks slower, many times so where other tests run beside."""
+def one_thread_of_the_cpu() -> Iterator[None]:
+    """A GPU computes in bfloat16, whose digits are others; threads that wait for each other make tiny networks slow."""
     n_threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.cuda, "is_available", lambda: False)
+        yield
     torch.set_num_threads(n_threads)
 
 

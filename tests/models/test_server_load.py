@@ -42,7 +42,7 @@ def rounds(limit: ConcurrencyLimit, n: int, refuses: Callable[[int], bool]) -> f
 def test_the_limit_comes_to_what_the_server_takes_and_refusals_that_do_not_grow_with_it_leave_it_high() -> None:
     for capacity in (1, 4, 13, 32):
         limit = ConcurrencyLimit(32)
-        rounds(limit, 12, lambda number, capacity=capacity: number >= capacity)
+        rounds(limit, 12, range(capacity, 32).__contains__)
         assert max(1, capacity - 3) <= limit.places <= capacity + 3
     draw = random.Random(1)
     # a cut of 30 % for each burst kept about 5

@@ -52,40 +52,34 @@ def test_every_description_stays_in_over_60_rephrasings_that_read_like_sentences
 
 
 @each(
-    "description, rephrasing",
+    "description, says, never",
     [
-        (CLASSIFY, "Please classify the text into one of the given classes."),
-        (SEVERAL, "Your task is to read the review. Determine its sentiment. You must choose the correct label."),
-        (ROLE, "You sort mail for a shop. Your job is to decide which team should answer the mail."),
-        (ASK, "Given the text, is the review positive or negative?"),
-        # a frame of its own is taken off for another
-        ("Please label the text.", "I want you to label the text."),
+        (CLASSIFY, "Please classify the text into one of the given classes.", []),
         # sentences after it, or before it
-        ("Label the text:", "Please be precise. Label the text:"),
-        (CLASSIFY, "Please classify the text into one of the given classes. Thank you!"),
-    ],
-)
-def test_it_says(description: str, rephrasing: str) -> None:
-    assert rephrasing in everything(description)
-
-
-@each(
-    "description, never",
-    [
+        (CLASSIFY, "Please classify the text into one of the given classes. Thank you!", []),
+        ("Label the text:", "Please be precise. Label the text:", []),
+        # several sentences are not wrapped into one
+        (
+            SEVERAL,
+            "Your task is to read the review. Determine its sentiment. You must choose the correct label.",
+            ["Can you read", "Could you"],
+        ),
+        (ROLE, "You sort mail for a shop. Your job is to decide which team should answer the mail.", []),
+        ("You are a clerk. Label the text.", "", ["annotator", "specialist", "expert"]),
         # what is no imperative is not framed as one
-        (STATE, ["Please the", "to the email belongs"]),
-        (ASK, ["Please is", "to is"]),
-        ("Label noise in a text.", ["Please label", "to label"]),
-        # one frame is enough
-        ("Please label the text.", ["lease please", "lease Label"]),
-        ("You are a clerk. Label the text.", ["annotator", "specialist", "expert"]),
-        # several sentences are not wrapped into one, and nothing spoils an address
-        (SEVERAL, ["Can you read", "Could you"]),
-        ("Label it as in https://a.org/guide", ["guide.", "guide?"]),
+        (ASK, "Given the text, is the review positive or negative?", ["Please is", "to is"]),
+        (STATE, "", ["Please the", "to the email belongs"]),
+        ("Label noise in a text.", "", ["Please label", "to label"]),
+        # a frame of its own is taken off for another, and one is enough
+        ("Please label the text.", "I want you to label the text.", ["lease please", "lease Label"]),
+        # nothing spoils an address
+        ("Label it as in https://a.org/guide", "", ["guide.", "guide?"]),
     ],
 )
-def test_it_never_says(description: str, never: list[str]) -> None:
-    for text in (*everything(description), *everything(description, "heldout")):
+def test_it_says_and_never_says(description: str, says: str, never: list[str]) -> None:
+    found = everything(description)
+    assert not says or says in found
+    for text in (*found, *everything(description, "heldout")):
         assert not [words for words in never if words in text], text
 
 
