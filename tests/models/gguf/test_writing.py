@@ -29,3 +29,11 @@ def test_what_is_written_is_kept_and_json_where_that_is_asked_for(smollm2: Path,
     assert "_server" not in again._engine.client.__dict__  # it came from the cache, and nothing was loaded
     with pytest.raises(ModelError, match=r"can't write: request .* exceeds the available context size"):
         writer.write([[{"role": "user", "content": "moon " * 9000}]])
+
+
+def test_what_is_no_model_is_one_line(smollm2: Path, tmp_path: Path) -> None:
+    pytest.importorskip("xllamacpp")
+    cut = tmp_path / "cut.gguf"
+    cut.write_bytes(smollm2.read_bytes()[:5_000_000])
+    with pytest.raises(ModelError, match=r"can't be loaded: .*(corrupted or incomplete|not within)"):
+        load_writer(f"gguf/{cut}").write([ASKED])
