@@ -28,6 +28,7 @@ from psopt.tasks import AnswerSpec, Sample
 from sklearn.metrics import cohen_kappa_score
 
 from tests.evaluation.grids import grid
+from tests.sweeps import each
 
 NA = 2
 SHAKING = np.array([[0, NA, 0, NA], [1, 1, NA, NA], [0, 1, NA, 0], [NA, NA, NA, 1]])
@@ -50,13 +51,9 @@ def test_it_is_the_entropy_of_readable_answers_over_samples_with_two_of_them() -
     assert readable_sensitivity(soft) == pytest.approx((0 + 0 + third) / 3)
 
 
-@pytest.mark.parametrize(
-    "array",
-    [np.array([[0, 1], [1, 1], [0, 0], [0, 1]]), np.full((4, 2), NA), np.array([[0, NA], [1, NA], [NA, 0], [NA, NA]])],
-    ids=["all are read", "none is read", "one of each sample is read"],
-)
-def test_it_is_not_said_where_there_is_nothing_to_say(array: np.ndarray) -> None:
-    scores = score(with_unread(array))
+@each("array", [[[0, 1], [1, 1], [0, 0], [0, 1]], [[NA, NA]] * 4, [[0, NA], [1, NA], [NA, 0], [NA, NA]]])
+def test_it_is_not_said_where_all_none_or_one_answer_of_each_sample_is_read(array: Any) -> None:
+    scores = score(with_unread(np.array(array)))
     assert scores.sensitivity_readable is None
     assert "sensitivity_readable" not in scores.to_dict()
     assert not any("S among" in line for line in na_lines(scores.to_dict()))
@@ -95,8 +92,8 @@ GRID = [["1", "1"], ["1", "2"], ["1", "3"]]
 TOLD = [[0.9, 0.8], [0.5, UNKNOWN], [0.2, 0.1]]
 
 
-@pytest.mark.parametrize(
-    ("rows", "confidence", "mean", "against_s"),
+@each(
+    "rows, confidence, mean, against_s",
     [
         # confidence has ranks 3, 2, 1 and S has 1, 2.5, 2.5: covariance -1.5, variances 2 and 1.5, so -1.5/sqrt 3
         (GRID, TOLD, (0.9 + 0.8 + 0.5 + 0.2 + 0.1) / 5, -1.5 / math.sqrt(3)),
@@ -105,7 +102,6 @@ TOLD = [[0.9, 0.8], [0.5, UNKNOWN], [0.2, 0.1]]
         # what does not vary has no correlation, nor has what varies by rounding alone
         (GRID, [[0.6, 0.6]] * 3, 0.6, None),
         (GRID, [[0.1, 0.2], [0.2, 0.1], [0.15, 0.15]], 0.15, None),
-        ([["1", "1"]] * 3, [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]], 0.35, None),
         (GRID[:1], [[0.1, 0.2]], 0.15, None),
         (GRID, [[UNKNOWN, UNKNOWN]] * 3, None, None),
     ],
@@ -178,8 +174,7 @@ def test_closeness_by_hand_on_a_scale_that_may_be_uneven() -> None:
     assert scores.ordinal.mean_distance == pytest.approx((0 + 1 + 4) / 3)
     uneven = replace(ordered([[1, 2]], [0]), answers=AnswerType((0.0, 1.0, 2.0, 5.0, 10.0)))
     assert score(uneven).f1 == pytest.approx((0.9 + 0.8) / 2)
-    one_label = score(ordered([[2, 2], [2, 2]], [2, 2]))
-    assert one_label.ordinal.quadratic_kappa is None
+    assert score(ordered([[2, 2], [2, 2]], [2, 2])).ordinal.quadratic_kappa is None  # of one label
 
 
 def test_beside_closeness_stand_f1_s_and_kappa_as_of_plain_labels(drawn: Predictions) -> None:
@@ -208,16 +203,6 @@ def test_intervals_and_tests_are_those_of_closeness(drawn: Predictions) -> None:
     assert paired["f1"].difference == pytest.approx(1 - scores.f1)
     assert paired["sensitivity"].difference == pytest.approx(-scores.sensitivity)
     assert paired["f1"].p_value < 0.01
-
-
-def test_similarities_are_a_kernel_on_any_scale() -> None:
-    draws = np.random.default_rng(0)
-    for n in (2, 5, 30):
-        places = np.sort(draws.normal(size=n))
-        similarity = AnswerType(tuple(places.tolist())).similarity
-        assert similarity is not None
-        assert np.linalg.eigvalsh(similarity)[0] > -1e-12
-        assert similarity[-1].tolist() == [0.0] * n + [1.0]
 
 
 def steady(answers: list[int], truth: list[int], labels: str = "abcd") -> Predictions:
@@ -255,8 +240,8 @@ EVERY_EIGHTH = [[0, 1, 2][place % 3] if place % 8 == 0 else 0 for place in range
 FOUR = [place // 20 for place in range(80)]
 
 
-@pytest.mark.parametrize(
-    ("answered", "near_constant", "line"),
+@each(
+    "answered, near_constant, line",
     [
         # no to 92 %; 90 % are: a prompt that does its task is none however rare a class is
         (steady([0] * 90 + [1] * 8 + [0] * 2, RARE, "ab"), None, ""),
@@ -265,27 +250,18 @@ FOUR = [place // 20 for place in range(80)]
         # every eighth is answered rightly and the rest with "a": surely above a constant answer, by 10 of 67 points
         (steady(EVERY_EIGHTH, [0, 1, 2] * 40, "abc"), "a", None),
         # (50/80 - 1/4) / (3/4) = 1/2 is just as much, and 62.5 gain half of the 75 that a constant answer leaves
-        (
-            steady([0] * 50 + [2] * 10 + [3] * 20, FOUR),
-            None,
-            "It answers a to 62 % of the texts, and 25 % are a.",
-        ),
+        (steady([0] * 50 + [2] * 10 + [3] * 20, FOUR), None, "It answers a to 62 % of the texts, and 25 % are a."),
         # a guess is not constant though no better
         (
             steady([place // 2 % 2 for place in range(100)], [0, 1] * 50, "ab"),
             None,
             "It has F1 50.0, not above 50.0 for always answering a: its S and C say nothing.",
         ),
+        (steady([0] * 100, RARE, "ab"), "a", None),
     ],
-    ids=["rare class found", "rare class found in part", "every eighth", "lopsided and good", "guess"],
 )
 def test_a_prompt_is_nearly_constant_where_one_label_saves_it(
     answered: Predictions, near_constant: str | None, line: str | None
 ) -> None:
     assert score(answered).near_constant == near_constant
     assert line is None or shares_line(score(answered).to_dict(), "It") == line
-
-
-def test_a_constant_prompt_is_nearly_constant() -> None:
-    never = score(steady([0] * 100, RARE, "ab"))
-    assert never.near_constant == never.constant == "a"

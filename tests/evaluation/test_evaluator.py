@@ -17,6 +17,7 @@ from psopt.rephrasings import RephrasingSet
 from psopt.search_spaces import seed_prompt
 
 from tests.fake_server import FakeServer
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from psopt.tasks import Task
@@ -41,19 +42,13 @@ def assert_same(predictions: Any, expected: Any) -> None:
         assert getattr(predictions, name) == getattr(expected, name)
 
 
-@given(masks=st.lists(arrays.arrays(np.bool_, SHAPE), min_size=1, max_size=4))
+@given(masks=st.lists(arrays.arrays(np.bool_, SHAPE), min_size=1, max_size=4), from_probabilities=st.booleans())
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@pytest.mark.parametrize("from_probabilities", [False, True])
-def test_whatever_the_parts_each_answer_is_asked_once(
-    task: Task, masks: list[Any], *, from_probabilities: bool
-) -> None:
-    def evaluator() -> Evaluator:
-        model = load_model("sim/wobble=0.8,na=0.3", task)
-        return evaluator_of(model, task, from_probabilities=from_probabilities)
-
+def test_whatever_the_parts_each_answer_is_asked_once(task: Task, masks: list[Any], from_probabilities: bool) -> None:
     prompt = seed_prompt(task)
-    expected = evaluator().predictions(prompt, "val")
-    in_parts = evaluator()
+    model = load_model("sim/wobble=0.8,na=0.3", task)
+    whole, in_parts = (evaluator_of(model, task, from_probabilities=from_probabilities) for _ in range(2))
+    expected = whole.predictions(prompt, "val")
     asked = np.zeros(SHAPE, dtype=np.bool_)
     for cells in masks:
         answers = in_parts.answers(prompt, "val", cells)
@@ -80,8 +75,8 @@ def test_answers_are_a_copy_of_one_split_s_and_cells_of_another_grid_are_refused
         evaluator.answers(prompt, "val", HALF[:, :1])
 
 
-@pytest.mark.parametrize("from_probabilities", [False, True])
-def test_a_part_that_is_remembered_is_not_asked_for(task: Task, *, from_probabilities: bool) -> None:
+@each("from_probabilities", [False, True])
+def test_a_part_that_is_remembered_is_not_asked_for(from_probabilities: bool, task: Task) -> None:
     prompt = seed_prompt(task)
     first, second, expected = (
         evaluator_of(load_model("sim/na=0.3", task), task, from_probabilities=from_probabilities) for _ in range(3)

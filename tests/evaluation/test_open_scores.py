@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from psopt.answers import ONE_LABEL, AnswerType, NoLabel, code_of, packed, places_of, unpacked
+from psopt.answers import ONE_LABEL, AnswerType, NoLabel, code_of, packed, unpacked
 from psopt.evaluation import Predictions, compare_paired, objective_values, readable_sensitivity, score
 from psopt.metrics import prediction_counts, sample_sensitivity
 from psopt.search.racing._race import sample_gains
@@ -152,12 +152,6 @@ def test_of_answers_that_are_the_same_equal_ones_count_and_n_a_and_what_nobody_a
 def test_one_answer_to_everything_is_worth_nothing() -> None:
     scores = score(predictions_of("number", [["1", "1"], ["1", "1"]], ["1", "3"]))
     assert (scores.constant, scores.is_hollow, scores.sensitivity) == ("1", True, 0)
-
-
-def test_answers_that_none_can_read_need_no_judge_of_sameness() -> None:
-    rule = AnswerType(spec=AnswerSpec.read("test", "free:own:same")).open
-    assert rule is not None
-    assert places_of(np.array([[0, -1, 0]]), rule).tolist() == [[0, -1, 0]]
 
 
 def test_grids_survive_being_kept() -> None:

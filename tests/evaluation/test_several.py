@@ -11,6 +11,7 @@ from psopt.metrics import PairedDifference
 from psopt.search.gating import gate
 
 from tests.evaluation.grids import grid
+from tests.sweeps import each
 
 N, Q = 60, 5
 TRUTH = np.arange(N) % 2
@@ -68,10 +69,8 @@ def test_the_least_gain_stands_for_all() -> None:
     assert worst == min(compare_paired(*pair)["f1"].difference for pair in zip(before.each, after.each, strict=True))
 
 
-@pytest.mark.parametrize(
-    ("after", "verdict"),
-    [((0.95, 0.95), "better"), ((0.95, 0.4), "keep")],  # what one model gains is no excuse for what the other loses
-)
+# what one model gains is no excuse for what the other loses
+@each("after, verdict", [((0.95, 0.95), "better"), ((0.95, 0.4), "keep")])
 def test_the_gate_must_hold_with_every_model(after: tuple[float, float], verdict: str) -> None:
     found = gate(predictions(0.7, 0.7, seed=3), {"new": predictions(*after, seed=11)})
     assert found.verdict == verdict

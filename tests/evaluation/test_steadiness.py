@@ -17,6 +17,7 @@ from psopt.evaluation import (
 from scipy.stats import binom
 
 from tests.evaluation.grids import grid
+from tests.sweeps import each
 
 
 def test_s_orders_answers_and_those_without_a_label_come_last() -> None:
@@ -67,11 +68,11 @@ def test_the_threshold_is_the_last_of_a_sequence_that_begins_with_the_steadiest(
     assert kept_from(steady, right, 0.8) == kept
 
 
-@pytest.mark.parametrize("levels", [5, None])
+@each("levels", [5, None])
 def test_a_promise_is_broken_in_one_of_twenty_cases_at_most(levels: int | None) -> None:
     """Errors fall from 25 to 5 % with steadiness; the truth of what is kept is known."""
     stream = np.random.default_rng(7)
-    error, n_broken, n_promised, n = 0.12, 0, 0, 400
+    error, n_broken, n_promised, n = 0.12, 0, 0, 200
     for _ in range(n):
         steady = stream.random(300)
         if levels:

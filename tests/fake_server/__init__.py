@@ -8,9 +8,9 @@ When it is ready, it prints one line of JSON, ``{"port": 43211, "url": "http://1
 get equal answers: whoever sends a request again until it is answered ends up with what a faultless server gives.
 
 POST /v1/chat/completions, GET /v1/models, and the batch API (/v1/files, /v1/batches) are OpenAI's. GET /control returns
-the counts of what was seen, POST /control changes options by name (``{"fault_rate": 0}``; ``{"reset":
-true}`` sets the counts to 0), GET /control/log adds each different request's digest, how often it came, and how often
-it was answered; and the last request whole. GET /control/batches returns the batches.
+the counts of what was seen; POST /control changes options by name (``{"fault_rate": 0}``; ``{"reset": true}`` sets the
+counts to 0); GET /control/log returns each different request's digest, how often it came, and how often it was
+answered, the last request whole, and the batches.
 """
 
 from tests.fake_server._fake_server import FakeServer

@@ -6,7 +6,6 @@ import asyncio
 import itertools
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
@@ -39,56 +38,43 @@ _REFUSED = {
 _FAULT = {"error": {"message": "The server had an error while processing your request.", "code": "server_error"}}
 
 
-@dataclass(slots=True, eq=False)
 class Batch:
-    """A batch; no other key than its owner's sees it."""
+    """A batch: what the API shows of it, as far as psopt or a test reads that, its lines, and what becomes of it."""
 
-    id: str
-    owner: str
-    input_file_id: str
-    endpoint: str
-    metadata: dict[str, str] | None
-    ending: str  # what becomes of it, see `ENDINGS`
-    lines: list[Line] = field(default_factory=list)
-    status: str = "validating"
-    errors: list[dict[str, Any]] = field(default_factory=list)
-    n_completed: int = 0
-    n_failed: int = 0
-    output_file_id: str | None = None
-    error_file_id: str | None = None
-
-    @property
-    def files(self) -> list[str]:
-        """Its input file and what it has written."""
-        return [file for file in (self.input_file_id, self.output_file_id, self.error_file_id) if file]
-
-    def to_dict(self) -> dict[str, Any]:
-        """What the API shows of it, as far as psopt or a test reads that."""
-        names = ("id", "endpoint", "input_file_id", "status", "output_file_id", "error_file_id", "metadata")
-        return {
-            **{name: getattr(self, name) for name in names},
-            "completion_window": "24h",
-            "errors": {"data": self.errors} if self.errors else None,
-            "request_counts": {"total": len(self.lines), "completed": self.n_completed, "failed": self.n_failed},
+    def __init__(self, name: str, asked: dict[str, Any], content: bytes, ending: str) -> None:
+        self.lines: list[Line] = [json.loads(line) for line in content.splitlines()]
+        self.ending = ending  # see `ENDINGS`
+        self.shown: dict[str, Any] = {
+            **{name: asked.get(name) for name in ("endpoint", "input_file_id", "completion_window", "metadata")},
+            "id": name,
+            "status": "validating",
+            "output_file_id": None,
+            "error_file_id": None,
+            "errors": None,
+            "request_counts": {"total": len(self.lines), "completed": 0, "failed": 0},
         }
+
+    def is_(self, *states: str) -> bool:
+        """Whether it is in one of these states."""
+        return self.shown["status"] in states
 
     def validate(self, model: str) -> None:
         """Note what is wrong with it: what its ending says, lines of the same name, for elsewhere, for no model."""
-        if self.ending in _REFUSED:
-            self._note(*_REFUSED[self.ending])
-            return
+        errors: list[tuple[str, str, int | None]] = []
         if len({line["custom_id"] for line in self.lines}) < len(self.lines):
-            self._note("duplicate_custom_id", "The custom_id of a line is that of another, too.", 1)
+            errors.append(("duplicate_custom_id", "The custom_id of a line is that of another, too.", 1))
         for number, line in enumerate(self.lines, 1):
             asked = line["body"]["model"]
-            if (line["method"], line["url"]) != ("POST", self.endpoint):
-                self._note("mismatched_url", f"The URL does not match the batch's, {self.endpoint}.", number)
+            if (line["method"], line["url"]) != ("POST", self.shown["endpoint"]):
+                errors.append(("mismatched_url", "The URL does not match the batch's.", number))
             elif model and asked != model:
                 message = f"The provided model '{asked}' is not supported by the Batch API."
-                self._note("model_not_found", message, number)
-
-    def _note(self, code: str, message: str, line: int | None) -> None:
-        self.errors.append({"code": code, "message": message, "line": line})
+                errors.append(("model_not_found", message, number))
+        if self.ending in _REFUSED:
+            errors = [_REFUSED[self.ending]]
+        if errors:
+            data = [dict(zip(("code", "message", "line"), error, strict=True)) for error in errors]
+            self.shown |= {"status": "failed", "errors": {"data": data}}
 
 
 class Batches:
@@ -96,7 +82,8 @@ class Batches:
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._files: dict[str, tuple[str, bytes]] = {}  # owner and content
+        self._owners: dict[str, str] = {}  # of files and batches
+        self._files: dict[str, bytes] = {}
         self._batches: dict[str, Batch] = {}
         self._numbers = itertools.count(1)
         self._running: set[asyncio.Task[None]] = set()
@@ -116,7 +103,14 @@ class Batches:
         ]
         for prefix, (method, path, handle) in itertools.product(_PREFIXES, routes):
             app.router.add_route(method, f"{prefix}{path}", self._guarded(handle))
-        app.router.add_get("/control/batches", self.control)
+
+    def log(self) -> list[dict[str, Any]]:
+        """Every batch, whoever opened it, and which of its files are there."""
+        names = ("input_file_id", "output_file_id", "error_file_id")
+        return [
+            {**batch.shown, "files": [batch.shown[name] for name in names if batch.shown[name] in self._files]}
+            for batch in self._batches.values()
+        ]
 
     def _guarded(self, handle: Handler) -> Handler:
         """Refuse a key that is not the server's, another's file or batch, and all where there is no batch API."""
@@ -127,9 +121,7 @@ class Batches:
             if refusal := self._server.refuse(request, {}):
                 return refusal
             name = request.match_info.get("id")
-            owners = {file: owner for file, (owner, _) in self._files.items()}
-            owners |= {batch.id: batch.owner for batch in self._batches.values()}
-            if name and owners.get(name) != _key(request):
+            if name and self._owners.get(name) != _key(request):
                 return self._server.error(404, f"There is no file or batch '{name}'", "not_found")
             return await handle(request)
 
@@ -145,7 +137,7 @@ class Batches:
         return web.json_response({"id": self._keep(_key(request), content)})
 
     async def content(self, request: web.Request) -> web.Response:
-        return web.Response(body=self._files[request.match_info["id"]][1])
+        return web.Response(body=self._files[request.match_info["id"]])
 
     async def delete(self, request: web.Request) -> web.Response:
         del self._files[request.match_info["id"]]
@@ -153,51 +145,40 @@ class Batches:
 
     async def create(self, request: web.Request) -> web.Response:
         asked = json.loads(await request.read())
-        owner, content = self._files.get(asked.get("input_file_id"), ("", b""))
-        if owner != _key(request) or asked.get("completion_window") != "24h" or asked.get("endpoint") not in _ENDPOINTS:
+        file, owner = asked.get("input_file_id"), _key(request)
+        is_own = self._owners.get(file) == owner
+        if not is_own or asked.get("completion_window") != "24h" or asked.get("endpoint") not in _ENDPOINTS:
             message = "input_file_id, endpoint and completion_window are needed."
             return self._server.error(400, message, "invalid_request")
         name = f"batch_{next(self._numbers)}"
-        batch = Batch(
-            name, owner, asked["input_file_id"], asked["endpoint"], asked.get("metadata"), self._next_ending()
-        )
-        batch.lines = [json.loads(line) for line in content.splitlines()]
-        self._batches[name] = batch
+        batch = Batch(name, asked, self._files[file], self._next_ending())
+        self._batches[name], self._owners[name] = batch, owner
         running = asyncio.ensure_future(self._run(batch, request))
         self._running.add(running)
         running.add_done_callback(self._running.discard)
-        return web.json_response(batch.to_dict())
+        return web.json_response(batch.shown)
 
     async def list_own(self, request: web.Request) -> web.Response:
         # The key's own, the last first
-        own = [batch.to_dict() for batch in reversed(self._batches.values()) if batch.owner == _key(request)]
-        return web.json_response({"data": own[: int(request.query["limit"])]})
+        own = [batch.shown for name, batch in self._batches.items() if self._owners[name] == _key(request)]
+        return web.json_response({"data": own[::-1][: int(request.query["limit"])]})
 
     async def retrieve(self, request: web.Request) -> web.Response:
         if self._server.options.poll_faults:
             self._server.count_down("poll_faults")
             return self._server.error(503, "The server is overloaded.", "server_error")
-        return web.json_response(self._batches[request.match_info["id"]].to_dict())
+        return web.json_response(self._batches[request.match_info["id"]].shown)
 
     async def cancel(self, request: web.Request) -> web.Response:
         batch = self._batches[request.match_info["id"]]
-        if batch.status not in {"validating", "in_progress"}:
-            return self._server.error(409, f"Cannot cancel a batch with status '{batch.status}'.", "invalid_request")
-        batch.status = "cancelling"
-        return web.json_response(batch.to_dict())
-
-    async def control(self, _: web.Request) -> web.Response:
-        """GET /control/batches: every batch, whoever opened it, and which files it has."""
-        return web.json_response(
-            [
-                {**batch.to_dict(), "files": [file for file in batch.files if file in self._files]}
-                for batch in self._batches.values()
-            ]
-        )
+        if not batch.is_("validating", "in_progress"):
+            return self._server.error(409, "Cannot cancel a batch that has ended.", "invalid_request")
+        batch.shown["status"] = "cancelling"
+        return web.json_response(batch.shown)
 
     def _keep(self, owner: str, content: bytes) -> str:
         name = f"file-{next(self._numbers)}"
-        self._files[name] = (owner, content)
+        self._files[name], self._owners[name] = content, owner
         return name
 
     def _next_ending(self) -> str:
@@ -212,20 +193,18 @@ class Batches:
         """Take a batch through its life: half of its lines are answered at first."""
         await self._wait(batch)
         batch.validate(self._server.options.model)
-        if batch.errors:
-            batch.status = "failed"
+        if batch.is_("failed"):
             return
-        if batch.status == "validating":
-            batch.status = "in_progress"
+        if batch.is_("validating"):
+            batch.shown["status"] = "in_progress"
         n_first = 0 if batch.ending == "unheard" else max(1, len(batch.lines) // 2)
         results = [self._answered(batch, line, request) for line in batch.lines[:n_first]]
         await self._wait(batch)
-        rest = batch.lines[n_first:]
-        expires = batch.ending in {"expired", "unheard"}
-        status = "expired" if expires else "completed"
-        if batch.status == "cancelling" or batch.ending == "cancelled":
+        rest, status = batch.lines[n_first:], "completed"
+        if batch.is_("cancelling") or batch.ending == "cancelled":
             status = "cancelled"
-        elif expires:
+        elif batch.ending in {"expired", "unheard"}:
+            status = "expired"
             results += [_result(line, None, "batch_expired") for line in rest]
         elif batch.ending == "partial":
             results += [_result(line, {"status_code": 500, "body": _FAULT}) for line in rest]
@@ -237,25 +216,24 @@ class Batches:
         """Wait for half of what a batch takes; a wish to cancel it cuts that short."""
         loop = asyncio.get_running_loop()
         began = loop.time()
-        while loop.time() - began < self._server.options.batch_ms / 2000 and batch.status != "cancelling":
+        while loop.time() - began < self._server.options.batch_ms / 2000 and not batch.is_("cancelling"):
             await asyncio.sleep(_LOOK)
 
     def _end(self, batch: Batch, results: list[Line], status: str) -> None:
         """Write the files: answers and errors, in an order of the server's own."""
-        good = [line for line in results if _is_answered(line)]
-        bad = [line for line in results if not _is_answered(line)]
-        batch.n_failed = len(bad)
-        if good:
-            batch.output_file_id = self._keep(batch.owner, _jsonl(good[::-1]))
-        if bad:
-            batch.error_file_id = self._keep(batch.owner, _jsonl(bad[::-1]))
-        batch.status = status
+        owner = self._owners[batch.shown["id"]]
+        for name, is_good in (("output_file_id", True), ("error_file_id", False)):
+            lines = [line for line in results[::-1] if _is_answered(line) == is_good]
+            if lines:
+                batch.shown[name] = self._keep(owner, "".join(json.dumps(line) + "\n" for line in lines).encode())
+        batch.shown["request_counts"]["failed"] = sum(not _is_answered(line) for line in results)
+        batch.shown["status"] = status
 
     def _answered(self, batch: Batch, line: Line, request: web.Request) -> Line:
         """Answer one line as it would be answered alone."""
         response = self._server.respond(request, line["body"])
         result = _result(line, {"status_code": response.status, "body": json.loads(response.text or "")})
-        batch.n_completed += _is_answered(result)
+        batch.shown["request_counts"]["completed"] += _is_answered(result)
         return result
 
 
@@ -265,10 +243,6 @@ def _result(line: Line, response: Any, code: str = "") -> Line:
 
 def _is_answered(result: Line) -> bool:
     return bool(result["response"]) and result["response"]["status_code"] == 200
-
-
-def _jsonl(lines: list[Line]) -> bytes:
-    return "".join(json.dumps(line) + "\n" for line in lines).encode()
 
 
 def _key(request: web.Request) -> str:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
-import urllib.error
+import time
 import urllib.request
-from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.fake_server._options import FakeServerOptions
+from tests.fake_server._options import FIXED_AT_START, FakeServerOptions
 from tests.processes import SERVER, Process
 
 if TYPE_CHECKING:
     from typing import Self
 
+_LOOK = 0.005  # seconds between two looks at counts that somebody waits for
 # A proxy in the environment is for the outside; this server is on our own machine.
 _DIRECTLY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -34,16 +35,13 @@ class FakeServer:
     """
 
     def __init__(self, **options: Any) -> None:
-        self._options: dict[str, Any] = {
-            name: str(value) if isinstance(value, Path) else value for name, value in options.items()
-        }
-        FakeServerOptions(**self._options)  # in this process, so that a wrong one is told here
+        self._options = FakeServerOptions(**options)  # in this process, so that a wrong one is told here
         self.url = ""
         self.port = 0
 
     def __enter__(self) -> Self:
         """Start it and wait until it is ready."""
-        told = {**self._options, "until_stdin_closes": True}
+        told = {**dataclasses.asdict(self._options), "until_stdin_closes": True}
         words = [f"--{name.replace('_', '-')}={value}" for name, value in told.items() if value is not False]
         self._process = Process(words, cwd=Path.cwd(), env=os.environ, program=SERVER)
         ready = self._process.stdout.readline()
@@ -63,6 +61,9 @@ class FakeServer:
 
     def change(self, **options: Any) -> None:
         """Change options while it runs; all but `port`, the task and `until_stdin_closes` can be changed."""
+        if fixed := FIXED_AT_START & options.keys():
+            raise ValueError(f"no options that can be changed: {fixed}")
+        self._options = dataclasses.replace(self._options, **options)
         self._call("/control", options)
 
     def reset(self) -> None:
@@ -74,14 +75,17 @@ class FakeServer:
         counts: dict[str, Any] = self._call("/control")
         return counts
 
-    def wait_for(self, *, seconds: float = 60.0, idle: bool = False, **at_least: int) -> dict[str, Any]:
-        """Wait until it has seen as much, such as ``answered=10``, or until nothing is in flight; return the counts.
+    def wait_for(self, *, seconds: float = 60.0, **at_least: int) -> dict[str, Any]:
+        """Wait until it has seen as much, such as ``answered=10``; return the counts.
 
         Raises TimeoutError if it takes longer.
         """
-        wish = {"at_least": at_least, "idle": idle, "seconds": seconds}
-        seen: dict[str, Any] = self._call("/control/wait", wish, timeout=seconds + 10)
-        return seen
+        end = time.monotonic() + seconds
+        while any(self.counts()[name] < least for name, least in at_least.items()):
+            if time.monotonic() > end:
+                raise TimeoutError(f"not in time: {at_least}; seen: {self.counts()}")
+            time.sleep(_LOOK)
+        return self.counts()
 
     def requests(self) -> list[dict[str, Any]]:
         """Each different request: `sha256` of its canonical JSON, its `count`, and how often it was `answered`."""
@@ -90,7 +94,7 @@ class FakeServer:
 
     def batches(self) -> list[dict[str, Any]]:
         """Each batch, whoever opened it, as the API shows it, and its `files` that are there."""
-        batches: list[dict[str, Any]] = self._call("/control/batches")
+        batches: list[dict[str, Any]] = self._call("/control/log")["batches"]
         return batches
 
     def last_request(self) -> dict[str, Any]:
@@ -98,12 +102,8 @@ class FakeServer:
         request: dict[str, Any] = self._call("/control/log")["last_request"]
         return request
 
-    def _call(self, path: str, message: dict[str, Any] | None = None, timeout: float = 60.0) -> Any:
+    def _call(self, path: str, message: dict[str, Any] | None = None) -> Any:
         body = json.dumps(message).encode() if message else None
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data=body)
-        try:
-            with _DIRECTLY.open(request, timeout=timeout) as response:
-                return json.load(response)
-        except urllib.error.HTTPError as error:
-            kind = TimeoutError if error.code == HTTPStatus.REQUEST_TIMEOUT else ValueError
-            raise kind(json.load(error)["error"]) from None
+        with _DIRECTLY.open(request, timeout=60) as response:
+            return json.load(response)

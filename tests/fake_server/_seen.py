@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 from collections import Counter
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-_LOOK = 0.005  # seconds between two looks at counts that somebody waits for
+from dataclasses import dataclass, field
+from typing import Any
 
 _STEP = 512  # characters, 128 tokens of this server: OpenAI counts cached ones in such steps
 
 
+@dataclass(slots=True)
 class Seen:
-    """What came in and what went out."""
+    """What came in and what went out: how often each request, by its digest, and each status."""
 
-    def __init__(self) -> None:
-        self.requests: Counter[str] = Counter()
-        self.answered: Counter[str] = Counter()
-        self.statuses: Counter[str] = Counter()
-        self.last_request: dict[str, Any] = {}
-        self.in_flight = 0
-        self.most_in_flight = 0
-        self._read: set[str] = set()
+    requests: Counter[str] = field(default_factory=Counter)
+    answered: Counter[str] = field(default_factory=Counter)
+    statuses: Counter[str] = field(default_factory=Counter)
+    last_request: dict[str, Any] = field(default_factory=dict)
+    in_flight: int = 0
+    most_in_flight: int = 0
+    beginnings: set[str] = field(default_factory=set)
+
+    def __enter__(self) -> None:
+        """Count a request as in flight."""
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+
+    def __exit__(self, *_: object) -> None:
+        """Count it as gone."""
+        self.in_flight -= 1
 
     def clear(self) -> None:
         """Forget all but what is in flight."""
@@ -34,33 +37,18 @@ class Seen:
         self.most_in_flight = self.in_flight
         self.last_request = {}
 
-    @contextlib.contextmanager
-    def under_way(self) -> Iterator[None]:
-        """Count a request as in flight."""
-        self.in_flight += 1
-        self.most_in_flight = max(self.most_in_flight, self.in_flight)
-        try:
-            yield
-        finally:
-            self.in_flight -= 1
-
     def came_in(self, name: str, request: dict[str, Any]) -> None:
         """Count a request."""
         self.last_request = request
         self.requests[name] += 1
 
-    def beginning(self, body: dict[str, Any]) -> int:
+    def cached(self, body: dict[str, Any]) -> int:
         """How many tokens of the messages' beginning were read before, as a server with prefix caching counts them."""
         text = "\x00".join(str(turn.get("content") or "") for turn in body["messages"])
-        beginnings = [text[:end] for end in range(_STEP, len(text) + 1, _STEP)]
-        known = [beginning for beginning in beginnings if beginning in self._read]
-        self._read.update(beginnings)
-        return len(known) * _STEP // 4
-
-    async def wait_for(self, at_least: dict[str, int], *, idle: bool) -> None:
-        """Return when the counts named in `at_least` are reached and, if `idle`, nothing is in flight."""
-        while (idle and self.in_flight) or any(self.summary()[name] < least for name, least in at_least.items()):
-            await asyncio.sleep(_LOOK)
+        beginnings = {text[:end] for end in range(_STEP, len(text) + 1, _STEP)}
+        n_known = len(beginnings & self.beginnings)
+        self.beginnings |= beginnings
+        return n_known * _STEP // 4
 
     def summary(self) -> dict[str, Any]:
         """Counts. `statuses` are 200, an error's status, a fault's name, and gone for a client that did not wait.
@@ -69,10 +57,8 @@ class Seen:
         """
         return {
             "requests": self.requests.total(),
-            "different": len(self.requests),
             "answered": self.answered.total(),
             "answered_twice": sum(count > 1 for count in self.answered.values()),
-            "in_flight": self.in_flight,
             "most_in_flight": self.most_in_flight,
             "statuses": dict(self.statuses),
         }

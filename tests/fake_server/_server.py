@@ -16,7 +16,6 @@ from aiohttp import web
 
 from tests.fake_server._answering import Answerer, digest
 from tests.fake_server._batches import Batches
-from tests.fake_server._options import FIXED_AT_START
 from tests.fake_server._providers import refuse
 from tests.fake_server._seen import Seen
 from tests.fake_server._shapes import shaped, unanswerable
@@ -34,12 +33,13 @@ class Server:
         self.options = options
         self.seen = Seen()
         self.answerer = Answerer(options)
+        self.batches = Batches(self)
         self._random = random.Random(options.fault_seed)  # faults are no secrets
         self._turns = asyncio.Lock()
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
         """POST /v1/chat/completions."""
-        with self.seen.under_way():
+        with self.seen:
             body = json.loads(await request.read())
             self.seen.came_in(digest(body), _described(request, body))
             return self.refuse(request, body) or await self._misbehave(request) or await self._answer(body)
@@ -57,32 +57,14 @@ class Server:
     async def control(self, request: web.Request) -> web.Response:
         """GET and POST /control, GET /control/log."""
         if request.method == "POST":
-            try:
-                self._change(await request.json())
-            except (ValueError, TypeError) as error:
-                return web.json_response({"error": str(error)}, status=400)
-        answer = self.seen.summary()
+            changes = await request.json()
+            if changes.pop("reset", False):
+                self.seen.clear()
+            self.options = dataclasses.replace(self.options, **changes)
         if request.path.endswith("/log"):
-            answer |= {"log": self.seen.log(), "last_request": self.seen.last_request}
-        return web.json_response(answer)
-
-    async def wait(self, request: web.Request) -> web.Response:
-        """POST /control/wait: answer when the counts are there, or with 408 when they are not in time."""
-        wish = await request.json()
-        try:
-            await asyncio.wait_for(self.seen.wait_for(wish["at_least"], idle=wish["idle"]), wish["seconds"])
-        except TimeoutError:
-            return web.json_response({"error": f"not in time: {wish}; seen: {self.seen.summary()}"}, status=408)
+            seen = {"log": self.seen.log(), "last_request": self.seen.last_request}
+            return web.json_response({**seen, "batches": self.batches.log()})
         return web.json_response(self.seen.summary())
-
-    def _change(self, changes: dict[str, Any]) -> None:
-        if changes.pop("reset", False):
-            self.seen.clear()
-        if fixed := FIXED_AT_START & changes.keys():
-            raise ValueError(f"no options that can be changed: {fixed}")
-        self.options = dataclasses.replace(self.options, **changes)
-        if "fault_seed" in changes:
-            self._random = random.Random(self.options.fault_seed)  # faults are no secrets
 
     def count_down(self, name: str) -> None:
         """Take one from an option that says how often something is to happen yet."""
@@ -185,7 +167,7 @@ class Server:
             usage["total_tokens"] += options.reasoning_tokens
             usage["completion_tokens_details"] = {"reasoning_tokens": options.reasoning_tokens}
         if options.cached_from:
-            cached = self.seen.beginning(body)
+            cached = self.seen.cached(body)
             cached = cached if cached >= options.cached_from else 0
             usage["prompt_tokens_details"] = {"cached_tokens": cached}
         name = digest(body)
@@ -235,8 +217,7 @@ async def serve(options: FakeServerOptions) -> None:
     app.router.add_get("/v1/models", server.models)
     app.router.add_route("*", "/control", server.control)
     app.router.add_get("/control/log", server.control)
-    app.router.add_post("/control/wait", server.wait)
-    Batches(server).add_routes(app)
+    server.batches.add_routes(app)
     # With handler_cancellation a request whose client has gone is no longer in flight.
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1, handler_cancellation=True)
     await runner.setup()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from itertools import combinations
 from typing import Any
@@ -30,6 +31,8 @@ from psopt.metrics import (
 )
 from sklearn import metrics as sklearn_metrics
 
+from tests.sweeps import each
+
 
 def test_counts_are_joined_without_a_seam_and_of_equally_probable_answers_the_first_is_chosen() -> None:
     predictions = np.random.default_rng(0).integers(4, size=(70_000, 3))  # several blocks of rows
@@ -50,6 +53,7 @@ def test_hand_worked_values() -> None:
     assert sample_sensitivity(counts, normalize=False) == pytest.approx(nats, abs=1e-15)
     for steady in ([[4, 0]], [[1.0, 0.0]]):
         assert not np.signbit(sample_sensitivity(steady)).any(), "no negative zero is shown"
+    assert sensitivity([[8, 0]], correction="jackknife") == 0
 
 
 # E25, appendix B, after the fix: correct answers out of 30, and S, with C = 7 (TREC's six classes and N/A)
@@ -57,24 +61,16 @@ CORRECT = [29, 30, 27, 26, 15, 27, 24, 29, 26, 26]
 PUBLISHED = [0.08, 0, 0.20, 0.27, 0.54, 0.17, 0.36, 0.08, 0.20, 0.24]
 
 
-@pytest.mark.parametrize(("correct", "published"), list(zip(CORRECT, PUBLISHED, strict=True)))
-def test_the_papers_correct_answers_bound_its_sensitivities(correct: int, published: float) -> None:
+def test_the_papers_correct_answers_bound_its_sensitivities() -> None:
     """S is least if all wrong answers are one class, and greatest if they are spread over the other six.
 
     Of 30 right it is 0. 29 right leave one wrong answer: (29/30 ln 30/29 + 1/30 ln 30) / ln 7 = .0751.
     """
-    wrong = 30 - correct
-    least = sensitivity([[correct, wrong, 0, 0, 0, 0, 0]])
-    spread = [wrong // 6 + (label < wrong % 6) for label in range(6)]
-    greatest = sensitivity([[correct, *spread]])
-    assert least - 0.005 <= published <= greatest + 0.005
-
-
-def test_the_jackknife_needs_counts_of_two_answers_or_more() -> None:
-    assert sensitivity([[8, 0]], correction="jackknife") == 0
-    for table, why in (([[0.5, 0.5]], "correction needs counts"), ([[1, 0]], "it needs 2 or more")):
-        with pytest.raises(ValueError, match=why):
-            sensitivity(table, correction="jackknife")
+    for correct, published in zip(CORRECT, PUBLISHED, strict=True):
+        wrong = 30 - correct
+        least = sensitivity([[correct, wrong, 0, 0, 0, 0, 0]])
+        greatest = sensitivity([[correct, *(wrong // 6 + (label < wrong % 6) for label in range(6))]])
+        assert least - 0.005 <= published <= greatest + 0.005
 
 
 def test_uncertainty_is_the_entropy_of_one_answer_and_a_sure_model_may_be_sensitive() -> None:
@@ -141,18 +137,11 @@ PREDICTIONS = np.where(RNG.random((50, 6)) < 0.6, TRUE[:, None], RNG.integers(5,
 FLAT = np.repeat(TRUE, 6), PREDICTIONS.ravel()
 
 
-@pytest.mark.parametrize("labels", [None, [0, 1, 2, 3], [2], [3, 1]])
+@each("labels", [None, [0, 1, 2, 3], [2], [3, 1]])
 def test_scikit_learn_agrees(labels: list[int] | None) -> None:
     for average, ours in (("micro", micro_f1), ("macro", macro_f1), (None, class_f1)):
         theirs = sklearn_metrics.f1_score(*FLAT, labels=labels, average=average)
         assert ours(PREDICTIONS, TRUE, labels) == pytest.approx(theirs, abs=1e-14)
-
-
-def test_hashed_names_are_classes_like_any_others() -> None:
-    hashed = np.array([5, 2**40, 2**33, 7, 10**9])
-    of_two = class_f1(hashed[PREDICTIONS], hashed[TRUE], [int(hashed[3]), int(hashed[1])])
-    assert (of_two == class_f1(PREDICTIONS, TRUE, [3, 1])).all()
-    assert macro_f1(hashed[PREDICTIONS], hashed[TRUE]) == pytest.approx(macro_f1(PREDICTIONS, TRUE))
 
 
 def test_an_absent_label_is_nan_and_leaves_the_mean_alone() -> None:
@@ -160,10 +149,14 @@ def test_an_absent_label_is_nan_and_leaves_the_mean_alone() -> None:
     values = class_f1(PREDICTIONS, TRUE, labels=[0, 9])
     assert np.isnan(values[1])
     assert macro_f1(PREDICTIONS, TRUE, labels=[0, 9]) == values[0]
-    theirs = sklearn_metrics.f1_score(*FLAT, labels=[0, 9], average="macro", zero_division=np.nan)
-    assert values[0] == pytest.approx(theirs)
-    assert np.isnan(micro_f1(PREDICTIONS, TRUE, labels=[9]))
-    assert np.isnan(macro_f1(PREDICTIONS, TRUE, labels=[9]))
+    assert np.isnan([micro_f1(PREDICTIONS, TRUE, labels=[9]), macro_f1(PREDICTIONS, TRUE, labels=[9])]).all()
+
+
+def test_hashed_names_are_classes_like_any_others() -> None:
+    hashed = np.array([5, 2**40, 2**33, 7, 10**9])
+    of_two = class_f1(hashed[PREDICTIONS], hashed[TRUE], [int(hashed[3]), int(hashed[1])])
+    assert (of_two == class_f1(PREDICTIONS, TRUE, [3, 1])).all()
+    assert macro_f1(hashed[PREDICTIONS], hashed[TRUE]) == pytest.approx(macro_f1(PREDICTIONS, TRUE))
 
 
 # four samples, three rephrasings: accuracies 4/4, 2/4, 3/4
@@ -199,14 +192,19 @@ def test_posix_by_hand_and_as_its_double_sum() -> None:
     assert posix(log_probabilities, lengths) == pytest.approx(np.mean(naive))
 
 
-@pytest.mark.parametrize(
-    ("measure", "arguments", "message"),
+JACKKNIFED = functools.partial(sensitivity, correction="jackknife")
+
+
+@each(
+    "measure, arguments, message",
     [
         (rephrasing_damage, ([[0], [1]], [0, 1]), "predictions has one rephrasing"),
         (prompt_sensi_score, ([[1], [0]],), "^scores "),
         (posix, ([[[-1.0, -5.0]]], [[2, 1]]), "^log_probabilities "),
         (posix, ([[[1.0, -5.0], [-1.0, -1.0]]], [[2, 1]]), "^log_probabilities "),
         (posix, ([[[-1.0, -5.0], [-1.0, -1.0]]], [[2]]), "^lengths "),
+        (JACKKNIFED, ([[0.5, 0.5]],), "correction needs counts"),
+        (JACKKNIFED, ([[1, 0]],), "it needs 2 or more"),
     ],
 )
 def test_what_cannot_be_measured_is_an_error_that_names_the_argument(

@@ -18,6 +18,8 @@ from psopt.metrics import (
     sensitivity,
 )
 
+from tests.sweeps import each
+
 N, Q, C = 60, 7, 5
 # Labels at 0, 1, 2 .. with N/A last, alike as far as they are near.
 SCALE = np.eye(C)
@@ -57,12 +59,6 @@ def test_it_is_the_entropy_of_the_kernel_of_all_q_answers_in_any_order_of_classe
     assert permuted == pytest.approx(found, abs=1e-12)
 
 
-def test_one_kernel_for_all_is_that_kernel_for_each() -> None:
-    for correction in (None, "jackknife"):
-        one = sample_sensitivity(COUNTS, similarity=SCALE, correction=correction)
-        assert sample_sensitivity(COUNTS, similarity=for_each(SCALE), correction=correction) == pytest.approx(one)
-
-
 def test_the_more_alike_answers_are_the_less_they_shake() -> None:
     assert sensitivity(COUNTS, similarity=np.ones((C, C))) == pytest.approx(0, abs=1e-9)
     assert (sample_sensitivity(COUNTS, similarity=SCALE) <= sample_sensitivity(COUNTS) + 1e-12).all()
@@ -90,7 +86,10 @@ def _numbers(intervals: Any) -> list[float]:
     return [number for table in tables for interval in table.values() for number in interval]
 
 
-def test_each_prompt_may_have_its_own_kernels() -> None:
+def test_each_sample_and_each_prompt_may_have_its_own_kernels() -> None:
+    for correction in (None, "jackknife"):
+        one = sample_sensitivity(COUNTS, similarity=SCALE, correction=correction)
+        assert sample_sensitivity(COUNTS, similarity=for_each(SCALE), correction=correction) == pytest.approx(one)
     alike = for_each(np.ones((C, C)))
     found = compare_scores(ANSWERS, OTHERS, Y, C, similarity=alike, second_similarity=EACH)["sensitivity"]
     assert found.difference == pytest.approx(sensitivity(prediction_counts(OTHERS, C)))
@@ -99,8 +98,8 @@ def test_each_prompt_may_have_its_own_kernels() -> None:
 NO_KERNEL = [[1, 1, 0], [1, 1, 1], [0, 1, 1]]
 
 
-@pytest.mark.parametrize(
-    ("kernel", "why"),
+@each(
+    "kernel, why",
     [
         (np.eye(2), "must be"),
         (2 * np.eye(3) - 1, r"in \[0, 1\]"),

@@ -15,7 +15,6 @@ from hypothesis.extra import numpy as arrays
 from psopt.errors import InputError, UnansweredError
 from psopt.models import NOT_ASKED, Capabilities, ChangedTextsModel, load_model, predict_cells, predict_proba_cells
 from psopt.search_spaces import Prompt
-from psopt.tasks import Row
 
 from tests.conftest import KeywordModel
 from tests.models.conftest import model_at
@@ -46,14 +45,6 @@ def test_models_that_know_whole_grids_only_answer_parts_alike(task: Task, cells:
         assert_part(predict_cells(model, PROMPTS, TEXTS, cells), model.predict(PROMPTS, TEXTS), cells, NOT_ASKED)
     probabilities = model.predict_proba(PROMPTS, TEXTS)
     assert_part(predict_proba_cells(model, PROMPTS, TEXTS, cells), probabilities, cells, np.nan)
-
-
-def test_prompts_with_the_same_texts_are_one_grid(keyword_model: KeywordModel) -> None:
-    cells = np.zeros(SHAPE, dtype=np.bool_)
-    cells[:5, [0, 2]] = True
-    predict_cells(keyword_model, PROMPTS, TEXTS, cells)
-    predict_cells(keyword_model, PROMPTS, TEXTS, np.ones(SHAPE, dtype=np.bool_))
-    assert keyword_model.n_grids == 2
 
 
 @pytest.mark.usefixtures("quick")
@@ -107,10 +98,7 @@ def test_of_a_chat_model_each_request_is_sent_once_and_na_stands_at_its_place(se
     assert {no.said for no in missed} == {"no idea"}
 
 
-def test_equal_texts_of_different_rows_are_two_and_what_reads_its_examples_alone_is_refused() -> None:
-    model: Any = SimpleNamespace(name="dspy/program", capabilities=Capabilities())
-    rows = [Row.of({"text": "hi", "place": place}, ("text",)) for place in ("north", "south")]
-    assert len(ChangedTextsModel(model, [rows])._texts) == 2
-    model.capabilities = Capabilities(has_metric_scores=True)
+def test_what_reads_its_examples_alone_is_refused() -> None:
+    program: Any = SimpleNamespace(name="dspy/program", capabilities=Capabilities(has_metric_scores=True))
     with pytest.raises(InputError, match="asked about its examples as they are"):
-        ChangedTextsModel(model, COLUMNS)
+        ChangedTextsModel(program, COLUMNS)

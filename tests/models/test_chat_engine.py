@@ -39,12 +39,13 @@ def test_answers_are_those_of_the_server_and_are_asked_once(server: FakeServer, 
 
 
 def test_a_server_with_any_fault_gives_the_answers_of_a_faultless_one(server: FakeServer) -> None:
-    expected = model_at(server).predict(PROMPTS[:1], TEXTS)
+    texts = TEXTS[:20]
+    expected = model_at(server).predict(PROMPTS[:1], texts)
     for fault in FAULTS:
         server.change(faults=fault, fault_rate=0.3)
         server.reset()
         model = model_at(server, timeout=0.5)
-        found = model.predict(PROMPTS[:1], TEXTS)
+        found = model.predict(PROMPTS[:1], texts)
         assert server.counts()["statuses"][fault] > 0, fault
         n_different = (found != expected).sum()
         if fault in {"empty", "null"}:  # what is empty twice may be the answer
@@ -82,14 +83,14 @@ def test_too_many_requests_make_the_engine_ask_more_slowly_and_requests_per_minu
     server: FakeServer,
 ) -> None:
     server.change(rate_limit=4, delay_ms=5, retry_after=0.02)
-    model_at(server, concurrency=32).predict(PROMPTS[:1], [f"What is number {i} ?" for i in range(200)])
+    model_at(server, concurrency=32).predict(PROMPTS[:1], [f"What is number {i} ?" for i in range(100)])
     seen = server.counts()
-    assert seen["answered"] == 200
-    assert seen["statuses"]["429"] < 200
+    assert seen["answered"] == 100
+    assert seen["statuses"]["429"] < 100
     server.change(rate_limit=0)
     begin = time.perf_counter()
-    model_at(server, requests_per_minute=1200.0).predict(PROMPTS[:1], TEXTS)
-    assert time.perf_counter() - begin >= 29 * 0.05  # 30 requests, 50 ms apart; a busy machine is only slower
+    model_at(server, requests_per_minute=1200.0).predict(PROMPTS[:1], TEXTS[:10])
+    assert time.perf_counter() - begin >= 9 * 0.05  # 10 requests, 50 ms apart; a busy machine is only slower
 
 
 @each("limit", [{"max_calls": 20}, {"max_tokens": 1_500}, {"max_cost": 0.005}])
@@ -128,19 +129,16 @@ def test_a_limit_that_is_reached_says_what_is_left_and_what_does_not_fit(
         budget.reserve(need)
 
 
-@each("limit", [{"max_tokens": 6_000}, {"max_cost": 0.03}])
 def test_limits_hold_where_a_server_counts_no_tokens_and_that_is_said_once(
-    limit: dict[str, Any], server: FakeServer, priced: Callable[[str], None], caplog: pytest.LogCaptureFixture
+    server: FakeServer, priced: Callable[[str], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     priced("in = 1.0, out = 10.0")
     server.change(shape="uncounted")
-    server.reset()
-    caplog.clear()
     unlimited = model_at(server)
     unlimited.predict(PROMPTS[:1], TEXTS)
     assert unlimited.engine.budget.usage.tokens == 0
     assert not caplog.messages
-    model = model_at(server, None, Budget(**limit), concurrency=4)
+    model = model_at(server, None, Budget(max_cost=0.03), concurrency=4)
     with pytest.raises(BudgetReachedError, match="is reached"):
         model.predict(PROMPTS[:1], TEXTS)
     assert 2 < model.engine.budget.usage.made < 20

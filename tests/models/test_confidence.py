@@ -90,24 +90,6 @@ def test_otherwise_nothing_is_asked_for_and_all_is_what_it_was(server: RuleServe
     assert asked == {**before, "logprobs": True}
 
 
-def test_answers_that_were_kept_without_it_are_read_and_left_out_of_the_mean(
-    server: RuleServer, tmp_path: Path
-) -> None:
-    model = model_at(server.base, tmp_path, logprobs=True)
-    texts = [row["text"] for row in server.rows[:3]]
-    array = model.predict([PROMPT], texts)
-    told = model.confidences([PROMPT], texts, array)
-    first, *_ = model.queries([PROMPT], texts)
-    cache = AnswerCache(tmp_path)
-    kept = cache.get(model.engine.key(first))
-    assert kept.pop("confidence") == told[0, 0]
-    cache.forget([model.engine.key(first)])
-    cache.put(model.engine.key(first), kept)
-    again = model.confidences([PROMPT], texts, array)
-    assert np.isnan(again[0, 0])
-    assert (again[1:] == told[1:]).all()
-
-
 def test_a_model_of_one_s_own_that_can_not_say_it_is_refused(server: RuleServer) -> None:
     own: Any = SimpleNamespace(name="mine", predict=lambda *_: None, capabilities=Capabilities(writes=True))
     with pytest.raises(InputError, match="model mine gives no probabilities: leave logprobs=True out"):

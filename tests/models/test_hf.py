@@ -30,9 +30,10 @@ from tests.commands import psopt
 from tests.hub import Clerk, HubStandIn
 from tests.loopback import answering
 from tests.models.tiny_lm import CHAT_ML, make_network, make_tokenizer, save_model
+from tests.sweeps import each
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from psopt.tasks import Task
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from tests.loopback import Answer, Request
 
 LABEL_SETS = {
-    "words": ("Number", "Person", "Location", "Entity", "Description", "Abbreviation"),
     "beginnings of each other": ("Number", "Numbers", "Number of people", "Number of"),
     "signs": ("C++", "C", "C#", "n/a", "contradiction/neutral"),
     "not ASCII": ("Größe", "Großstadt", "数字", "数", "🙂"),
@@ -71,23 +71,19 @@ def make_prompts(labels: tuple[str, ...]) -> list[Prompt]:
     return [bare, bare.described_as("What is asked for ?"), full]
 
 
-PROMPTS = make_prompts(LABEL_SETS["words"])
+PROMPTS = make_prompts(("Number", "Person", "Location", "Entity", "Description", "Abbreviation"))
 BEGINNINGS = make_prompts(LABEL_SETS["beginnings of each other"])
 usual_network, usual_tokenizer = functools.cache(make_network), functools.cache(make_tokenizer)
 
 
-@pytest.fixture(autouse=True)
-def on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A GPU computes in bfloat16, whose digits are others."""
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-
-
 @pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    """Threads that wait for each other make tiny networks slower, many times so where other tests run beside."""
+def one_thread_of_the_cpu() -> Iterator[None]:
+    """A GPU computes in bfloat16, whose digits are others; threads that wait for each other make tiny networks slow."""
     n_threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.cuda, "is_available", lambda: False)
+        yield
     torch.set_num_threads(n_threads)
 
 
@@ -162,16 +158,14 @@ def assert_equal(probabilities: np.ndarray, expected: np.ndarray) -> None:
     np.testing.assert_allclose(np.log(probabilities[..., :-1]), np.log(expected), atol=1e-4)
 
 
-@pytest.mark.parametrize("labels", [*LABEL_SETS.values()][1:])
-def test_scores_equal_reading_prompt_and_label_one_by_one(folder: Path, labels: Any) -> None:
+@each("labels", [*LABEL_SETS.values()])
+def test_scores_equal_reading_prompt_and_label_one_by_one(labels: Any, folder: Path) -> None:
     prompts = make_prompts(labels)
     for likelihood in ("mean", "sum"):
         expected = one_by_one(prompts, TEXTS, likelihood=getattr(np, likelihood))
         model = HFModel(str(folder), likelihood=likelihood)
         probabilities, predictions = model.predict_proba(prompts, TEXTS), model.predict(prompts, TEXTS)
         assert probabilities.shape == (len(TEXTS), len(prompts), len(labels) + 1)
-        assert probabilities.dtype == np.float64
-        assert predictions.dtype == np.int64
         assert_equal(probabilities, expected)
         np.testing.assert_array_equal(predictions, expected.argmax(axis=2))
         assert np.log(expected).std(axis=0).max() > 0.1  # the weights do distinguish
@@ -216,14 +210,14 @@ ARCHITECTURES: dict[str, tuple[str, dict[str, Any]]] = {
 SHARING = set(ARCHITECTURES) - {"turning frequencies", "no attention"}
 
 
-@pytest.mark.parametrize("what", ARCHITECTURES)
-def test_scores_are_right_whatever_the_architecture(tmp_path: Path, what: Any) -> None:
+@each("what", ARCHITECTURES)
+def test_scores_are_right_whatever_the_architecture(what: Any, tmp_path: Path) -> None:
     """A kept prefix where the architecture goes on behind one, prompts in full where it does not."""
     kind, settings = ARCHITECTURES[what]
     network = make_network(kind, **settings)
-    other = HFModel(str(save_model(tmp_path, usual_tokenizer(), network)), batch_tokens=300)
-    expected = one_by_one(BEGINNINGS[:2], TEXTS[:4], network=network)
-    assert_equal(other.predict_proba(BEGINNINGS[:2], TEXTS[:4]), expected)
+    other = HFModel(str(save_model(tmp_path / what, usual_tokenizer(), network)), batch_tokens=300)
+    texts = [TEXTS[0], TEXTS[3]]
+    assert_equal(other.predict_proba(BEGINNINGS[:2], texts), one_by_one(BEGINNINGS[:2], texts, network=network))
     assert (other._can_share and turns_at(other.network) > 400) == (what in SHARING)
 
 
@@ -290,14 +284,14 @@ FORMATS: dict[str, tuple[str | None, str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("what", FORMATS)
-def test_the_answer_begins_where_the_template_begins_answers(tmp_path: Path, what: Any) -> None:
+@each("what", FORMATS)
+def test_the_answer_begins_where_the_template_begins_answers(what: Any, tmp_path: Path) -> None:
     """The label is tokenized with the space before it: " Number" is one token, where a template has that space."""
     template, begins_with, write = FORMATS[what]
     tokenizer = make_tokenizer(template, begins_with=begins_with)
-    other = HFModel(str(save_model(tmp_path, tokenizer, usual_network())))
+    other = HFModel(str(save_model(tmp_path / what, tokenizer, usual_network())))
     prompts = make_prompts(("Number", "Person", "Person of note"))[1:]
-    assert_equal(other.predict_proba(prompts, TEXTS), one_by_one(prompts, TEXTS, write, tokenizer=tokenizer))
+    assert_equal(other.predict_proba(prompts, TEXTS[:3]), one_by_one(prompts, TEXTS[:3], write, tokenizer=tokenizer))
 
 
 def test_a_prompt_of_the_users_own_is_read_turn_by_turn(model: HFModel) -> None:
@@ -320,8 +314,8 @@ def test_a_prompt_of_the_users_own_is_read_turn_by_turn(model: HFModel) -> None:
         asked = f"{beginning}<|im_start|>user\n%s<|im_end|>\n<|im_start|>assistant\n{begun}"
         prompt = Prompt("Sort it.", ("Number", "Person", "Person of note"), template=template)
         space = " " * begun.endswith(":")
-        expected = one_by_one([prompt], TEXTS, lambda _, text, asked=asked: asked % text, space)
-        assert_equal(model.predict_proba([prompt], TEXTS), expected)
+        expected = one_by_one([prompt], TEXTS[:3], lambda _, text, asked=asked: asked % text, space)
+        assert_equal(model.predict_proba([prompt], TEXTS[:3]), expected)
 
 
 def test_what_is_in_the_cache_is_not_computed_again_and_a_kill_loses_one_batch_at_most(
@@ -387,50 +381,50 @@ def test_a_prompt_longer_than_the_model_reads_and_an_empty_label_are_told(tmp_pa
         model.predict([Prompt("Classify.", ("a", " "))], ["who ?"])
 
 
-def change(folder: Path, *missing: str, **config: Any) -> None:
-    """Take files away, and change settings in config.json."""
-    for name in missing:
-        (folder / name).unlink()
-    if config:
-        path = folder / "config.json"
-        path.write_text(json.dumps({**json.loads(path.read_text()), **config}))
-
-
 def cut_weights(folder: Path) -> None:
     weights = folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:2000])
 
 
-def make_it_bring_code(folder: Path) -> None:
-    change(folder, model_type="own", auto_map={"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.LM"})
+def bring_code(folder: Path) -> None:
     (folder / "own.py").write_text("raise SystemExit('code of the model was run')")
 
 
-NO_TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
-CLASSIFIER = "LlamaForSequenceClassification"
-FAULTS: dict[str, Callable[[Path], Any]] = {
-    "holds no model: .* has no config.json": lambda at: change(at, "config.json"),
-    r"has no weights: there is no \*.safetensors or \*.bin": lambda at: change(at, "model.safetensors"),
-    "can't be loaded: ": cut_weights,
-    "lacks weights: 9 .*, such as model.layers.3.": lambda at: change(at, num_hidden_layers=4),
-    "the tokenizer of hf/.* can't be loaded: ": lambda at: change(at, *NO_TOKENIZER),
-    f"no causal language model but a {CLASSIFIER}: give": lambda at: change(at, architectures=[CLASSIFIER]),
-    "that the installed transformers does not know": lambda at: change(at, model_type="unheard-of"),
-    "brings code of its own, which is never run": make_it_bring_code,
-    "a tokenizer that does not belong to it: it gives token \\d+, and the network knows 100": lambda at: make_network(
-        vocab_size=100
-    ).save_pretrained(at),
-}
+def know_fewer_tokens(folder: Path) -> None:
+    make_network(vocab_size=100).save_pretrained(folder)
 
 
-@pytest.mark.parametrize("said", FAULTS)
-def test_a_faulty_folder_is_told_in_one_line(folder: Path, tmp_path: Path, said: str) -> None:
-    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
-    FAULTS[said](tmp_path)
+OWN_CODE = {"model_type": "own", "auto_map": {"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.LM"}}
+# What is said, files that are missing, what config.json has instead, and what else is done to the folder
+FAULTS: list[tuple[str, str, dict[str, Any], Any]] = [
+    ("holds no model: .* has no config.json", "config.json", {}, None),
+    (r"has no weights: there is no \*.safetensors or \*.bin", "model.safetensors", {}, None),
+    ("can't be loaded: ", "", {}, cut_weights),
+    ("lacks weights: 9 .*, such as model.layers.3.", "", {"num_hidden_layers": 4}, None),
+    ("the tokenizer of hf/.* can't be loaded: ", "tokenizer.json tokenizer_config.json", {}, None),
+    ("no causal language model but a LlamaForX: give", "", {"architectures": ["LlamaForX"]}, None),
+    ("that the installed transformers does not know", "", {"model_type": "unheard-of"}, None),
+    ("brings code of its own, which is never run", "", OWN_CODE, bring_code),
+    (r"it gives token \d+, and the network knows 100", "", {}, know_fewer_tokens),
+]
+
+
+@each("said, missing, config, spoil", FAULTS)
+def test_a_faulty_folder_is_told_in_one_line(
+    said: str, missing: str, config: Any, spoil: Any, folder: Path, tmp_path: Path
+) -> None:
+    faulty = tmp_path / str(len(list(tmp_path.iterdir())))
+    shutil.copytree(folder, faulty)
+    settings = faulty / "config.json"
+    settings.write_text(json.dumps({**json.loads(settings.read_text()), **config}))
+    for name in missing.split():
+        (faulty / name).unlink()
+    if spoil:
+        spoil(faulty)
     with pytest.raises((ModelError, InputError), match=said) as caught:
-        HFModel(str(tmp_path)).predict(PROMPTS, TEXTS)
+        HFModel(str(faulty)).predict(PROMPTS, TEXTS)
     assert "\n" not in str(caught.value)
-    assert str(tmp_path) in str(caught.value)
+    assert str(faulty) in str(caught.value)
 
 
 def test_what_is_no_folder_and_a_missing_extra_are_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -471,12 +465,8 @@ def test_a_repository_is_fetched_once_and_then_needs_no_network(model: HFModel, 
     clerk.close()
 
 
-def test_commands_say_which_likelihood_and_a_run_keeps_it(folder: Path, tmp_path: Path) -> None:
+def test_commands_say_which_likelihood(folder: Path, tmp_path: Path) -> None:
     write_questions(tmp_path, 6)
-    run = functools.partial(psopt, tmp_path, code=0, columns=300, OMP_NUM_THREADS="1")
-    given = ["--dataset", "data.csv", "--rephrasings", "2"]
-    search = ["--model", f"hf/{folder}", "--hf-likelihood", "sum", "--trials", "2", "--rounds", "1", "--out", "run"]
-    assert "(labels scored by whole log-likelihood)" in run("optimize", *given, *search).stderr
-    assert json.loads((tmp_path / "run" / "run.json").read_text())["settings"]["lm"]["hf_likelihood"] == "sum"
-    prompt = next((tmp_path / "run" / "prompts").glob("*.json"))
-    assert "(labels scored by whole log-likelihood)" in run("diagnose", *given, "--prompt", prompt).stderr
+    asked = ["--dataset", "data.csv", "--rephrasings", "2", "--model", f"hf/{folder}", "--hf-likelihood", "sum"]
+    said = psopt(tmp_path, "diagnose", *asked, code=0, columns=300, OMP_NUM_THREADS="1").stderr
+    assert "(labels scored by whole log-likelihood)" in said

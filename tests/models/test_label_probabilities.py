@@ -11,8 +11,6 @@ from psopt.models.chat._label_probabilities import confidence_of, kept_places, l
 from tests.sweeps import each
 
 LABELS = ["Number", "Numeral", "Entity"]
-THEORIES = ["Number", "Number theory"]
-ODD_LABELS = ['so-called "news"', "größer", "**"]
 
 
 def at(token: str, shares: dict[str, float]) -> tuple[str, list[tuple[str, float]]]:
@@ -70,30 +68,15 @@ def test_probabilities_are_read_from_an_answer_and_from_what_is_kept_of_it(case:
     assert label_probabilities(kept_places(answer, LABELS), LABELS) == pytest.approx(expected)
 
 
-BEGUN = [place("Number", Number=1.0), at('"', {'"': 0.7, " theory": 0.2, "s": 0.1})]
-
-
-@each(
-    "labels, answer, expected",
-    [
-        (THEORIES, BEGUN, [7 / 9, 2 / 9, 0.0]),  # the closing quote tells a label from one that it begins
-        # labels are compared as JSON holds them
-        (ODD_LABELS, [place('so-called \\"news\\"', Entity=1.0), END], [1.0, 0.0, 0.0, 0.0]),
-        (ODD_LABELS, [at("**", {"**": 0.5, "größ": 0.5}), END], [0.0, 0.5, 0.5, 0.0]),
-    ],
-)
-def test_labels_that_begin_each_other_or_hold_quotes_are_told_apart(
-    labels: list[str], answer: list[Any], expected: list[float]
-) -> None:
-    assert label_probabilities([*LEAD, *answer], labels) == pytest.approx(expected)
-
-
-def test_what_is_kept_is_the_lead_and_what_begins_a_label() -> None:
-    answer = [*lead('{"', 'label": "'), place("Ent", The=0.5, Ent=0.4, Num=0.1), ("ity", [("ity", 0.0), ("er", -9.0)])]
-    kept = kept_places([*answer, ('"', [('"', 0.0)]), ("}", [("}", 0.0)])], LABELS)
-    expected = [place("Ent", Ent=0.4, Num=0.1), ("ity", [("ity", 0.0)]), ('"', [('"', 0.0)])]
-    assert kept == [('{"label": "', []), *expected]
-    assert kept_places(READ["no lead"][0], LABELS) == READ["no lead"][0]
+def test_labels_that_begin_each_other_or_hold_quotes_are_told_apart() -> None:
+    """The closing quote tells a label from one that it begins, and labels are compared as JSON holds them."""
+    begun = [place("Number", Number=1.0), at('"', {'"': 0.7, " theory": 0.2, "s": 0.1})]
+    assert label_probabilities([*LEAD, *begun], ["Number", "Number theory"]) == pytest.approx([7 / 9, 2 / 9, 0.0])
+    odd = ['so-called "news"', "größer", "**"]
+    quoted = [*LEAD, place('so-called \\"news\\"', Entity=1.0), END]
+    assert label_probabilities(quoted, odd) == pytest.approx([1.0, 0.0, 0.0, 0.0])
+    signs = [*LEAD, at("**", {"**": 0.5, "größ": 0.5}), END]
+    assert label_probabilities(signs, odd) == pytest.approx([0.0, 0.5, 0.5, 0.0])
 
 
 HALF, QUARTER = math.log(0.5), math.log(0.25)

@@ -11,6 +11,8 @@ from psopt.errors import ModelError
 from psopt.models.minilm import MiniLM, MiniLMEngine
 from psopt.search_spaces import Definition, Example, Prompt
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -34,8 +36,8 @@ def lm() -> Any:
     return dspy.LM("psopt/minilm", engine=MiniLMEngine(TEXTS), cache=False)
 
 
-@pytest.mark.parametrize("adapter", [dspy.ChatAdapter, dspy.JSONAdapter])
-def test_it_answers_as_the_task_model_does(lm: Any, adapter: Any) -> None:
+@each("adapter", [dspy.ChatAdapter, dspy.JSONAdapter])
+def test_it_answers_as_the_task_model_does(adapter: Any, lm: Any) -> None:
     meaning, shown = Definition("Number", "how many"), Example("Who ran ?", "Person")
     prompt = Prompt("Sort the question.", LABELS, "question", (meaning,), (NOTE,), (shown,))
     expected = MiniLM(TEXTS).predict([prompt], QUESTIONS)[:, 0]
@@ -52,8 +54,8 @@ class Kind(enum.Enum):
     WHO = "Person"
 
 
-@pytest.mark.parametrize("adapter", [dspy.ChatAdapter, dspy.JSONAdapter])
-def test_it_fills_enums_truth_values_and_free_text(lm: Any, adapter: Any) -> None:
+@each("adapter", [dspy.ChatAdapter, dspy.JSONAdapter])
+def test_it_fills_enums_truth_values_and_free_text(adapter: Any, lm: Any) -> None:
     class Rich(dspy.Signature):
         """Judge the question."""
 

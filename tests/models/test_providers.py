@@ -47,20 +47,19 @@ def test_a_provider_works_at_the_first_try_and_is_asked_nothing_in_vain_at_the_s
     provider: str, server: FakeServer, tmp_path: Path
 ) -> None:
     becomes(server, provider=provider, lacks="" if provider else "response_format,seed,temperature,max_tokens")
-    folder = tmp_path / provider
-    model = model_at(server, folder, concurrency=32)
-    first = model.predict(PROMPTS[:1], TEXTS)
+    folder, texts = tmp_path / provider, TEXTS[:12]
+    model = model_at(server, folder)
+    first = model.predict(PROMPTS[:1], texts)
     assert first.max() < len(LABELS)
     assert refused(server) <= 6
     # on a machine that is busy a call may be given up and sent again
-    given_up = model.engine.budget.usage.failed
-    assert server.counts()["statuses"]["200"] <= len(TEXTS) + 1 + given_up
+    assert server.counts()["statuses"]["200"] <= len(texts) + 1 + model.engine.budget.usage.failed
     server.reset()
-    second = model_at(server, folder, concurrency=32)
-    second.predict(PROMPTS[1:], TEXTS)
-    assert server.counts()["statuses"] == {"200": len(TEXTS) + second.engine.budget.usage.failed}
+    second = model_at(server, folder)
+    second.predict(PROMPTS[1:], texts)
+    assert server.counts()["statuses"] == {"200": len(texts) + second.engine.budget.usage.failed}
     server.reset()
-    assert (model_at(server, folder).predict(PROMPTS[:1], TEXTS) == first).all()
+    assert (model_at(server, folder).predict(PROMPTS[:1], texts) == first).all()
     assert server.counts()["requests"] == 0
 
 

@@ -20,23 +20,19 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-@each("key", ["", "x", "token", "EMPTY", "none", "400", "ollama", "lm-studio", "max_tokens", "tokens", "supported"])
-def test_a_dummy_key_leaves_a_message_as_it_is(key: str) -> None:
-    assert redacted(REFUSAL, [key]) == REFUSAL
+DUMMIES = ["", "x", "token", "EMPTY", "none", "400", "ollama", "lm-studio", "max_tokens", "tokens", "supported"]
+SHORT = ["sk-1234", "hunter2", "passWord"]
+REAL = ["sk-proj-A1b2C3d4E5f6G7h8", "0123456789abcdef0123456789abcdef", "AbCdEfGhIjKlMnOpQrSt"]
 
 
-REAL = ("sk-proj-A1b2C3d4E5f6G7h8", "0123456789abcdef0123456789abcdef", "gsk_abcdefghijklmnopqrstuvwxyzabcd")
-
-
-@each("key", [*REAL, "AbCdEfGhIjKlMnOpQrSt", "sk-very-secret-0123456789"])
-def test_a_real_key_is_cut_out_wherever_it_stands(key: str) -> None:
-    said = redacted(f"Incorrect API key: {key}. (Bearer%20{key}x, 'max_tokens')", [key])
-    assert said == "Incorrect API key: ***. (Bearer%20***x, 'max_tokens')"
-
-
-@each("key", ["sk-1234", "hunter2", "passWord"])
-def test_a_short_key_is_cut_out_where_it_stands_alone(key: str) -> None:
-    assert redacted(f"key {key}, {key}x, 'max_tokens'", [key]) == f"key ***, {key}x, 'max_tokens'"
+def test_a_real_key_is_cut_out_wherever_it_stands_a_short_one_where_it_stands_alone_and_a_dummy_nowhere() -> None:
+    said = "Incorrect API key: {0}. (Bearer%20{0}x, 'max_tokens')"
+    for key in REAL:
+        assert redacted(said.format(key), [key]) == said.format("***"), key
+    for key in SHORT:
+        assert redacted(f"key {key}, {key}x, 'max_tokens'", [key]) == f"key ***, {key}x, 'max_tokens'"
+    for key in DUMMIES:
+        assert redacted(REFUSAL, [key]) == REFUSAL, key
 
 
 def test_keys_of_the_environment_are_cut_out_too_and_the_longer_before_the_one_it_contains(

@@ -68,14 +68,14 @@ RED_IS_PERSON = 'A question that contains "reddish" belongs to Person.'
 NOTED = noted(RED_IS_PERSON)
 
 
-@pytest.mark.parametrize(("options", "prompt"), [("wobble=1", NOTED), (MIXED, NOTED), (SURE, PROMPT)])
-def test_measured_scores_have_the_stated_means_at_a_finite_number_of_rephrasings(options: Any, prompt: Any) -> None:
-    """Forty independent measurements of Q = 25: their mean is within five standard errors."""
+@each("options, prompt", [("wobble=1", NOTED), (MIXED, NOTED), (SURE, PROMPT)])
+def test_measured_scores_have_the_stated_means_at_a_finite_number_of_rephrasings(options: str, prompt: Prompt) -> None:
+    """Twenty independent measurements of Q = 25: their mean is within five standard errors."""
     model = model_of(options)
-    predictions = model.predict(rephrased(1000, prompt), TEXTS)
-    measured = np.array([scores(block) for block in np.split(predictions, 40, axis=1)])
+    predictions = model.predict(rephrased(500, prompt), TEXTS)
+    measured = np.array([scores(block) for block in np.split(predictions, 20, axis=1)])
     expected = as_array(expected_of(model, prompt, TEXTS, TRUE_LABELS, 25))
-    assert (np.abs(measured.mean(axis=0) - expected) < 5 * measured.std(axis=0, ddof=1) / math.sqrt(40)).all()
+    assert (np.abs(measured.mean(axis=0) - expected) < 5 * measured.std(axis=0, ddof=1) / math.sqrt(20)).all()
 
 
 def test_expected_scores_are_those_of_all_possible_answers() -> None:
@@ -94,37 +94,25 @@ def test_expected_scores_are_those_of_all_possible_answers() -> None:
 def test_options_mean_what_they_say() -> None:
     """Over 20,000 ungrouped texts means are within .02 of the options: 5 standard deviations of at most 1/2."""
     texts = [f"text {i}" for i in range(20_000)]
-    model = SimulatedModel("accuracy=0.6,wobble=0.3,na=0.25,grouped=0", make_task())
+    model = model_of("accuracy=0.6,wobble=0.3,na=0.25,grouped=0")
     truth = np.array([LABELS.index(label) for label in model.true_labels(texts)])
     table = model.profiles(PROMPT, texts)
     assert table[np.arange(20_000), truth].mean() == pytest.approx(0.6, abs=0.02)
     assert table[:, -1].mean() == pytest.approx(0.1, abs=0.02)
     assert np.bincount(truth, minlength=4).min() > 4700
-    # where q is a half on two labels, a text of shakiness w has 1 - w / 2 on the habitual one
-    half = SimulatedModel("accuracy=0.5,wobble=0.3,na=0,grouped=0", make_task()).profiles(PROMPT, texts)
-    assert 2 * (1 - half.max(axis=1)).mean() == pytest.approx(0.3, abs=0.02)
 
 
-@each("prompt", [PROMPT, replace(NOTED, definitions=(Definition("Thing", "bluish"),))])
-def test_without_wobble_answers_never_change_whatever_the_prompt_says(prompt: Any) -> None:
-    predictions = model_of("wobble=0").predict(rephrased(20, prompt), TEXTS)
-    assert sensitivity(prediction_counts(predictions, C)) == 0
-    assert expected_of(model_of("wobble=0"), prompt, TEXTS, TRUE_LABELS).sensitivity == 0
-
-
-NOTED_TWICE = noted(RED_IS_PERSON, 'If "reddish" is in it, Person it is.')
-EDITS = [
-    (NOTED, 1.5),
-    (noted("Questions about reddish things belong to Person."), 1.5),
-    (replace(PROMPT, definitions=(Definition("Person", "a reddish, or a green one"),)), 0.5),
-    (replace(PROMPT, definitions=(Definition("Person", "whatever in the world is reddish"),)), 0.5),
-    (replace(PROMPT, examples=(Example("Is it reddish ?", "Person"),)), 0.25),
-    (NOTED_TWICE, 3.0),
-]
-
-
-@each("prompt, pull", EDITS)
-def test_an_edit_moves_its_share_of_the_texts_it_bears_on_and_no_others(prompt: Any, pull: float) -> None:
+@each(
+    "prompt, pull",
+    [
+        (NOTED, 1.5),
+        (noted("Questions about reddish things belong to Person."), 1.5),
+        (noted(RED_IS_PERSON, 'If "reddish" is in it, Person it is.'), 3.0),
+        (replace(PROMPT, definitions=(Definition("Person", "a reddish, or a green one"),)), 0.5),
+        (replace(PROMPT, examples=(Example("Is it reddish ?", "Person"),)), 0.25),
+    ],
+)
+def test_an_edit_moves_its_share_of_the_texts_it_bears_on_and_no_others(prompt: Prompt, pull: float) -> None:
     model = model_of("grouped=0")
     before, after = model.profiles(PROMPT, TEXTS), model.profiles(prompt, TEXTS)
     np.testing.assert_array_equal(before[~REDDISH], after[~REDDISH])
@@ -134,28 +122,16 @@ def test_an_edit_moves_its_share_of_the_texts_it_bears_on_and_no_others(prompt: 
     assert left == pytest.approx((1 - before[REDDISH, 1].mean()) * math.exp(-pull), abs=0.14)
 
 
-def test_a_note_helps_where_it_is_right_and_harms_where_it_is_wrong() -> None:
-    model, bare = model_of(), expected_of(model_of(), PROMPT, TEXTS, TRUE_LABELS)
-    right, wrong = (
-        [f'A question that begins with "{word}" belongs to {label}.' for word, label in zip(OPENINGS, to, strict=True)]
-        for to in (LABELS, LABELS[::-1])
-    )
-    helped = expected_of(model, noted(*right), TEXTS, TRUE_LABELS)
-    harmed = expected_of(model, noted(*wrong), TEXTS, TRUE_LABELS)
-    assert harmed.f1 < bare.f1 - 0.3 < bare.f1 + 0.1 < helped.f1
-    assert helped.sensitivity < bare.sensitivity
-    assert helped.consistency > bare.consistency
-
-
-def test_probabilities_are_those_the_answers_are_drawn_from() -> None:
-    model = model_of()
-    prompts = [*rephrased(2), NOTED]
+def test_probabilities_are_those_the_answers_are_drawn_from_and_without_wobble_answers_never_change() -> None:
+    model, prompts = model_of(), [*rephrased(2), NOTED]
     table = model.predict_proba(prompts, TEXTS)
     np.testing.assert_allclose(table.sum(axis=2), 1)
     for column, prompt in enumerate((PROMPT, PROMPT, NOTED)):
         np.testing.assert_array_equal(table[:, column], model.profiles(prompt, TEXTS))
     predictions = model.predict(prompts, TEXTS)
     assert (np.take_along_axis(table, predictions[:, :, None], axis=2) > 0).all()
+    steady = model_of("wobble=0").predict(rephrased(5, NOTED), TEXTS)
+    assert (steady == steady[:, :1]).all()
 
 
 def test_every_process_and_version_answers_the_same() -> None:

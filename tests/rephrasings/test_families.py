@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from psopt.errors import InputError
 from psopt.evaluation import Predictions, evaluate, score
@@ -18,6 +18,8 @@ from psopt.rephrasings import change_texts, read_file, rephrasings_for, to_file,
 from psopt.search_spaces import PLAIN, Example, Prompt, PromptFormat, render, render_instructions
 from psopt.settings import TEXT_FAMILIES, UNCHANGED, RephrasingOptions
 from psopt.tasks import Row
+
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +45,8 @@ def test_families_take_turns_the_original_comes_first_and_what_is_held_out_was_n
     path.write_text(json.dumps(to_file(mixed)))
     assert read_file(path) == mixed
     assert read_file(path).sha256 == mixed.sha256
+    with pytest.raises(InputError, match="label-order has too few members"):
+        vary(rephrasings_for(task, 5, 5), task, ("label-order",), 42)  # two labels have one other order
 
 
 def test_a_layout_changes_no_word_and_an_order_no_member() -> None:
@@ -63,11 +67,6 @@ def test_a_layout_changes_no_word_and_an_order_no_member() -> None:
     assert "form" not in prompt.to_dict()
     assert Prompt.from_dict(laid_out.to_dict()) == laid_out
     assert laid_out.id != prompt.id
-
-
-def test_a_family_with_too_few_members_is_named(task: Task) -> None:
-    with pytest.raises(InputError, match="label-order has too few members"):
-        vary(rephrasings_for(task, 5, 5), task, ("label-order",), 42)  # two labels have one other order
 
 
 class FormModel:
@@ -104,7 +103,7 @@ def changed(family: str, texts: Sequence[str] = MAILS, n: int = 4, seed: int = 1
     return [column for _, column in columns[1:]]
 
 
-@pytest.mark.parametrize("family", RULES)
+@each("family", RULES)
 def test_each_variant_differs_is_drawn_by_the_seed_and_keeps_numbers_names_and_labels(family: str) -> None:
     columns = changed(family)
     for place, text in enumerate(MAILS):
@@ -131,6 +130,7 @@ def test_a_family_changes_what_it_is_called_after() -> None:
 
 
 @given(text=st.text(max_size=12), family=st.sampled_from(RULES))
+@settings(max_examples=15)
 def test_any_text_can_be_changed_and_a_short_one_stays(text: str, family: str) -> None:
     columns = change_texts([text, *MAILS, *MAILS], [family], 3, 7)  # type: ignore[list-item]
     for _, (first, *_) in columns:

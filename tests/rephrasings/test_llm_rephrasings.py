@@ -12,6 +12,8 @@ from psopt.rephrasings import Checks, RephrasingSet, read_file, to_file, write_r
 from psopt.rephrasings._llm import _clean
 from psopt.templates import split_description
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -61,8 +63,8 @@ def test_a_model_that_repeats_itself_is_said(server: FakeServer, writer: Any) ->
         write_rephrasings(writer, Checks("Sort it."), 60, 1)
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
+@each(
+    "text, reason",
     [
         ("", "empty"),
         ("One line.\nAnother.", "more than one paragraph"),
@@ -75,7 +77,7 @@ def test_a_model_that_repeats_itself_is_said(server: FakeServer, writer: Any) ->
         ("Is this review of {product} a good or a bad one?", None),
     ],
 )
-def test_each_check_names_what_it_refuses(text: Any, reason: str | None) -> None:
+def test_each_check_names_what_it_refuses(text: str, reason: str | None) -> None:
     checks = Checks(
         ORIGINAL,
         LABELS,
@@ -87,7 +89,7 @@ def test_each_check_names_what_it_refuses(text: Any, reason: str | None) -> None
     assert str(verdict.reason).startswith(str(reason))
 
 
-@pytest.mark.parametrize("preface", ["Sure! ", "- ", "2. ", "Here is a rephrased version: ", "Rephrased:\n"])
+@each("preface", ["Sure! ", "- ", "2. ", "Here is a rephrased version: ", "Rephrased:\n"])
 def test_what_models_write_before_an_answer_is_left_out(preface: str) -> None:
     text = "Is it version 2: yes or no?"
     assert _clean(f"{preface}{text}", "Say whether it is version 2.") == text
@@ -142,8 +144,8 @@ def test_passages_are_asked_for_by_themselves_and_the_rest_stays() -> None:
     assert found.checks[texts[0]] == {"characters": len(texts[0])}
 
 
-@pytest.mark.parametrize(
-    ("wrong", "reason"),
+@each(
+    "wrong, reason",
     [
         ('Sort the mail into "urgent" or not.', "lost the mark {subject}"),
         ("Sort the mail {subject} into urgent or not.", "lost what is protected: '\"urgent\"'"),
@@ -152,7 +154,6 @@ def test_passages_are_asked_for_by_themselves_and_the_rest_stays() -> None:
             'Sort {subject} into "urgent" or not. Answer as JSON only.',
             "added what is protected: 'Answer as JSON only.'",
         ),
-        ('Sort the mail {subject} into "urgent" or not `now`.', "added what is protected: '`now`'"),
     ],
 )
 def test_what_loses_or_adds_something_protected_is_refused_and_asked_for_again(wrong: str, reason: str) -> None:

@@ -23,6 +23,8 @@ from psopt.rephrasings._passages import protected_texts, read_passages
 from psopt.search_spaces import Prompt
 from psopt.templates import PART_BREAK, Message, Part, Template, split_description
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -41,17 +43,12 @@ def prompt(task: Task) -> Prompt:
     return Prompt(f"{FIRST}\n\n{SECOND}", task.labels, template=TEMPLATE)
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "r.json"
-
-
 def frozen(task: Task, prompt: Prompt, **options: Any) -> RephrasingSet:
     return freeze_rephrasings(task, prompt, 8, 8, 42, RephrasingOptions(**options))
 
 
 def test_each_part_is_reworded_and_goes_byte_for_byte_through_a_file_by_hand(
-    task: Task, prompt: Prompt, file: Path
+    task: Task, prompt: Prompt, tmp_path: Path
 ) -> None:
     found = frozen(task, prompt)
     texts = [*found.search[1:], *found.heldout]
@@ -60,42 +57,32 @@ def test_each_part_is_reworded_and_goes_byte_for_byte_through_a_file_by_hand(
         first, second = split_description(text)
         assert first.endswith("\n- Number: a count\n- Person: a name")
         assert second != SECOND
+    file = tmp_path / "r.json"
     file.write_text(json.dumps(to_file(found)))
     assert read_file(file) == found
     file.write_text(json.dumps({"search": list(found.search), "heldout": list(found.heldout)}))
     assert frozen(task, prompt, file=file).sha256 == found.sha256
 
 
-@pytest.mark.parametrize(
-    ("search", "message"),
+OWN_LAYOUT = {"text": f"{FIRST}\n\n{SECOND}", "family": "format", "form": {"casing": "upper"}}
+
+
+@each(
+    "template, description, wrong, message",
     [
-        ("Sort it. Answer as JSON.", r"must have 2 parts with an empty line between, and 'Sort it"),
-        (
-            {"text": f"{FIRST}\n\n{SECOND}", "family": "format", "form": {"casing": "upper"}},
-            r"r\.json: format changes psopt's own form",
-        ),
+        (TEMPLATE, f"{FIRST}\n\n{SECOND}", "Sort it. Answer as JSON.", "must have 2 parts with an empty line between"),
+        (TEMPLATE, f"{FIRST}\n\n{SECOND}", OWN_LAYOUT, "r.json: format changes psopt's own form"),
+        (ONE_PART, "Sort {{ body }} by {topic}.", "Classify {{ body }} by its topic.", "has lost the field {topic}"),
+        (ONE_PART, "Sort {{ body }} by {topic}.", "Sort {{ body }} by {topic} and {id}.", "has added the field {id}"),
     ],
 )
-def test_a_file_with_another_number_of_parts_or_psopts_own_layout_is_refused(
-    task: Task, prompt: Prompt, file: Path, search: Any, message: str
+def test_a_file_that_does_not_fit_the_template_is_refused_in_one_line(
+    template: Template, description: str, wrong: Any, message: str, task: Task, tmp_path: Path
 ) -> None:
-    file.write_text(json.dumps({"search": [prompt.description, search], "heldout": []}))
-    with pytest.raises(InputError, match=message):
-        freeze_rephrasings(task, prompt, 1, 0, 42, RephrasingOptions(file=file))
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ("Classify {{ body }} by its topic.", "has lost the field {topic}"),
-        ("Classify {{ body }} by {topic} and {id}.", "has added the field {id}"),
-    ],
-)
-def test_a_field_that_a_rephrasing_lost_is_named_in_one_line(task: Task, file: Path, wrong: str, message: str) -> None:
-    prompt = Prompt("Sort {{ body }} by {topic}.", task.labels, template=ONE_PART)
-    file.write_text(json.dumps({"search": [prompt.description, wrong], "heldout": ["Put {{ body }} by {topic}."]}))
+    prompt, file = Prompt(description, task.labels, template=template), tmp_path / "r.json"
+    file.write_text(json.dumps({"search": [description, wrong], "heldout": []}))
     with pytest.raises(InputError) as refused:
-        freeze_rephrasings(task, prompt, 2, 1, 42, RephrasingOptions(file=file))
+        freeze_rephrasings(task, prompt, 1, 0, 42, RephrasingOptions(file=file))
     assert message in str(refused.value)
     assert len(str(refused.value).splitlines()) == 1
 

@@ -17,6 +17,7 @@ from psopt.rephrasings import rephrase_by_rules
 from psopt.rephrasings._frames import Named, frames_without
 from psopt.rephrasings._rules import rephrasings
 
+from tests.sweeps import each
 from tests.texts import letters
 
 Side = Literal["search", "heldout"]
@@ -37,7 +38,7 @@ def everything(description: str, side: Side = "search", protect: Any = (), **nam
     return list(rephrasings(description, Named(**{"noun": "text", **named}), side, 0, protect, (description,)))
 
 
-@pytest.mark.parametrize("description", DESCRIPTIONS)
+@each("description", DESCRIPTIONS)
 def test_every_description_stays_in_over_60_rephrasings_that_read_like_sentences(description: str) -> None:
     kept = description.removeprefix(ROLE[:34])[1:].rstrip(".")
     for side in SIDES:
@@ -50,41 +51,35 @@ def test_every_description_stays_in_over_60_rephrasings_that_read_like_sentences
             assert not re.search(r"\{\w+\}|  | [.,?;:]|\b(\w+) \1\b|\.\.|[?.] [a-z]|\bplease please\b", text), text
 
 
-@pytest.mark.parametrize(
-    ("description", "rephrasing"),
+@each(
+    "description, says, never",
     [
-        (CLASSIFY, "Please classify the text into one of the given classes."),
-        (SEVERAL, "Your task is to read the review. Determine its sentiment. You must choose the correct label."),
-        (ROLE, "You sort mail for a shop. Your job is to decide which team should answer the mail."),
-        (ASK, "Given the text, is the review positive or negative?"),
-        # a frame of its own is taken off for another
-        ("Please label the text.", "I want you to label the text."),
+        (CLASSIFY, "Please classify the text into one of the given classes.", []),
         # sentences after it, or before it
-        ("Label the text:", "Please be precise. Label the text:"),
-        (CLASSIFY, "Please classify the text into one of the given classes. Thank you!"),
-    ],
-)
-def test_it_says(description: str, rephrasing: str) -> None:
-    assert rephrasing in everything(description)
-
-
-@pytest.mark.parametrize(
-    ("description", "never"),
-    [
+        (CLASSIFY, "Please classify the text into one of the given classes. Thank you!", []),
+        ("Label the text:", "Please be precise. Label the text:", []),
+        # several sentences are not wrapped into one
+        (
+            SEVERAL,
+            "Your task is to read the review. Determine its sentiment. You must choose the correct label.",
+            ["Can you read", "Could you"],
+        ),
+        (ROLE, "You sort mail for a shop. Your job is to decide which team should answer the mail.", []),
+        ("You are a clerk. Label the text.", "", ["annotator", "specialist", "expert"]),
         # what is no imperative is not framed as one
-        (STATE, ["Please the", "to the email belongs"]),
-        (ASK, ["Please is", "to is"]),
-        ("Label noise in a text.", ["Please label", "to label"]),
-        # one frame is enough
-        ("Please label the text.", ["lease please", "lease Label"]),
-        ("You are a clerk. Label the text.", ["annotator", "specialist", "expert"]),
-        # several sentences are not wrapped into one, and nothing spoils an address
-        (SEVERAL, ["Can you read", "Could you"]),
-        ("Label it as in https://a.org/guide", ["guide.", "guide?"]),
+        (ASK, "Given the text, is the review positive or negative?", ["Please is", "to is"]),
+        (STATE, "", ["Please the", "to the email belongs"]),
+        ("Label noise in a text.", "", ["Please label", "to label"]),
+        # a frame of its own is taken off for another, and one is enough
+        ("Please label the text.", "I want you to label the text.", ["lease please", "lease Label"]),
+        # nothing spoils an address
+        ("Label it as in https://a.org/guide", "", ["guide.", "guide?"]),
     ],
 )
-def test_it_never_says(description: str, never: list[str]) -> None:
-    for text in (*everything(description), *everything(description, "heldout")):
+def test_it_says_and_never_says(description: str, says: str, never: list[str]) -> None:
+    found = everything(description)
+    assert not says or says in found
+    for text in (*found, *everything(description, "heldout")):
         assert not [words for words in never if words in text], text
 
 
@@ -114,8 +109,8 @@ def test_labels_are_named_in_turn_with_other_wordings() -> None:
 URGENT = "Decide how urgent the message is."
 
 
-@pytest.mark.parametrize(
-    ("description", "labels"),
+@each(
+    "description, labels",
     [
         # labels that do not say of what they are
         *((URGENT, labels) for labels in (("yes", "no"), ("High", "Low"), ("positive", "negative"), ("1", "2"))),
@@ -139,7 +134,7 @@ def test_many_labels_are_not_enumerated() -> None:
     assert any("a, b; c" in text for text in everything(ASKED, labels=("a, b", "c"), asks_for_label=True))
 
 
-@pytest.mark.parametrize(
+@each(
     "description",
     [
         "Sortiere jede Anfrage nach ihrem Thema.",
@@ -152,11 +147,8 @@ def test_other_languages_get_no_english_wordings_and_one_line_says_so(descriptio
     with pytest.raises(InputError, match=r"this prompt is not in English, .* \(--rephraser MODEL\)") as refused:
         rephrase_by_rules(description)
     assert len(str(refused.value).splitlines()) == 1
-
-
-@pytest.mark.parametrize("text", ["Sort it.", "Topic:", "{body}", "Label La La Land reviews", "Los Angeles crime"])
-def test_what_may_be_english_is_taken_for_it(text: str) -> None:
-    assert rephrase_by_rules(text).search
+    for english in ("Sort it.", "Topic:", "{body}", "Label La La Land reviews", "Los Angeles crime"):
+        assert rephrase_by_rules(english).search
 
 
 def test_another_process_gives_the_same_set() -> None:

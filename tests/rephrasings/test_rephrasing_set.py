@@ -14,6 +14,8 @@ from psopt.rephrasings import RephrasingOptions, RephrasingSet, freeze_rephrasin
 from psopt.runs import read_source
 from psopt.search_spaces import Prompt, render
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -35,8 +37,8 @@ def test_the_digest_depends_on_both_sets_and_on_the_order_and_not_on_the_source(
     assert ONE.sha256 == "7be5963f8ba71428871859473963a35e27c6bd7210eb7ad126f6b6833bc60e4a"
 
 
-@pytest.mark.parametrize(
-    ("search", "heldout", "message"),
+@each(
+    "search, heldout, message",
     [
         (("b",), (), "first search rephrasing"),
         (("a", "b", "B!"), (), "stands twice"),
@@ -50,8 +52,8 @@ def test_a_set_that_is_not_sound_is_refused(search: Any, heldout: Any, message: 
         RephrasingSet("a", search, heldout, "file")
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
+@each(
+    "content, message",
     [
         ("[]", "expected an object"),
         ("{", "no valid JSON"),
@@ -63,7 +65,7 @@ def test_a_set_that_is_not_sound_is_refused(search: Any, heldout: Any, message: 
     ],
 )
 def test_a_file_that_is_damaged_or_holds_no_set_is_refused_in_one_line(
-    tmp_path: Path, content: Any, message: str
+    content: Any, message: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "r.json"
     if isinstance(content, dict):

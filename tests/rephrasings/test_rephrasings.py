@@ -84,9 +84,8 @@ def test_of_sets_written_for_a_task_nothing_is_said_and_of_frames_alone_it_is(
     name: str, bundled: dict[str, Task]
 ) -> None:
     task = bundled[name]
-    for seed in (0, 1, 2):
-        written = diversity_of(rephrasings_for(task, seed=seed), task.labels)
-        assert min(value or 0 for value in written.values()) >= TAME
+    written = diversity_of(rephrasings_for(task), task.labels)
+    assert min(value or 0 for value in written.values()) >= TAME
     framed = freeze_rephrasings(task, task.description, 10, 10, 0, RephrasingOptions(families=("wording",)))
     assert "--rephraser" in str(tame_note(diversity_of(framed, task.labels)["search"]))
 

@@ -57,17 +57,13 @@ def calibrated(folder: Path) -> Path:
     return next(prompt for prompt in prompts if json.loads(prompt.read_text()).get("calibration"))
 
 
-def test_a_run_tries_calibration_first_and_tells_it_apart_and_is_resumed(psopt: Any, folder: Path) -> None:
-    def trials() -> Any:
-        return json.loads((folder / "run" / "trials.json").read_text())["trials"]
-
+def test_a_run_tries_calibration_first_and_tells_it_apart(psopt: Any, folder: Path) -> None:
+    trials = json.loads((folder / "run" / "trials.json").read_text())["trials"]
     manifest = json.loads((folder / "run" / "run.json").read_text())
-    assert manifest["calibration"]["id"] == trials()[1]["id"]
+    assert manifest["calibration"]["id"] == trials[1]["id"]
     assert manifest["calibration"]["test"]["f1"] > manifest["baseline"]["test"]["f1"]
     said = psopt("report", "run", code=0).stderr
     assert "Calibration alone" in said + (folder / "run" / "report.html").read_text("utf-8")
-    psopt("resume", "run", "--trials", "3", "--max-calls", "240", code=0)
-    assert len(trials()) >= 3
 
 
 def test_texts_are_classified_by_the_prior_that_the_prompt_brings(psopt: Any, folder: Path, calibrated: Path) -> None:
@@ -100,13 +96,7 @@ def test_diagnose_check_and_compare_measure_what_calibration_changes(psopt: Any,
     assert planned["minutes"] is not None  # the run before it has timed the model
     psopt("check", *DATA, "--calibration", "batch", "--min-f1", "0.34", code=0)
     psopt("check", *DATA, "--calibration", "off", "--min-f1", "0.99", code=1)
-    compared = ["compare", *DATA, "--prompt", calibrated]
-    psopt(*compared, "--prompt", "food.txt", code=0)
-    told = psopt(*compared, "--model2", "minilm", "--dry-run", code=0).stderr
+    assert "Next: --calibration batch" in psopt("diagnose", *DATA, "--prompt", "food.txt", code=0).stdout
+    compared = ["compare", *DATA, "--prompt", calibrated, "--model2", "minilm", "--dry-run"]
+    told = psopt(*compared, code=0).stderr
     assert "minilm: it gives no label probabilities: the prompt is used without its calibration" in told
-
-
-def test_diagnose_names_calibration_as_the_next_step(psopt: Any) -> None:
-    prompted = [*DATA, "--prompt", "food.txt"]
-    assert "Next: --calibration batch" in psopt("diagnose", *prompted, code=0).stdout
-    assert "Next: psopt optimize" in psopt("diagnose", *prompted, "--calibration", "batch", code=0).stdout

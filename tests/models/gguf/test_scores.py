@@ -48,7 +48,7 @@ def _read_alone(model: GGUFModel, label: str, text: str, before: str = _BEFORE) 
 
 
 def test_scores_are_those_of_a_whole_reading_of_each_text_and_label(model: GGUFModel) -> None:
-    scores = model.label_scores([SHOWN, PROMPT], TEXTS)  # so that something else has been read before
+    scores = model.label_scores([SHOWN, PROMPT], TEXTS[:2])  # so that something else has been read before
     alone = [_read_alone(model, label, TEXTS[0]) for label in LABELS]
     assert [len(tokens) for tokens in alone] == [1, 2, 3]
     assert scores[0, 1] == pytest.approx([np.mean(tokens) for tokens in alone], abs=1e-5)
@@ -58,13 +58,13 @@ def test_scores_are_those_of_a_whole_reading_of_each_text_and_label(model: GGUFM
 
 def test_labels_read_side_by_side_score_as_those_read_alone_whatever_was_read_before(model: GGUFModel) -> None:
     """Three ways to go on behind a first token, one of them through a token that two labels share."""
-    labels = ("Abbreviation", "Human being", "Human group of people", "Entity or thing", "Description of it")
+    labels = ("Abbreviation", "Human being", "Human group of people", "Entity or thing")
     prompt = Prompt(PROMPT.description, labels, noun="question")
-    scores = model.label_scores([prompt], TEXTS)[:, 0]
+    scores = model.label_scores([prompt], TEXTS[:2])[:, 0]
     before = _BEFORE.replace(", ".join(LABELS), ", ".join(labels))
     alone = [np.mean(_read_alone(model, label, TEXTS[1], before)) for label in labels]
     assert scores[1] == pytest.approx(alone, abs=0.005)
-    again = GGUFModel(model._path).label_scores([prompt], TEXTS[::-1])[::-1]
+    again = GGUFModel(model._path).label_scores([prompt], TEXTS[1::-1])[::-1]
     assert (again[:, 0] == scores).all()
 
 
@@ -72,7 +72,7 @@ def test_the_beginnings_read_last_are_read_once_for_all_processors_however_the_t
     model: GGUFModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A search asks each candidate a few texts at a time, under one wording after the other."""
-    examples = tuple(Example(f"Who sang the song number {i} ?", "Human being") for i in range(4))
+    examples = tuple(Example(f"Who sang the song number {i} ?", "Human being") for i in range(3))
     wordings = ("What is asked for?", "Which label fits?")
     prompts = [Prompt(wording, LABELS, noun="question", examples=examples) for wording in wordings]
     monkeypatch.setattr("os.sched_getaffinity", lambda _: range(3), raising=False)
@@ -91,11 +91,6 @@ def test_the_beginnings_read_last_are_read_once_for_all_processors_however_the_t
     parts = [by_parts.label_scores(prompts, TEXTS[start : start + 2]) for start in (0, 2)]
     assert (np.concatenate(parts) == at_once).all()
     assert len(read) == len(prompts)
-    forgetful = GGUFModel(model._path)
-    forgetful._most_kept = 1
-    parts = [forgetful.label_scores(prompts, TEXTS[start : start + 2]) for start in (0, 2)]
-    assert (np.concatenate(parts) == at_once).all()
-    assert len(read) == 3 * len(prompts)
 
 
 def test_what_was_scored_is_read_from_the_cache_and_nothing_is_loaded(model: GGUFModel, tmp_path: Path) -> None:

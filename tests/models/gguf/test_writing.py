@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from psopt.errors import InputError, ModelError
+from psopt.errors import ModelError
 from psopt.models.chat import LMConfig, load_writer
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ def test_what_is_written_is_kept_and_json_where_that_is_asked_for(smollm2: Path,
 
 def test_what_is_no_model_is_one_line(smollm2: Path, tmp_path: Path) -> None:
     pytest.importorskip("xllamacpp")
-    with pytest.raises(InputError, match="there is no file"):
-        load_writer(f"gguf/{tmp_path / 'none.gguf'}")
-    (tmp_path / "cut.gguf").write_bytes(smollm2.read_bytes()[:5_000_000])
+    cut = tmp_path / "cut.gguf"
+    cut.write_bytes(smollm2.read_bytes()[:5_000_000])
     with pytest.raises(ModelError, match=r"can't be loaded: .*(corrupted or incomplete|not within)"):
-        load_writer(f"gguf/{tmp_path / 'cut.gguf'}").write([ASKED])
+        load_writer(f"gguf/{cut}").write([ASKED])
