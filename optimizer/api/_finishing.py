@@ -33,8 +33,8 @@ from psopt.runs import (
     Run,
     RunRecorder,
     RunSettings,
+    best_found,
     n_looks,
-    nearest_to_pass,
     scores_of,
 )
 from psopt.runs.planning import samples_needed
@@ -65,8 +65,10 @@ def finish(
     start = scored[state.baseline.id]
     tested = [scored[candidate.id] for candidate in nominated if candidate.id in scored]
     recommendation = _recommend(recorder, search, stopped, start, tested, nominated)
-    best = next((of for of in (recommendation.prompt, *tested) if of.id != start.id), None)
-    best = best or scored.get(knee(on_val, start).id)
+    best = recommendation.prompt
+    if best.id == start.id:
+        otherwise = next((candidate.id for candidate in tested), knee(on_val, start).id)
+        best = scored.get(best_found(recommendation.to_dict()["tests"], otherwise))
     if best is None:
         raise stopped or BudgetReachedError("the limit does not pay the knee's test")
     # What the user asked for in addition to the verdict comes before the rest of the front.
@@ -211,11 +213,12 @@ def _samples_needed(
     """How many test samples it would take to pass the nominee that is closest to passing, if the gate is ``sure``."""
     if verdict.verdict != "keep" or verdict.mode != "sure" or not verdict.tests:
         return None
-    nearest = nearest_to_pass([test.to_dict() for test in verdict.tests])["id"]
+    nearest = best_found(verdict.to_dict()["tests"], "")
     test = next(test for test in verdict.tests if test.id == nearest)
     nominee = next(candidate for candidate in tested if candidate.id == nearest)
     before, after = (evaluator.predictions(candidate.prompt, "test") for candidate in (baseline, nominee))
-    return samples_needed(before, after, test, verdict.margin)
+    needed = samples_needed(before, after, test, verdict.margin)
+    return None if needed is None or needed <= len(before.samples) else needed  # so many did not show it
 
 
 def check_other_wordings(baseline: Prompt, settings: RunSettings) -> None:

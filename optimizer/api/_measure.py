@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def measure(
-    task: Task,
+    task: Task | str | Path,
     prompt: AnyPrompt | None = None,
     *,
     model: Any = None,
@@ -56,7 +56,8 @@ def measure(
 
     Parameters
     ----------
-    task : Task
+    task : Task, or str or path
+        A data set's name or file is loaded as `load_task` does.
     prompt : Prompt, path, str or list of messages, optional
         A prompt, its file, a Python function ``MODULE:NAME``, a text with a line break or a brace, or chat messages; by
         default the original prompt of `strategy`.
@@ -77,6 +78,7 @@ def measure(
         ``rephrasing``; and what those two hold, such as ``max_calls``.
     """
     check_keywords(settings, MeasureOptions)
+    task = task_for(task, [prompt], prompt_options)
     model, options = model_and_options([prompt], model, options, settings, prompt_options)
     measured_prompt = prompt_for(task, prompt, strategy, options.seed, prompt_options)
     with reading(on_progress, progress) as on_reading:
@@ -101,12 +103,10 @@ def diagnose(
 
     Parameters
     ----------
-    task : Task, or str or path
-        A data set's name or file is loaded as `load_task` does.
     options : MeasureOptions, optional
         What it is measured on; train, unless they or the keywords say otherwise: what is learnt from a diagnosis must
         not come from val or test.
-    prompt, model, prompt_options, strategy, on_progress, progress, **settings
+    task, prompt, model, prompt_options, strategy, on_progress, progress, **settings
         See `measure`.
     """
     task = task_for(task, [prompt], prompt_options)

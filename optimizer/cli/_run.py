@@ -23,6 +23,7 @@ from psopt.runs import (
     RunSettings,
     asked_about,
     asked_for_lines,
+    best_found,
     check_no_run,
     look_lines,
     named,
@@ -131,7 +132,7 @@ class _Result(NamedTuple):
     prices: Mapping[str, CallPrice]  # of one call with each prompt
     quality: str  # what replaces F1
     knee: Candidate
-    chosen: Candidate  # the recommended prompt, or the knee if that is the original prompt
+    chosen: Candidate  # the recommended prompt, or the best found if that is the original prompt
 
     @classmethod
     def of(cls, run: Run) -> _Result:
@@ -140,9 +141,9 @@ class _Result(NamedTuple):
         manifest = directory.read_json(MANIFEST)
         model, around = asked_about(directory)
         prices = {candidate.id: CallPrice.of(candidate.prompt, model, around) for candidate in _all_of(run)}
-        chosen = knee = run.pick("knee")
-        if run.recommended.id != run.baseline.id:
-            chosen = run.recommended
+        chosen, knee = run.recommended, run.pick("knee")
+        if run.recommendation and chosen.id == run.baseline.id:
+            chosen = run.pick(best_found(manifest["recommended"]["tests"], knee.id))
         return cls(run, manifest, prompt_names(manifest), prices, quality_name(manifest), knee, chosen)
 
     @property
@@ -241,13 +242,14 @@ def _further_lines(result: _Result) -> list[str]:
 
 def _next(result: _Result) -> str:
     """What to do next: use the recommended prompt, or inspect what was found if that is the baseline."""
-    run, knee = result.run, result.knee
+    run, chosen = result.run, result.chosen
     folder = shell_line([run.path])
     if run.recommended.id == run.baseline.id:
-        if knee.id == run.baseline.id:  # there is nothing to export
+        if chosen.id == run.baseline.id:  # there is nothing to export
             return f"psopt report {folder}"
-        return f"psopt export {folder} --pick knee --diff   # what was found, to look at"
-    return f"psopt export {folder} {'--format text' if knee.prompt.template is None else '--diff'}"
+        pick = "knee" if chosen.id == result.knee.id else chosen.id
+        return f"psopt export {folder} --pick {pick} --diff   # what was found, to look at"
+    return f"psopt export {folder} {'--format text' if chosen.prompt.template is None else '--diff'}"
 
 
 def _front_table(result: _Result) -> Table:

@@ -16,6 +16,7 @@ from psopt.runs import (
     WEAK_SPOTS,
     CallPrice,
     asked_about,
+    best_found,
     named,
     pick_entry,
     prompt_names,
@@ -126,9 +127,8 @@ def _chosen(run: dict[str, Any], front: dict[str, Any], pick: str, *, beside_bas
     beside = {"short": front.get("short"), "recommended": front["recommended"], "original": run["baseline"]}
     picked = pick_entry(front["prompts"], pick, **beside)["id"]
     if beside_baseline and pick == "recommended" and picked == run["baseline"]["id"]:
-        tested = [test["id"] for test in run["recommended"]["tests"]]
         knee = next(entry["id"] for entry in run["front"] if entry["knee"])
-        picked = next((name for name in tested if name in by_id), knee)
+        picked = best_found(run["recommended"]["tests"], knee)
     if by_id[picked]["test"] is None:
         raise InputError(f"prompt {picked} was not scored on test, and has nothing to report: pick another")
     return by_id[picked]

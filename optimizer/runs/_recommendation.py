@@ -113,23 +113,24 @@ def _sentence(data: Mapping[str, Any], tests: list[Mapping[str, Any]], quality: 
     if not tests:
         return f"Keep yours: {data['reason']}."
     best = nearest_to_pass(tests)
+    found = f"Keep yours. The best found, {best['id']},"
     if best["lost"]:
-        return f"Keep yours. The best found is wrong on what is pinned: {', '.join(best['lost'])}."
+        return f"{found} is wrong on what is pinned: {', '.join(best['lost'])}."
     differences = differences_line(best, quality)
     looks_better = _looks_better(best, data["margin"])
     if best.get("is_harmful") and looks_better:
-        return f"Keep yours. The best found looks better on the whole, but is worse for single classes: {differences}."
+        return f"{found} looks better on the whole, but is worse for single classes: {differences}."
     if data["mode"] == "likely":
-        return f"Keep yours. The best found is not likely better: {differences} on test, and no better {_BY_ESTIMATE}."
+        return f"{found} is not likely better: {differences} on test, and no better {_BY_ESTIMATE}."
     if data["samples_needed"]:
         needed = f"about {data['samples_needed']:,} test samples would settle it"
-        return f"Keep yours. The best found may be better, {differences}: {needed}."
+        return f"{found} may be better: {differences}; {needed}."
     if looks_better:
         return (
-            f"Keep yours. The best found may be better, {differences}: more test samples alone would not settle it, "
-            "more held-out wordings might."
+            f"{found} may be better: {differences}; more test samples alone would not settle it, more held-out "
+            "wordings might."
         )
-    return f"Keep yours. The best found looks no better on test: {differences}."
+    return f"{found} looks no better on test: {differences}."
 
 
 def _of_chosen(data: Mapping[str, Any], test: Mapping[str, Any], quality: str) -> str:
@@ -197,6 +198,11 @@ def _difference(measure: Mapping[str, float]) -> str:
 def nearest_to_pass(tests: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     """Of the nominees' tests, as in run.json, the one that comes closest to passing."""
     return min(tests, key=lambda test: (bool(test["lost"] or test.get("is_harmful")), test["p_value"]))
+
+
+def best_found(tests: Sequence[Mapping[str, Any]], otherwise: str) -> str:
+    """The id of the prompt that is shown where the original one stays: what the verdict is about, if any was tested."""
+    return str(nearest_to_pass(tests)["id"]) if tests else otherwise
 
 
 def _looks_better(test: Mapping[str, Any], margin: float) -> bool:

@@ -212,7 +212,12 @@ class RunRecorder:
         """Every candidate; the scores of those that stopped in their race are estimates."""
         least_f1 = search.state.least_f1
         trials = [
-            {**_listed(candidate), **_objectives(candidate.val), "feasible": candidate.val.f1 >= least_f1}
+            {
+                **_listed(candidate),
+                **_objectives(candidate.val),
+                "na_rate": candidate.val.na_rate,
+                "feasible": candidate.val.f1 >= least_f1,
+            }
             for candidate in search.candidates
         ]
         raced = [

@@ -13,7 +13,7 @@ from psopt.errors import InputError, import_extra
 from psopt.evaluation import OBJECTIVES, measure_names, scores_from_dict
 from psopt.notebooks import card, folded, line, table
 from psopt.runs._call_price import CallPrice
-from psopt.runs._directory import FRONT, MANIFEST, STUDY, RunDirectory
+from psopt.runs._directory import FRONT, MANIFEST, STUDY, TRIALS, RunDirectory, json_object
 from psopt.runs._front_file import front_entry, named, pick_entry, prompt_names, scores_of
 from psopt.runs._holding import study_name
 from psopt.runs._recommendation import Recommendation, recommendation_lines
@@ -172,7 +172,13 @@ class Run:
             raise InputError(f"this copy of a run has no trials: psopt.load_run({str(self.path)!r}) has them")
         on_front = {candidate.id for candidate in self.front}
         names = self.study.metric_names or ()
-        return [_trial_row(trial, names, on_front) for trial in self.study.get_trials(deepcopy=False)]
+        rows = [_trial_row(trial, names, on_front) for trial in self.study.get_trials(deepcopy=False)]
+        # The values of a trial that stopped in its race stay estimates, even if its prompt was evaluated afterwards.
+        whole = {trial["trial"]: trial for trial in json_object(self.path / TRIALS).get("trials", ())}
+        for row in rows:
+            if row["raced"] is not None and row["trial"] in whole:
+                row |= {"na_rate": None, **whole[row["trial"]], "raced": None}
+        return rows
 
     def _role(self, candidate: Candidate) -> str:
         roles = {

@@ -178,7 +178,7 @@ def test_simulated_tests_see_a_difference_on_the_samples_needed_in_four_of_five_
     difference: float, q: int, by_wording: float
 ) -> None:
     of_samples, of_cells = 0.1, 0.05
-    measured = (of_samples / 50 + of_cells / 50 / q, by_wording / q, 50, q)  # on 50 samples
+    measured = (of_samples / 50 + of_cells / 50 / q, by_wording / q, 50, q - 1)  # on 50 samples
     n = round(samples_to_see(difference, 0.05, *measured))
     rng = np.random.default_rng(5)
     samples = rng.normal(0, np.sqrt(of_samples), (1000, n, 1))

@@ -86,7 +86,7 @@ def test_the_words_say_what_was_tested_and_what_it_would_take() -> None:
     assert "), 312 more tokens per call (0.052 USD more for a thousand). Tested" in priced
     few = gate(predictions(60, 0.6, 1), {"new": predictions(60, 0.68, 2)})
     keep = lines(few, "old", samples_needed=340)[0]
-    assert keep.startswith("Keep yours. The best found may be better, F1 ")
+    assert keep.startswith("Keep yours. The best found, new, may be better: F1 ")
     assert keep.endswith("about 340 test samples would settle it.")
     assert lines(untested("sure", 0.01, "the run has ended"), "old") == ["Keep yours: the run has ended."]
 
@@ -94,10 +94,10 @@ def test_the_words_say_what_was_tested_and_what_it_would_take() -> None:
 @each(
     "nominees, mode, kept, said",
     [
-        (BAD, "sure", "old", "Keep yours. The best found looks no better on test: F1 "),
+        (BAD, "sure", "old", "Keep yours. The best found, new, looks no better on test: F1 "),
         ({"new": BEFORE}, "off", "new", "Not tested (--gate off): new is the best by val; on test F1 "),
         (GOOD, "likely", "new", "Likely better: new"),
-        (BAD, "likely", "old", "Keep yours. The best found is not likely better: F1 "),
+        (BAD, "likely", "old", "Keep yours. The best found, new, is not likely better: F1 "),
     ],
 )
 def test_the_words_say_how_strict_the_gate_was(nominees: Any, mode: Any, kept: str, said: str) -> None:

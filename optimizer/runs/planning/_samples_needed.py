@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -20,25 +21,30 @@ _MOST = 100_000  # nobody labels more for a test, so a larger number is of no us
 
 
 def samples_to_see(
-    difference: float, level: float, of_samples: float, of_wordings: float, n_samples: int, n_wordings: int
+    difference: float, level: float, of_samples: float, of_wordings: float, n_samples: int, wordings_df: int
 ) -> float:
     """Return on about how many samples a one-sided paired test detects a true difference in 80 % of cases.
 
-    `of_samples` and `of_wordings` are the parts of its variance on so many samples and wordings. That of wordings does
-    not shrink with more samples, and may alone be too much: then the number is infinite. Degrees of freedom are
-    Satterthwaite's (Biometrics Bulletin 1946) for the samples so far; the quantile of the central t replaces that of
+    `of_samples` and `of_wordings` are the parts of its variance on `n_samples`, and `wordings_df` the degrees of
+    freedom of the latter. It does not shrink with more samples, and may alone be too much: then the number is infinite.
+    Degrees of freedom are Satterthwaite's (Biometrics Bulletin 1946); the quantile of the central t replaces that of
     the non-central one, as is usual.
     """
     from scipy.special import stdtrit  # quantiles of t, without the half second that importing scipy.stats takes
 
-    variance = of_samples + of_wordings
+    def shows(n: int) -> bool:
+        by_samples = of_samples * n_samples / n
+        variance = by_samples + of_wordings
+        freedom = variance**2 / (by_samples**2 / (n - 1) + of_wordings**2 / wordings_df)
+        return bool((stdtrit(freedom, 1 - level) + stdtrit(freedom, POWER)) * math.sqrt(variance) <= difference)
+
     if difference <= 0:
         return math.inf
-    if not variance:
+    if not of_samples + of_wordings:
         return 0.0
-    freedom = variance**2 / (of_samples**2 / (n_samples - 1) + of_wordings**2 / max(1, n_wordings - 1))
-    allowed = (difference / (stdtrit(freedom, 1 - level) + stdtrit(freedom, POWER))) ** 2 - of_wordings
-    return float(of_samples * n_samples / allowed) if allowed > 0 else math.inf
+    sizes = range(2, _MOST + 1)
+    fewest = bisect.bisect_left(sizes, True, key=shows)  # more samples never show less
+    return sizes[fewest] if fewest < len(sizes) else math.inf
 
 
 def samples_needed(baseline: Predictions, nominee: Predictions, test: NomineeTest, margin: float) -> int | None:
@@ -64,8 +70,10 @@ def samples_needed(baseline: Predictions, nominee: Predictions, test: NomineeTes
 
     def needed(measure: str, difference: float, level: float = test.level) -> float:
         whole, part = ((of[measure].standard_error or 0.0) ** 2 for of in (in_all, by_samples))
-        shape = len(baseline.samples), baseline.n_rephrasings
-        n_samples = samples_to_see(difference, level, part, max(0.0, whole - part), *shape)
+        # One wording shows no scatter, and of S two don't (see `psopt.metrics`).
+        wordings_df = max(1, baseline.n_rephrasings - (2 if measure == "sensitivity" else 1))
+        of_wordings = max(0.0, whole - part)
+        n_samples = samples_to_see(difference, level, part, of_wordings, len(baseline.samples), wordings_df)
         if getattr(test, measure).is_thin and difference > 0:
             n_samples = max(n_samples, -math.log(level) / difference)  # so many unseen ones may speak against it
         return n_samples
