@@ -54,6 +54,7 @@ def runs_of(store: Any, experiment: str) -> tuple[Any, list[Any]]:
     return parent, sorted(nested, key=lambda run: int(run.data.tags["psopt.trial"]))
 
 
+@pytest.mark.usefixtures("report")
 def test_a_run_is_in_mlflow_with_its_files(store: Any, tmp_path: Path) -> None:
     run = optimize(tmp_path / "run", callbacks=["mlflow:tickets"])
     parent, nested = runs_of(store, "tickets")
