@@ -7,19 +7,16 @@ import signal
 import threading
 import time
 import weakref
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import optuna
 import pytest
 from psopt.search.distributed import RetryPolicy, retrying
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-class Row:
-    """What a weak reference may point at."""
 
 
 def stored(work: Any) -> Any:
@@ -29,7 +26,7 @@ def stored(work: Any) -> Any:
     return retrying(storage, RetryPolicy()).get_all_studies()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@each("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_in_a_callback_that_swallows_errors_is_delivered_afterwards(number: int) -> None:
     received: list[int] = []
 
@@ -38,7 +35,7 @@ def test_a_signal_in_a_callback_that_swallows_errors_is_delivered_afterwards(num
         raise KeyboardInterrupt
 
     before = signal.signal(number, interrupt)
-    rows = [Row()]
+    rows = [{"a set", "which a weak reference may point at"}]
     reference = weakref.ref(rows[0], lambda _: signal.raise_signal(number))
     steps: list[str] = []
 
@@ -46,13 +43,9 @@ def test_a_signal_in_a_callback_that_swallows_errors_is_delivered_afterwards(num
         rows.clear()
         steps.append("the callback has run")
 
-    def run() -> None:
-        stored(work)
-        steps.append("not reached")
-
     try:
         with pytest.raises(KeyboardInterrupt):
-            run()
+            stored(work)
         assert reference() is None
         assert steps == ["the callback has run"]
         assert received == [number]
@@ -83,11 +76,6 @@ def test_the_second_signal_is_obeyed_at_once_and_a_statement_that_hangs_is_given
         stored(lambda: work(is_hanging=True))
     assert time.monotonic() - started < 20
     assert steps == ["held", "held"]
-
-
-def test_other_threads_need_nothing() -> None:
-    with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(stored, lambda: ["done"]).result() == ["done"]
 
 
 def test_what_is_written_is_written_in_whole_and_the_file_is_free(tmp_path: Path) -> None:

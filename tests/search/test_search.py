@@ -14,6 +14,7 @@ from psopt.settings import SearchOptions
 
 from tests.conftest import KeywordModel
 from tests.search.searches import complete, make_evaluator, make_search
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,8 +107,8 @@ def test_a_storage_that_can_t_be_opened_or_holds_the_study_already_is_one_clear_
         open_study(f"sqlite:///{tmp_path / 'study.db'}", "toy", "tpe", 0)
 
 
-@pytest.mark.parametrize(
-    ("options", "given", "said"),
+@each(
+    "options, given, said",
     [
         (SearchOptions, {"rounds": 0}, "rounds"),
         (SearchRestriction, {"views": ("sensitivty",)}, "sensitivity"),
