@@ -134,15 +134,15 @@ class AsksTwice(Sorter):
 
 
 def test_a_limit_that_pays_for_nothing_raises_and_keeps_what_was_paid(tmp_path: Path) -> None:
-    lm, again, whole = keyword_lm(), keyword_lm(), keyword_lm()
+    lm, again = keyword_lm(), keyword_lm()
     sizes = {"num_trials": 3, "num_rephrasings": 4, "num_threads": 4}
     how_to_go_on = "resume with a higher limit: compile again with log_dir="
     with pytest.raises(BudgetReachedError, match=f"max_calls=100 is reached .*{how_to_go_on}"):
         compiled(AsksTwice(), tmp_path, lm, FEW, max_calls=100, **sizes)
     assert 0 < n_calls(lm) <= 100
-    compiled(AsksTwice(), tmp_path, again, FEW, **sizes)
-    compiled(AsksTwice(), tmp_path / "whole", whole, FEW, **sizes)
-    assert n_calls(again) <= n_calls(whole) - n_calls(lm) + 2 * 4  # a run under way when the limit came is lost
+    better = compiled(AsksTwice(), tmp_path, again, FEW, **sizes)
+    n_needed = manifest(better)["calls"]["made"]
+    assert n_calls(again) <= n_needed - n_calls(lm) + 2 * 4  # a run under way when the limit came is lost
 
 
 class AsksAnother(dspy.Module):

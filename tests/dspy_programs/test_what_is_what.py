@@ -18,7 +18,7 @@ from psopt.dspy_programs._fingerprint import fingerprint
 from psopt.errors import InputError
 
 from tests.dspy_programs.compiling import FEW, Listener, compiled
-from tests.dspy_programs.keyword_lm import KeywordEngine, keyword_lm, lm_of, n_calls
+from tests.dspy_programs.keyword_lm import keyword_lm, n_calls
 from tests.dspy_programs.programs_to_mend import Sort, Sorter, examples, predict
 from tests.sweeps import each
 
@@ -110,12 +110,6 @@ class Whispers(Sorter):
         return self.sort(question=question.lower())
 
 
-class Engine(KeywordEngine):
-    def __init__(self, bias: str = "") -> None:
-        super().__init__(mumbles=bias)
-        self.bias = bias
-
-
 OTHER = FEW[0], examples(9, 3)
 WITHOUT_FALLBACK = dspy.ChatAdapter(use_json_adapter_fallback=False)
 
@@ -133,8 +127,8 @@ def test_what_decides_answers_is_in_what_a_program_is(tmp_path: Path) -> None:
         ("the language model", asked_otherwise, OTHER, "box 3", None),
         ("the language model", asked_otherwise, OTHER, "box 3", WITHOUT_FALLBACK),
     ]
-    for what, program, sets, bias, adapter in runs:
-        lm, heard = lm_of(Engine(bias)), Listener()
+    for what, program, sets, mumbles, adapter in runs:
+        lm, heard = keyword_lm(mumbles=mumbles), Listener()
         with dspy.context(adapter=adapter):
             compiled(program, tmp_path, lm, sets, heard, num_trials=1)
         assert (n_calls(lm) > 0) == bool(what), what
@@ -320,11 +314,13 @@ class Calls(Sorter):
         return self.ask(question=question)
 
 
-def by_default(program: Any) -> Any:
-    return lambda question, step=program.sort: step(question=question)
-
-
-@each("way", [lambda program: lambda question: program.sort(question=question), by_default])
+@each(
+    "way",
+    [
+        lambda program: lambda question: program.sort(question=question),
+        lambda program: lambda question, step=program.sort: step(question=question),
+    ],
+)
 def test_a_step_that_no_edit_reaches_is_told(way: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"Calls calls sort through a function .*: call steps by self"):
         compiled(Calls(way), tmp_path)
