@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def search(task: Task, folder: Path, model: Any = None, **options: Any) -> Any:
     evaluator = make_evaluator(task, model or KeywordModel())
-    return make_search(folder, task, evaluator, **{"trials": 15, "rounds": 2, "race": "off", **options})
+    return make_search(folder, task, evaluator, **{"trials": 8, "rounds": 2, "race": "off", **options})
 
 
 def searched(task: Task, folder: Path, model: Any = None, **options: Any) -> Any:
@@ -78,13 +78,13 @@ def test_the_study_holds_distinct_prompts_the_seed_prompt_first_and_what_is_feas
 
 
 def test_a_trial_that_a_crash_left_running_is_failed_and_tried_again(task: Task, tmp_path: Path) -> None:
-    first = searched(task, tmp_path, trials=5)
+    first = searched(task, tmp_path, trials=3)
     left = first.study.ask()
     left.suggest_categorical(next(iter(first.study.trials[1].params)), [False, True])
-    again = search(task, tmp_path, trials=9)
+    again = search(task, tmp_path, trials=6)
     assert [candidate.id for candidate in again.candidates] == [candidate.id for candidate in first.candidates]
     again.run()
-    assert len(again.candidates) == len(complete(again)) == 9
+    assert len(again.candidates) == len(complete(again)) == 6
     states = [trial.state for trial in again.study.trials]
     assert optuna.trial.TrialState.RUNNING not in states
     assert states[left.number] == optuna.trial.TrialState.FAIL

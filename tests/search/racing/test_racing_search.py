@@ -255,6 +255,7 @@ def optimize(task: Task, folder: Path, **options: Any) -> Any:
     return psopt.optimize(task, model=f"sim/{SIM}", **{**asked, **options})
 
 
+@pytest.mark.usefixtures("report")
 def test_a_run_says_how_its_candidates_raced(task: Task, tmp_path: Path) -> None:
     folder = optimize(task, tmp_path).path
     race = json.loads((folder / "run.json").read_text())["race"]
