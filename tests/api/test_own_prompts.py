@@ -133,11 +133,10 @@ def test_a_prompt_that_does_not_fit_the_data_is_refused_before_anything_is_writt
     prompt = read_source("mail.txt").for_task(task)
     (folder / "kept.json").write_text(json.dumps(prompt.to_dict()))
     plain = psopt.Task.from_records([(f"mail {i}", LABELS[i % 2]) for i in range(20)])
-    other = replace(prompt, labels=("a", "b"))
     for data, given, said in (
         (plain, prompt, "names the field subject"),
         (plain, "kept.json", "prompt kept.json names the field subject"),
-        (task, other, "is for the labels a, b"),
+        (task, replace(prompt, labels=("a", "b")), "is for the labels a, b"),
     ):
         with pytest.raises(InputError, match=said):
             psopt.optimize(data, prompt=given, **RUN)
