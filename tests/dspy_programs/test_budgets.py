@@ -195,7 +195,7 @@ class Watch(dspy.utils.BaseCallback):
 def test_arguments_results_and_callbacks_of_other_optimizers_are_known(tmp_path: Path) -> None:
     seen: set[int] = set()
     tracker, given, around = Listening(), Watch(), Watch()
-    callbacks = [lambda study, trial: seen.add(trial.number), tracker, given]
+    callbacks: Any = [lambda study, trial: seen.add(trial.number), tracker, given]
     optimizer = SensitivityOptimizer(num_rephrasings=4, log_dir=tmp_path, gate="off", callbacks=callbacks)
     more: Any = {"num_trials": 3, "seed": 7, "requires_permission_to_run": False}
     with dspy.context(lm=keyword_lm(), callbacks=[around]):

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import optuna
@@ -76,6 +77,11 @@ def test_the_second_signal_is_obeyed_at_once_and_a_statement_that_hangs_is_given
         stored(lambda: work(is_hanging=True))
     assert time.monotonic() - started < 20
     assert steps == ["held", "held"]
+
+
+def test_other_threads_need_nothing() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(stored, lambda: ["done"]).result() == ["done"]
 
 
 def test_what_is_written_is_written_in_whole_and_the_file_is_free(tmp_path: Path) -> None:

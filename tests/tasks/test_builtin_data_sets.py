@@ -172,6 +172,7 @@ LATIN: dict[str, bytes] = {
 SPOILT: list[tuple[str, str, bytes | None, str]] = [
     ("cb", "val.jsonl", b"\n", r"val\.jsonl: is empty"),
     ("dbpedia", "test.csv", b"", r"test\.csv: is empty"),
+    ("trec", "train_5500.label", b"", r"train_5500\.label: is empty"),
     ("dbpedia", "test.csv", articles("Beta", 2).encode() + LATIN["dbpedia"], r"test\.csv, after line \d: is not UTF-8"),
     ("wos", "YL1.txt", None, r"YL1\.txt is missing"),
     *(
