@@ -66,7 +66,6 @@ def hub() -> Iterator[HubStandIn]:
     with hub_stand_in() as served:
         served.add("org/one.csv", {"data.csv": csv_of(30)})
         served.add("org/kept", {"data.csv": csv_of(30)})
-        served.add("org/unseen", {"data.csv": csv_of(30)})
         served.add("org/splits", in_splits(train=train, validation=numbered(10, "val"), test=numbered(12, "test")))
         served.add("org/contest", in_splits(train=train, test=numbered(12, "test", labelled=False)))
         served.add("org/configs", {"README.md": CARD, "long.csv": csv_of(30, "long"), "short.csv": rows})

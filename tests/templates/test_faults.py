@@ -24,11 +24,7 @@ FAULTS = [
     ("p.txt", "Sort this mail: {body} {team}", "would tell the answer"),
     ("p.txt", "<rephrase>Sort it.\n{body}", "<rephrase> in line 1 of the text is never closed"),
     ("p.txt", "Sort it now. {{psopt.note}} {body}", r"no place for edits; did you mean 'notes'\?"),
-    (
-        "p.txt",
-        "{{psopt.notes}} Sort it now: {body} {{psopt.notes}}",
-        "stands in the prompt twice: edits have",
-    ),
+    ("p.txt", "{{psopt.notes}} Sort it: {body} {{psopt.notes}}", "stands in the prompt twice: edits have one place"),
     ("p.txt", "Mail: {body}\nTeam:", "no instruction found in the prompt: mark what"),
     ("p.txt", " \n", "is empty"),
     ("p.md", "Sort this mail: {body}" + " " * 1_000_000, "too large: 1,000,022 bytes"),
