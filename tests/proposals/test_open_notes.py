@@ -74,6 +74,12 @@ def test_objects_name_their_members() -> None:
     assert 'Answer with one JSON object with exactly these members: "count", "what", "who".' in notes(edits)
 
 
+def test_texts_are_copied_and_brief() -> None:
+    edits = edits_where(open_tasks.notices(), "text:token-f1", lambda right, _: f"It is {right}, as far as I see.")
+    assert any(note.startswith("Answer as briefly as possible: ") for note in notes(edits))
+    assert "Copy the answer from the text word for word." in notes(edits)
+
+
 def test_sets_with_too_few_or_too_many_labels() -> None:
     few = edits_where(open_tasks.complaints(), "labels", lambda right, _: written_set(right[:-1], SET_LABELS))
     assert any(note.startswith("Often several labels apply") for note in notes(few))
