@@ -90,9 +90,8 @@ def test_verbs_take_a_value_a_file_and_options(task: Task) -> None:
 
 
 def test_a_file_of_wordings_says_how_many_a_run_has_where_nobody_does(task: Task, folder: Path) -> None:
-    Path("wordings.txt").write_text(
-        "".join(f"Say {how} it is for.\n" for how in ("who", "whom", "which team", "where"))
-    )
+    wordings = "".join(f"Say {how} it is for.\n" for how in ("who", "whom", "which team", "where"))
+    Path("wordings.txt").write_text(wordings)
     prompt = "Which team is it for?\n\n{subject}\n{body}"
     run = psopt.optimize(task, prompt=prompt, **RUN, rephrasings_file="wordings.txt", out="run")
     told = json.loads((run.path / "run.json").read_text())["rephrasings"]
@@ -134,13 +133,11 @@ def test_a_prompt_that_does_not_fit_the_data_is_refused_before_anything_is_writt
     prompt = read_source("mail.txt").for_task(task)
     (folder / "kept.json").write_text(json.dumps(prompt.to_dict()))
     plain = psopt.Task.from_records([(f"mail {i}", LABELS[i % 2]) for i in range(20)])
-    other = replace(prompt, labels=("a", "b"))
-    faults: list[tuple[Any, Any, str]] = [
+    for data, given, said in (
         (plain, prompt, "names the field subject"),
         (plain, "kept.json", "prompt kept.json names the field subject"),
-        (task, other, "is for the labels a, b"),
-    ]
-    for data, given, said in faults:
+        (task, replace(prompt, labels=("a", "b")), "is for the labels a, b"),
+    ):
         with pytest.raises(InputError, match=said):
             psopt.optimize(data, prompt=given, **RUN)
     assert not (folder / "runs").exists()
@@ -156,30 +153,24 @@ def test_a_run_is_resumed_with_its_prompt_and_a_changed_file_is_noticed(task: Ta
         psopt.optimize(task, prompt="mail.txt", **more, out="run", resume=True)
     with pytest.raises(InputError, match="from the strategy's prompt"):
         psopt.optimize(task, **more, out="run", resume=True)
-
-
-def test_a_task_that_python_read_from_a_file_is_resumed_by_a_call(task: Task, folder: Path) -> None:
-    assert task.info.source == "file"
-    psopt.optimize(task, prompt="mail.txt", **RUN, out="run")
-    with pytest.raises(
-        InputError, match=r"was made with a task made in Python: resume with psopt\.optimize\(task, .*resume=True"
-    ):
+    by_call = r"was made with a task made in Python: resume with psopt\.optimize\(task, .*resume=True"
+    with pytest.raises(InputError, match=by_call):
         psopt.resume("run", trials=3)
     with pytest.raises(InputError, match="made with a task made in Python"):
         psopt.migrate("run", model="sim/accuracy=0.9")
 
 
-@pytest.mark.parametrize("named", [True, False])
-def test_a_named_data_set_is_loaded_and_split_again_as_it_was(folder: Path, named: bool) -> None:
+@each("dataset", ["rows.csv", psopt.load_task("trec")])
+def test_a_named_data_set_is_loaded_and_split_again_as_it_was(folder: Path, dataset: Any) -> None:
     """Python splits it by 42, whatever the run's seed."""
     rows = ["text,label", *(f"mail {row},{LABELS[row % 2]}" for row in range(60))]
     Path("rows.csv").write_text("\n".join(rows))
-    psopt.optimize("rows.csv" if named else psopt.load_task("trec"), **{**RUN, "seed": 1}, out="run")
-    of_run = Path("run", "samples.json").read_text()
+    run = psopt.optimize(dataset, **{**RUN, "seed": 1}, out=f"run-{dataset == 'rows.csv'}").path
+    of_run = (run / "samples.json").read_text()
     with pytest.raises(InputError, match="callbacks="):
-        psopt.resume("run", log="mlflow")
-    psopt.resume("run", trials=3)
-    assert Path("run", "samples.json").read_text() == of_run
+        psopt.resume(run, log="mlflow")
+    psopt.resume(run, trials=3)
+    assert (run / "samples.json").read_text() == of_run
 
 
 class _KilledAfterTwo(Observer):
@@ -207,9 +198,7 @@ def test_a_killed_run_and_its_workers_go_on_with_the_prompt_though_its_file_is_g
     assert len(trials) == 4
 
 
-@pytest.mark.parametrize(
-    ("spec", "error", "n_calls"), [("json:kind", NoLabelsError, 20), ("operator:neg", InputError, 1)]
-)
+@each("spec, error, n_calls", [("json:kind", NoLabelsError, 20), ("operator:neg", InputError, 1)])
 def test_nothing_is_left_of_a_run_whose_answers_are_not_read(
     tmp_path: Path, spec: str, error: type[Exception], n_calls: int
 ) -> None:

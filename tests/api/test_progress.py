@@ -63,10 +63,7 @@ def test_a_notebook_shows_a_search_and_keeps_one_line_of_it(
 
 
 def test_a_notebook_shows_readings_and_their_end(task: Task, tmp_path: Path, cell: Cell) -> None:
-    def answer(messages: list[dict[str, str]]) -> str:
-        return "Number"
-
-    psopt.diagnose(task, model=answer, rephrasings=2, samples=10, cache_dir=tmp_path)
+    psopt.diagnose(task, model=lambda _: "Number", rephrasings=2, samples=10, cache_dir=tmp_path)
     assert any('max="20"' in state and "of 20 texts read" in state for state in cell.states)
     assert "psopt: 20 texts read" in cell.states[-1]
 

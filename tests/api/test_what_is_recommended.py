@@ -49,10 +49,6 @@ def task() -> Task:
     )
 
 
-def manifest(run: psopt.Run) -> Any:
-    return json.loads((run.path / "run.json").read_text())
-
-
 @pytest.fixture(scope="module")
 def run(task: Task, tmp_path_factory: pytest.TempPathFactory) -> psopt.Run:
     folder = tmp_path_factory.mktemp("near-constant")
@@ -61,7 +57,7 @@ def run(task: Task, tmp_path_factory: pytest.TempPathFactory) -> psopt.Run:
 
 
 def test_what_is_better_in_f1_and_less_steady_is_handed_back(run: psopt.Run) -> None:
-    kept = manifest(run)
+    kept = json.loads((run.path / "run.json").read_text())
     before, recommended = kept["baseline"]["test"], kept["recommended"]
     assert (before["near_constant"], before["sensitivity"]) == ("Number", 0)
     assert before["answer_shares"]["Number"] == pytest.approx(62 / 66)
@@ -76,9 +72,6 @@ def test_what_is_better_in_f1_and_less_steady_is_handed_back(run: psopt.Run) -> 
     assert lines[1] == said
     assert run.baseline.id not in {candidate.id for candidate in run.front} | {run.pick("knee").id}
     assert psopt.load_run(run.path).baseline.val.near_constant == "Number"
-
-
-def test_the_report_says_so_beside_s_and_c(run: psopt.Run) -> None:
     page = (run.path / "report.html").read_text()
     sentence = "The original prompt answers Number to 94 % of the texts, and 33 % are Number."
     assert page.index("S, sensitivity") < page.index(sentence) < page.index("By class")

@@ -11,7 +11,7 @@ import pydantic
 import pytest
 from psopt.errors import InputError
 
-from tests.dspy_programs.compiling import TRAIN, VAL, compiled, examples_offered
+from tests.dspy_programs.compiling import FEW, TRAIN, VAL, compiled, examples_offered
 from tests.dspy_programs.keyword_lm import KeywordEngine, ShownEngine, lm_of
 from tests.dspy_programs.programs_to_mend import (
     Sort,
@@ -98,7 +98,7 @@ SHAPES = (SaysText, SaysMapping, OnlyAwaited, Nested, refine, agent)
 @pytest.mark.parametrize("make", SHAPES)
 def test_programs_of_any_shape_are_compiled_also_in_a_notebook(make: Callable[[], Any], tmp_path: Path) -> None:
     async def cell(program: Any) -> Any:
-        return compiled(program, tmp_path, lm_of(ToolEngine()))
+        return compiled(program, tmp_path, lm_of(ToolEngine()), FEW)
 
     program = make()
     better = asyncio.run(cell(program))
@@ -165,11 +165,12 @@ def test_demonstrations_keep_the_objects_of_their_fields(tmp_path: Path) -> None
 
 
 def test_examples_are_offered_where_there_are_some_to_show(tmp_path: Path) -> None:
+    def offered(program: Any, name: str, sets: Any) -> list[Any]:
+        return examples_offered(compiled(program, tmp_path / name, None, sets))
+
     long = [one.copy(question=f"{one.question} {'word ' * 300}").with_inputs("question") for one in TRAIN]
-    assert examples_offered(compiled(predict(), tmp_path / "long", None, (long, VAL)))
-    assert examples_offered(compiled(chain_of_thought(), tmp_path / "shared", None, (TRAIN, TRAIN)))
     known = [one for one in TRAIN if "when" not in one.question]
     wrong = answered(known, "label", lambda one: {"Number": "Person", "Person": "Number"}[one.label])
-    assert not examples_offered(
-        compiled(chain_of_thought(), tmp_path / "wrong", None, (wrong, VAL))
-    )  # without a thought
+    assert offered(predict(), "long", (long, VAL))
+    assert offered(chain_of_thought(), "shared", (TRAIN, TRAIN))
+    assert not offered(chain_of_thought(), "without a thought", (wrong, VAL))

@@ -14,12 +14,13 @@ from psopt.errors import AnswersMissingError, BudgetReachedError, ModelError
 from tests.dspy_programs.compiling import FEW, compiled, manifest
 from tests.dspy_programs.programs_to_mend import predict
 from tests.fake_server import FakeServer
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.parametrize("error", [AnswersMissingError, ModelError])
+@each("error", [AnswersMissingError, ModelError])
 def test_another_server_s_answers_are_nobody_s(tmp_path: Path, error: type[Exception]) -> None:
     """A server that only fails has answered nothing, whatever another one has said to the same before.
 
@@ -30,7 +31,7 @@ def test_another_server_s_answers_are_nobody_s(tmp_path: Path, error: type[Excep
         own = {"task_model": dspy.LM("openai/test", api_base=server.url, num_retries=0)}
         named = {"task_model": "openai/test", "lm": LMConfig(api_base=server.url, retries=1)}
         options: Any = named if error is AnswersMissingError else own
-        return compiled(predict(), tmp_path / folder, None, FEW, **options)
+        return compiled(predict(), tmp_path / error.__name__ / folder, None, FEW, num_trials=1, **options)
 
     with FakeServer() as good, FakeServer(faults="500", fault_rate=1.0) as bad:
         assert asked("one", good).run.baseline.val.f1 > 0
@@ -42,7 +43,7 @@ def test_another_server_s_answers_are_nobody_s(tmp_path: Path, error: type[Excep
 def test_answers_are_kept_in_the_cache_that_was_named_and_asked_for_once(tmp_path: Path) -> None:
     with FakeServer() as server:
         lm = LMConfig(api_base=server.url)
-        options = {"task_model": "openai/test", "lm": lm, "cache_dir": tmp_path / "own"}
+        options = {"task_model": "openai/test", "lm": lm, "cache_dir": tmp_path / "own", "num_trials": 1}
         one = compiled(predict(), tmp_path / "one", None, FEW, **options)
         n_asked = server.counts()["requests"]
         assert server.counts()["answered_twice"] == 0

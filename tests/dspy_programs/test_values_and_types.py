@@ -71,7 +71,7 @@ def test_a_conversation_is_an_input(tmp_path: Path) -> None:
         return [dspy.Example(**one.toDict(), history=history).with_inputs("question", "history") for one in made]
 
     with dspy.context(adapter=NeedsHistory()):
-        better = compiled(dspy.Predict(WithHistory), tmp_path, None, (given(TRAIN), given(VAL)))
+        better = compiled(dspy.Predict(WithHistory), tmp_path, None, (given(TRAIN), given(VAL)), num_trials=1)
     assert better.run.baseline.val.f1 > 0.5
 
 
@@ -93,8 +93,8 @@ class VerdictEngine(KeywordEngine):
         return int(said) if said in {"1", "2"} else said
 
 
-@pytest.mark.parametrize(
-    ("kind", "values", "labels"),
+@each(
+    "kind, values, labels",
     [(Kind, (Kind.COUNT, Kind.WHO), {"a count", "who"}), (Stars, (Stars.LOW, Stars.HIGH), {"1", "2"})],
 )
 def test_enums_and_numbered_stars_are_classes(kind: Any, values: Any, labels: Any, tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_enums_and_numbered_stars_are_classes(kind: Any, values: Any, labels: An
     program = dspy.ChainOfThought(dspy.Signature(fields, "Judge the question."))
     sets = [answered(of, "verdict", lambda one: values[one.label == "Person"]) for of in (TRAIN, VAL)]
     with dspy.context(adapter=dspy.JSONAdapter()):
-        better = compiled(program, tmp_path, lm_of(VerdictEngine()), sets)
+        better = compiled(program, tmp_path / kind.__name__, lm_of(VerdictEngine()), sets)
     assert 0.5 < better.run.baseline.val.f1 <= 1
     assert {edit["label"] for edit in examples_offered(better)} == labels
 
@@ -128,7 +128,7 @@ def answering(kind: Any, rows: list[dict[str, Any]], wrong: Any, folder: Path, *
     """A compilation of a program whose output is of this kind."""
     examples = [dspy.Example(text=row["text"], found=row["answer"]).with_inputs("text") for row in rows]
     lm = lm_of(OpenEngine({row["text"]: row["answer"] for row in rows}, wrong))
-    options = {"num_rephrasings": 3, "cache_dir": folder / "cache", "gate": None, **options}
+    options = {"num_trials": 1, "num_rephrasings": 3, "cache_dir": folder / "cache", "gate": None, **options}
     return compiled(dspy.Predict(signature(kind)), folder, lm, (examples[:20], examples[20:40]), **options)
 
 

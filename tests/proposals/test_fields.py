@@ -17,6 +17,7 @@ from psopt.templates import ExampleForm, Field, Message, Part, Slot, Template
 from psopt.text import label_mentions
 
 from tests.proposals.drafts import Writer, asked_label, draft_of
+from tests.sweeps import each
 
 LABELS = ("billing", "sales")
 BODY = Field("body", "{body}")
@@ -61,7 +62,7 @@ def test_a_note_names_the_field_and_is_obeyed_by_it(own_task: Any, pool: Any) ->
     assert (before != after).any(axis=1).tolist() == [True] * len(of_label) + [False] * len(others)
 
 
-@pytest.mark.parametrize(
+@each(
     "phrases",
     [
         ("subject: ^invoice", "body: too high", "body: refund"),
@@ -141,7 +142,7 @@ def test_the_model_reads_the_users_prompt_and_hears_of_its_fields(task: Task, ma
         assert "Answer with exactly one of these labels" not in request
 
 
-@pytest.mark.parametrize("mark", ["{body}", "{{ body }}", "{{psopt.notes}}", "<rephrase>", "{% x %}", "[INST]"])
+@each("mark", ["{body}", "{{ body }}", "{{psopt.notes}}", "<rephrase>", "{% x %}", "[INST]"])
 def test_a_note_must_not_read_as_a_field_of_the_template(mark: str) -> None:
     draft = draft_of("Number", note=f"A date in {mark} belongs to Number.")
     with pytest.raises(DraftError, match="which reads as a field"):

@@ -14,6 +14,7 @@ from psopt.search_spaces import Edit, seed_prompt
 from psopt.tasks import Sample, Task
 
 from tests.proposals.drafts import Writer, asked_label, draft_of
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from tests.fake_server import FakeServer
@@ -73,8 +74,8 @@ def test_a_label_is_defined_by_the_texts_that_are_taken_for_another_one(task: Ta
 
 
 def test_a_definition_is_asked_for_with_its_boundary(task: Task) -> None:
-    samples = (*(Sample(f"n{i}", f"how long is rope {i}", "Number") for i in range(4)),)
-    samples += (Sample("p1", "who sells rope", "Person"), Sample("p2", "who sang", "Person"))
+    ropes = [Sample(f"n{i}", f"how long is rope {i}", "Number") for i in range(4)]
+    samples = (*ropes, Sample("p1", "who sells rope", "Person"), Sample("p2", "who sang", "Person"))
     writer: Any = Writer()
     propose(LLMProposer(writer), task, Predictions(np.array([[0, 1]] * 4 + [[1, 1]] * 2), samples, task.labels))
     message = next(text for text in writer.asked if "most often taken for Person" in text)
@@ -134,8 +135,8 @@ CHECKS = DraftChecks(
 SHORT = DraftChecks(("Entity", "Number"), ("What is the highest Roman numeral ?", "Who made it ?"), noun="question")
 
 
-@pytest.mark.parametrize(
-    ("written", "reason"),
+@each(
+    "written, reason",
     [
         ("", "empty"),
         ("Dates belong to Number.", "is no JSON"),
@@ -165,39 +166,41 @@ def test_scripts_without_spaces_are_counted_and_compared_by_their_letters() -> N
         checks.check("我的信用卡被重复扣款了两次，属于账单。", "definition", "账单", [])
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
+def test_a_definition_says_first_what_a_label_is_and_is_of_no_sample_alone() -> None:
+    for good in (
+        "Questions about numerals, sums and dates.",
+        "Things that have a name. Questions about sums and dates are Entity, not Number.",
+    ):
+        assert SHORT.check(good, "definition", "Number", []) == good
+    for bad, reason in (
         ("Questions about the highest Roman numeral.", "copies a sample: 'highest roman numeral'"),
         ("Questions about sums and dates are Entity, not Number.", "says what is not Number"),
-        ("Questions about numerals, sums and dates.", None),
-        ("Things that have a name. Questions about sums and dates are Entity, not Number.", None),
-    ],
-)
-def test_a_definition_says_first_what_a_label_is_and_is_of_no_sample_alone(text: str, reason: str | None) -> None:
-    if reason is None:
-        assert SHORT.check(text, "definition", "Number", []) == text
-    else:
+    ):
         with pytest.raises(DraftError, match=reason):
-            SHORT.check(text, "definition", "Number", [])
+            SHORT.check(bad, "definition", "Number", [])
 
 
-@pytest.mark.parametrize(
-    "text",
+@each(
+    "field, written, text",
     [
-        "Dates and years belong to Number.",
-        'A question with "what is the name of" a year belongs to Number.',
-        "`Number` covers dates.",
+        ("note", "Dates and years belong to Number.", None),
+        ("note", 'A question with "what is the name of" a year belongs to Number.', None),
+        ("note", "`Number` covers dates.", None),
+        ("note", "Whatever asks for dates.", "Number: Whatever asks for dates."),
+        ("note", f"Dates and years are Number. {'So is ' * 18}it.", "Dates and years are Number."),
+        ("definition", "Number: dates and years.", "dates and years."),
     ],
 )
-def test_good_drafts_pass_in_a_fence_and_behind_a_sentence_too(text: str) -> None:
-    draft = draft_of("Number", note=text)
-    for written in (draft, f"```json\n{draft}\n```", f"Here is my note:\n{draft}\nDoes it help?"):
-        assert CHECKS.read(written, "note", "Number", []) == text
+def test_good_drafts_pass_in_a_fence_and_behind_a_sentence_too_and_are_put_in_form(
+    field: Any, written: str, text: str | None
+) -> None:
+    draft = draft_of("Number", **{field: written})
+    for said in (draft, f"```json\n{draft}\n```", f"Here is my note:\n{draft}\nDoes it help?"):
+        assert CHECKS.read(said, field, "Number", []) == (text or written)
 
 
-@pytest.mark.parametrize(
-    ("boundary", "is_kept"),
+@each(
+    "boundary, is_kept",
     [
         ("Questions about rulers are Person, not Number.", True),
         ("Questions about dates and years are Person, not Number.", False),  # what the definition is about
@@ -209,15 +212,3 @@ def test_a_boundary_is_kept_where_it_tells_something(boundary: str, is_kept: boo
     written = draft_of("Number", definition="Dates and years.", boundary=boundary)
     wanted = f"Dates and years. {boundary}" if is_kept else "Dates and years."
     assert replace(CHECKS, noun="question").read(written, "definition", "Number", []) == wanted
-
-
-@pytest.mark.parametrize(
-    ("field", "written", "text"),
-    [
-        ("note", "Whatever asks for dates.", "Number: Whatever asks for dates."),
-        ("definition", "Number: dates and years.", "dates and years."),
-        ("note", f"Dates and years are Number. {'So is ' * 18}it.", "Dates and years are Number."),
-    ],
-)
-def test_a_draft_is_put_in_form_and_not_refused_for_it(field: Any, written: str, text: str) -> None:
-    assert CHECKS.read(draft_of("Number", **{field: written}), field, "Number", []) == text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
 from dataclasses import replace
 from typing import Any, get_args
@@ -21,6 +20,8 @@ from psopt.tasks import DatasetInfo, Sample, Task, inputs_of, shown_words
 from psopt.text import FUNCTION_WORDS, label_mentions
 
 from tests.messy_tickets import NAMES, SENTIMENT
+from tests.proposals.drafts import draft_of
+from tests.sweeps import each
 
 NEAR = "is nearly a text of val or test"
 FEWEST = 3  # texts of a class that show what is quoted
@@ -159,20 +160,14 @@ def words_of(text: str) -> set[str]:
     return set(re.findall(r"[^\W_]+", text.lower()))
 
 
-@pytest.mark.parametrize(
-    ("text", "is_near"),
-    [
-        ("my invoice shows ten dollars too much, please fix it", True),  # the same
-        ("Fwd: I wrote last week: my invoice shows ten dollars too much, please fix it. What now?", True),
-        ("my invoice shows nothing", False),
-        ("where does my parcel stay", False),
-    ],
-)
-def test_a_near_copy_is_told_by_its_words(text: str, is_near: bool) -> None:
+def test_a_near_copy_is_told_by_its_words() -> None:
     train = Task.from_records([(f"mail {n} of nobody", "ab"[n % 2]) for n in range(20)])
-    held = ("my invoice shows ten dollars too much, please fix it", "when did it end")
-    task = replace(train, val=tuple(Sample(text, text, "a") for text in held), test=())
-    assert (ProposalChecks.of(task).against_example(Sample("s", text, "a")) == NEAR) is is_near
+    held = "my invoice shows ten dollars too much, please fix it"
+    checks = ProposalChecks.of(replace(train, val=(Sample("held", held, "a"),), test=()))
+    for text in (held, f"Fwd: I wrote last week: {held}. What now?"):
+        assert checks.against_example(Sample("s", text, "a")) == NEAR
+    for text in ("my invoice shows nothing", "where does my parcel stay"):
+        assert checks.against_example(Sample("s", text, "a")) != NEAR
 
 
 @pytest.fixture(scope="module")
@@ -180,8 +175,8 @@ def reader(tickets: Task) -> DraftChecks:
     return DraftChecks.of(tickets)
 
 
-@pytest.mark.parametrize(
-    ("note", "reason"),
+@each(
+    "note, reason",
     [
         ('A mail that contains "since" belongs to billing.', "no topic"),
         ('A mail that begins with "subject re delivery" belongs to delivery.', "fewer than|no topic"),
@@ -194,7 +189,7 @@ def reader(tickets: Task) -> DraftChecks:
 )
 def test_drafts_pass_the_same_checks(reader: DraftChecks, note: str, reason: str | None) -> None:
     label = note.removesuffix(".").rsplit(" ", 1)[1]
-    draft = json.dumps({"label": label, "note": note})
+    draft = draft_of(label, note=note)
     if reason is None:
         assert reader.read(draft, "note", label, ()) == note
     else:

@@ -20,6 +20,7 @@ from psopt.tasks import Task, columns_of_row
 from psopt.text import FUNCTION_WORDS
 
 from tests.messy_tickets import NAMES
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -85,18 +86,15 @@ def edit_of(text: str, author: str = "openai/drafts", kind: Any = "note") -> Edi
 
 def small_task() -> Task:
     """Twelve texts: "refund" stands in all, "yacht" in four, "zebra" in one, 4711 in all."""
-    rows = [
-        {
-            "text": f"refund {chr(97 + i)}{chr(97 + i)} 4711{' yacht' if i < 4 else ''}{' zebra' if i == 5 else ''}",
-            "label": "ab"[i % 2],
-        }
-        for i in range(12)
-    ]
+    texts = [f"refund {letter * 2} 4711" for letter in "abcdefghijkl"]
+    texts[:4] = [f"{text} yacht" for text in texts[:4]]
+    texts[5] += " zebra"
+    rows = [(text, "ab"[i % 2]) for i, text in enumerate(texts)]
     return Task.from_records(rows, description="Say who pays for the yacht trip.", definitions={"a": "an old zebra"})
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
+@each(
+    "text, why",
     [
         ("Whoever wants a refund is a.", None),
         ("Whoever asks about insurance is a.", None),  # a word of nobody's
@@ -123,7 +121,7 @@ def test_what_the_user_says_may_stand() -> None:
 def test_a_run_lets_no_text_of_a_sample_into_any_prompt_and_keeps_to_it(tmp_path: Path, tickets: Task) -> None:
     options: dict[str, Any] = {"model": "sim/accuracy=0.6,wobble=0.4,na=0", "rounds": 2, "rephrasings": 3, "heldout": 2}
     options |= {"cache_dir": tmp_path / "cache", "out": tmp_path / "run"}
-    run = psopt.optimize(tickets, trials=8, no_verbatim=True, **options)
+    run = psopt.optimize(tickets, trials=6, no_verbatim=True, **options)
     proposed = json.loads((run.path / "proposals.json").read_text())["edits"]
     assert proposed
     assert not [edit for edit in proposed if edit["kind"] == "example"]
@@ -137,7 +135,7 @@ def test_a_run_lets_no_text_of_a_sample_into_any_prompt_and_keeps_to_it(tmp_path
     settings = json.loads((run.path / "run.json").read_text())["settings"]
     assert RunSettings.from_dict(settings).search.parts.no_verbatim
     with pytest.raises(InputError, match=r"whether prompts may hold text of samples \(was no, is yes\)"):
-        psopt.optimize(tickets, trials=9, resume=True, **options)
+        psopt.optimize(tickets, trials=7, resume=True, **options)
 
 
 def test_what_shows_samples_is_refused_beside_it() -> None:

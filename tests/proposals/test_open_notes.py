@@ -74,6 +74,12 @@ def test_objects_name_their_members() -> None:
     assert 'Answer with one JSON object with exactly these members: "count", "what", "who".' in notes(edits)
 
 
+def test_texts_are_copied_and_brief() -> None:
+    edits = edits_where(open_tasks.notices(), "text:token-f1", lambda right, _: f"It is {right}, as far as I see.")
+    assert any(note.startswith("Answer as briefly as possible: ") for note in notes(edits))
+    assert "Copy the answer from the text word for word." in notes(edits)
+
+
 def test_sets_with_too_few_or_too_many_labels() -> None:
     few = edits_where(open_tasks.complaints(), "labels", lambda right, _: written_set(right[:-1], SET_LABELS))
     assert any(note.startswith("Often several labels apply") for note in notes(few))
@@ -106,38 +112,29 @@ def test_examples_stand_by_themselves_and_are_none_of_val_or_test() -> None:
 # Topics: every sixth text tells a price.
 _NAMES = ("baker", "school", "club", "museum", "farmer", "harbour", "uncle", "garage")
 _GOODS = ("lamps", "chairs", "apples", "boats", "bricks", "clocks", "ropes", "drums", "tents", "kites", "spoons")
+_SAID = [f"the {_NAMES[n % 8]} has {n + 1} {_GOODS[n % 11]} in shed {n % 7}" for n in range(120)]
 SHEDS = Task.from_records(
-    [
-        {
-            "text": f"the {_NAMES[n % 8]} has {n + 1} {_GOODS[n % 11]} in shed {n % 7}"
-            f"{' at one price' if n % 6 == 0 else ''}",
-            "label": n,
-        }
-        for n in range(120)
-    ],
-    answers="number",
+    [(f"{said} at one price" if n % 6 == 0 else said, n) for n, said in enumerate(_SAID)], answers="number"
 )
 PRICED = [sample for sample in SHEDS.train if "price" in sample.text]
 WRONG_ON_PRICES = answered(SHEDS, {str(sample.text): f"1{sample.label}" for sample in PRICED})
 
 
-def test_with_several_models_the_worst_wordings_are_told_too() -> None:
-    """There are as many columns of answers as models times wordings."""
-    both = pooled(replace(WRONG_ON_PRICES, others=(WRONG_ON_PRICES,)))
+def drafted(predictions: Predictions) -> tuple[list[Edit], list[str]]:
+    """What a model drafts, and what it was asked."""
     writer: Any = Writer(lambda _: json.dumps({"note": "Where money is spoken of, count the goods."}))
     prompt = Prompt(SHEDS.description, SHEDS.labels, asks="number")
-    LLMProposer(writer).propose(SHEDS, prompt, both, diagnose_predictions(both))
-    assert all("worded like this:\n- What is asked for?" in request for request in writer.asked)
+    return LLMProposer(writer).propose(SHEDS, prompt, predictions, diagnose_predictions(predictions)), writer.asked
 
 
-def test_a_model_is_told_the_topic_and_what_was_answered_within_what_a_round_may_cost() -> None:
-    def drafted() -> tuple[list[Edit], list[str]]:
-        writer: Any = Writer(lambda _: json.dumps({"note": "Where money is spoken of, count the goods."}))
-        prompt = Prompt(SHEDS.description, SHEDS.labels, asks="number")
-        diagnosis = diagnose_predictions(WRONG_ON_PRICES)
-        return LLMProposer(writer).propose(SHEDS, prompt, WRONG_ON_PRICES, diagnosis), writer.asked
+def test_with_several_models_the_worst_wordings_are_told_too() -> None:
+    """There are as many columns of answers as models times wordings."""
+    _, asked = drafted(pooled(replace(WRONG_ON_PRICES, others=(WRONG_ON_PRICES,))))
+    assert all("worded like this:\n- What is asked for?" in request for request in asked)
 
-    edits, asked = drafted()
+
+def test_a_model_is_told_the_topic_and_what_was_answered() -> None:
+    edits, asked = drafted(WRONG_ON_PRICES)
     request = next(request for request in asked if '"price"' in request)
     weak = PRICED[0]
     seen = json.dumps({"text": weak.text, "right": weak.label, "answered": {weak.label: 1, f"1{weak.label}": 1}})

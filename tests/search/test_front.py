@@ -14,6 +14,8 @@ from psopt.search import Candidate, knee, nominees, pareto_front, scoring_order
 from psopt.search._shorten import edit_worths, is_as_good, next_shorter, shortest
 from psopt.search_spaces import Edit, Prompt, Provenance
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
     from psopt.tasks import Task
 
@@ -75,10 +77,9 @@ def test_nominees_are_the_knee_and_the_shortest_first_where_the_knee_is_hardly_b
     assert nominated(BASE, BASE) == []
 
 
-@pytest.mark.parametrize(
-    ("consistencies", "order"),
+@each(
+    "consistencies, order",
     [((0.1, 0.12, 0.1, 0.1, 0.1), [0, 2, 3, 1, 4]), ((None, None, None, None, None), [0, 2, 3, 4, 1])],
-    ids=["C is defined", "C is not defined"],
 )
 def test_where_a_limit_may_not_pay_for_all_the_knee_and_the_best_in_what_is_defined_are_scored_first(
     consistencies: tuple[float | None, ...], order: list[int]
@@ -105,10 +106,6 @@ def answered(task: Task, number: int, edits: Any, n_right: int, first: int = 0) 
     return Candidate(number, Prompt(f"number {number}", task.labels), tuple(edits), score(found)), found
 
 
-def by(on_val: Any) -> Any:
-    return lambda one, knee: is_as_good(one, knee, on_val)
-
-
 @pytest.fixture
 def tried(task: Task) -> list[Any]:
     """Notes 0 and 1 are worth 10 samples each; the others nothing."""
@@ -132,8 +129,8 @@ def test_worths_find_the_edits_that_do_good_and_those_are_kept_in_their_order(ta
         assert list(edits) == [edit for edit in POOL if edit in edits]
 
 
-@pytest.mark.parametrize(
-    ("of_knee", "of_shorter", "is_accepted"),
+@each(
+    "of_knee, of_shorter, is_accepted",
     [
         ((36,), (36,), True),
         ((36,), (25,), False),
@@ -149,7 +146,7 @@ def test_the_shortest_that_loses_no_more_than_one_standard_error_stands_for_the_
     on_val = {one.id: found for one, found in known}
     knee, shorter, worse = (one for one, _ in known)
     assert worse.val.f1 < shorter.val.f1 <= knee.val.f1
-    stands = shortest([knee, shorter, worse], knee, by(lambda one: on_val[one.id]))
+    stands = shortest([knee, shorter, worse], knee, lambda one, of: is_as_good(one, of, lambda it: on_val[it.id]))
     assert stands is (shorter if is_accepted else knee)
 
 

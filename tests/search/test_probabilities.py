@@ -26,8 +26,10 @@ MODEL = "sim/wobble=0.6,accuracy=0.6,na=0"
 
 @pytest.fixture(scope="module")
 def run(task: Task, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A run, which tests look at."""
-    return optimize(task, tmp_path_factory.mktemp("soft") / "run")
+    """A run without a report, which tests look at."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("psopt.api._finishing.write_report", lambda _: None)
+        return optimize(task, tmp_path_factory.mktemp("soft") / "run")
 
 
 def optimize(task: Task, out: Path, **more: Any) -> Any:

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from psopt.errors import InputError
 from psopt.search import PromptLimits, tokens_of_mean_text
 from psopt.search._front import EstimatedScores, Tried
-from psopt.search._sources import best_within, in_place_of, obvious, obvious_choices
+from psopt.search._sources import in_place_of
 from psopt.search_spaces import Edit, Prompt, Provenance, SearchRestriction, apply_edits
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 ORIGIN = Provenance("rules", "accuracy", "", ("train-1",))
 PROMPT = Prompt("Say which of the two it is, by what is asked for.", ("a", "b"))
 AROUND = tokens_of_mean_text(["who built it ?", "when was it built ?"])
 NOTES = [Edit("note", "ab"[i % 2], f"A text that says {i} {i} {i} belongs to it.", ORIGIN, 0.01 * i) for i in range(8)]
-
-
-def candidate(trial: int, edits: Sequence[Edit], f1: float) -> Tried:
-    return Tried(trial, apply_edits(PROMPT, edits), tuple(edits), EstimatedScores(f1, 0.1, 0.5))
 
 
 def allowed(**restriction: Any) -> PromptLimits:
@@ -69,52 +62,27 @@ def test_a_limit_of_ones_own_takes_the_place_of_the_default_and_has_room_for_the
         allowed(max_prompt_tokens=9)
 
 
-BASE = candidate(0, (), 0.5)
+def search_state(*tried: Tried, **restriction: Any) -> Any:
+    """The state of a search that has tried these beside the original prompt."""
+    base = Tried(0, PROMPT, (), EstimatedScores(0.5, 0.1, 0.5))
+    limits = allowed(**restriction)
+    problem = SimpleNamespace(limits=limits, baseline_prompt=PROMPT, can_read=lambda prompt: True)
+    history = SimpleNamespace(evaluated=(base, *tried), candidates=(base, *tried))
+    return SimpleNamespace(problem=problem, history=history, pool=NOTES, baseline=base)
 
 
-def search_state(tried: Sequence[Any] = (BASE,), pool: Sequence[Edit] = NOTES, **restriction: Any) -> Any:
-    """The state of a search that has tried these."""
-    history = SimpleNamespace(evaluated=tried, candidates=tried)
-    problem = SimpleNamespace(
-        limits=allowed(**restriction),
-        baseline_prompt=PROMPT,
-        options=SimpleNamespace(parts=SearchRestriction(**restriction)),
-        reads_order=False,
-        can_read=lambda prompt: True,
-        task=SimpleNamespace(labels=PROMPT.labels),
-    )
-    best = max(tried, key=lambda one: one.val.f1)
-    return SimpleNamespace(problem=problem, history=history, pool=pool, best=best, baseline=tried[0])
-
-
-def test_examples_alone_are_tried_early_where_a_model_reads_them_as_turns() -> None:
-    layers = [[Edit("example", one, f"text {one}{n}", ORIGIN, bundle=f"examples {n}") for one in "ab"] for n in (1, 2)]
-    examples = [*layers[0], *layers[1]]
-    early = obvious_choices([*NOTES, *examples], "ab", with_examples_alone=True)
-    assert early[:2] == [layers[0], examples]
-    assert examples not in obvious_choices([*NOTES, *examples], "ab")
-    assert obvious_choices(NOTES, "ab", with_examples_alone=True) == obvious_choices(NOTES, "ab")
-    state = search_state(pool=examples)
-    assert tuple(layers[0]) not in obvious(state, [*NOTES, *examples], is_first=True)
-    state.problem.reads_order = True
-    assert tuple(layers[0]) in obvious(state, [*NOTES, *examples], is_first=True)
-    assert tuple(layers[0]) not in obvious(state, [*NOTES, *examples], is_first=False)
-
-
-def test_the_best_that_fits_is_what_was_expected_to_gain_most_until_trials_tell_more() -> None:
-    assert best_within(search_state(max_prompt_edits=2), tuple(NOTES)) == (NOTES[6], NOTES[7])
-    assert best_within(search_state(max_prompt_edits=2), tuple(NOTES[:2])) == tuple(NOTES[:2])
-    rng = np.random.default_rng(1)
-    chosen = [[note for note in NOTES if rng.random() < 0.5] for _ in range(20)]
-    tried = [candidate(1 + i, edits, 0.5 + 0.1 * (NOTES[1] in edits)) for i, edits in enumerate(chosen)]
-    within = best_within(search_state([BASE, *tried], max_prompt_edits=2), tuple(NOTES))
-    assert NOTES[1] in within
-    assert len(within) == 2
-
-
-def test_in_place_of_what_is_too_long_the_best_of_it_is_tried() -> None:
-    state = search_state(max_prompt_tokens=2 * allowed().tokens(PROMPT))
+def test_in_place_of_what_is_too_long_that_is_tried_which_is_expected_to_gain_most_until_trials_tell_more() -> None:
+    most = 2 * allowed().tokens(PROMPT)
+    state = search_state(max_prompt_tokens=most)
     within = in_place_of(state, tuple(NOTES))
     assert within[-2:] == (NOTES[6], NOTES[7])
+    assert NOTES[1] not in within
     assert state.problem.limits.allow(apply_edits(PROMPT, within), within)
     assert in_place_of(state, tuple(NOTES[:1])) == tuple(NOTES[:1])
+    rng = np.random.default_rng(1)
+    tried = []
+    for number in range(1, 21):
+        edits = tuple(note for note in NOTES if rng.random() < 0.5)
+        scores = EstimatedScores(0.5 + 0.1 * (NOTES[1] in edits), 0.1, 0.5)
+        tried.append(Tried(number, apply_edits(PROMPT, edits), edits, scores))
+    assert NOTES[1] in in_place_of(search_state(*tried, max_prompt_tokens=most), tuple(NOTES))

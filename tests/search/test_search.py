@@ -14,6 +14,7 @@ from psopt.settings import SearchOptions
 
 from tests.conftest import KeywordModel
 from tests.search.searches import complete, make_evaluator, make_search
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 def search(task: Task, folder: Path, model: Any = None, **options: Any) -> Any:
     evaluator = make_evaluator(task, model or KeywordModel())
-    return make_search(folder, task, evaluator, **{"trials": 15, "rounds": 2, "race": "off", **options})
+    return make_search(folder, task, evaluator, **{"trials": 8, "rounds": 2, "race": "off", **options})
 
 
 def searched(task: Task, folder: Path, model: Any = None, **options: Any) -> Any:
@@ -77,13 +78,13 @@ def test_the_study_holds_distinct_prompts_the_seed_prompt_first_and_what_is_feas
 
 
 def test_a_trial_that_a_crash_left_running_is_failed_and_tried_again(task: Task, tmp_path: Path) -> None:
-    first = searched(task, tmp_path, trials=5)
+    first = searched(task, tmp_path, trials=3)
     left = first.study.ask()
     left.suggest_categorical(next(iter(first.study.trials[1].params)), [False, True])
-    again = search(task, tmp_path, trials=9)
+    again = search(task, tmp_path, trials=6)
     assert [candidate.id for candidate in again.candidates] == [candidate.id for candidate in first.candidates]
     again.run()
-    assert len(again.candidates) == len(complete(again)) == 9
+    assert len(again.candidates) == len(complete(again)) == 6
     states = [trial.state for trial in again.study.trials]
     assert optuna.trial.TrialState.RUNNING not in states
     assert states[left.number] == optuna.trial.TrialState.FAIL
@@ -106,8 +107,8 @@ def test_a_storage_that_can_t_be_opened_or_holds_the_study_already_is_one_clear_
         open_study(f"sqlite:///{tmp_path / 'study.db'}", "toy", "tpe", 0)
 
 
-@pytest.mark.parametrize(
-    ("options", "given", "said"),
+@each(
+    "options, given, said",
     [
         (SearchOptions, {"rounds": 0}, "rounds"),
         (SearchRestriction, {"views": ("sensitivty",)}, "sensitivity"),

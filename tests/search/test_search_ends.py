@@ -18,6 +18,7 @@ from psopt.search.distributed import open_storage
 from psopt.search.distributed._coordinator import beating
 
 from tests.search.searches import make_evaluator, make_search
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,8 +125,8 @@ def test_what_waits_is_dropped_though_another_worker_takes_some_of_it(
     assert [trial.state.name for trial in study.trials] == ["PRUNED", "COMPLETE", "PRUNED"]
 
 
-@pytest.mark.parametrize(
-    ("errors", "said", "ends"),
+@each(
+    "errors, said, ends",
     [
         (
             [LOCKED] * 12,  # for good: said once

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.errors import DataError, InputError, UnknownNameError
+from psopt.errors import DataError, InputError
 from psopt.tasks import load_task
 
 from tests.sweeps import each
@@ -95,14 +95,11 @@ def test_a_bad_file_is_told_in_one_line(
         assert part in message
 
 
-def test_without_labels_a_task_file_must_name_them(tmp_path: Path) -> None:
-    (tmp_path / "d.csv").write_text("text\na\nb\n")
-    assert "--task-file" in error_of(tmp_path / "d.csv", require_labels=False)
-
-
 def test_a_file_that_can_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "tickets.csv"
     path.write_text(HEAD + GOOD)
+    (tmp_path / "unlabelled.csv").write_text("text\na\nb\n")
+    assert "--task-file" in error_of(tmp_path / "unlabelled.csv", require_labels=False)
     message = error_of(tmp_path / "tickers.csv")
     assert "no such file" in message
     assert "did you mean 'tickets.csv'?" in message
@@ -117,13 +114,25 @@ def test_a_file_that_can_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest
     assert "can't be read: Permission denied" in error_of(path)
 
 
-def test_an_unknown_name_suggests_the_nearest_and_what_looks_like_a_path_is_no_name() -> None:
-    message = error_of("terc", UnknownNameError)
-    assert "did you mean 'trec'?" in message
-    assert ".csv" in message
-    assert "known: cb, dbpedia, rte, trec, wos" in error_of("imdb-reviews", UnknownNameError)
-    for name in ("terc.csv", "data/trec", "./trec"):
-        assert "no such file" in error_of(name)
+@each(
+    "name, options, parts",
+    [
+        ("terc", {}, ["did you mean 'trec'?", ".csv"]),
+        ("imdb-reviews", {}, ["known: cb, dbpedia, rte, trec, wos"]),
+        *((name, {}, ["no such file"]) for name in ("terc.csv", "data/trec", "./trec")),
+        # options without effect
+        ("trec", {"text_column": "q"}, ["--text-column"]),
+        ("trec", {"task_file": "t.toml"}, ["--task-file"]),
+        ("trec", {"seed": -1}, ["seed"]),
+        ("trec", {"skip_empty": True}, ["skip-empty is for data files"]),
+        ("trec", {"answers": "ordinal"}, ["--answers is for data files"]),
+        ("trec", {"pinned_column": "keep"}, ["--pinned-column is for data files"]),
+    ],
+)
+def test_an_unknown_name_and_what_does_not_go_with_a_name_are_told(name: str, options: Any, parts: list[str]) -> None:
+    message = error_of(name, InputError, **options)
+    for part in parts:
+        assert part in message
 
 
 @each(
@@ -140,21 +149,6 @@ def test_a_test_file_that_does_not_go_with_the_data_is_told(tmp_path: Path, pool
     (tmp_path / "t.csv").write_text(HEAD + test)
     with pytest.raises(DataError, match=told):
         load_task(tmp_path / "d.csv", test_file=tmp_path / "t.csv")
-
-
-@each(
-    "options, part",
-    [
-        ({"text_column": "q"}, "--text-column"),
-        ({"task_file": "t.toml"}, "--task-file"),
-        ({"seed": -1}, "seed"),
-        ({"skip_empty": True}, "skip-empty is for data files"),
-        ({"answers": "ordinal"}, "--answers is for data files"),
-        ({"pinned_column": "keep"}, "--pinned-column is for data files"),
-    ],
-)
-def test_options_without_effect_are_refused(options: dict[str, Any], part: str) -> None:
-    assert part in error_of("trec", InputError, **options)
 
 
 def test_all_bad_rows_are_told_in_one_message_by_kind(tmp_path: Path) -> None:

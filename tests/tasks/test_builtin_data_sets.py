@@ -81,29 +81,26 @@ def put(folder: Path, files: Mapping[str, str]) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", ["cb", "rte"])
-@pytest.mark.parametrize("inner", ["", "/{}"])
-def test_the_labelled_pairs_become_test_and_train(published: Path, name: str, inner: str) -> None:
+@each("name, folder", [("cb", "cb"), ("rte", "rte/RTE")])
+def test_the_labelled_pairs_become_test_and_train(published: Path, name: str, folder: str) -> None:
     """The larger published train.jsonl is the test set; val is drawn from val.jsonl. An unpacked archive is found."""
-    put(published / (name + inner.format(name.upper())), FILES[name])
+    put(published / folder, FILES[name])
     task = load_task(name, strict_data=True)
     n = len(LABELS[name])
     assert task.labels == LABELS[name]
     assert (len(task.train), len(task.val), len(task.test)) == (8 * n, 2 * n, 20 * n)
     assert (task.info.source, task.info.note) == ("local", "")
     assert task.test[0].text == "Premise: It is known that thing 0 fell. Hypothesis: thing 0 fell"
-    assert [(sample.id, sample.label) for sample in task.test[:2]] == [
-        ("test-1", LABELS[name][0]),
-        ("test-2", LABELS[name][1]),
+    assert [(sample.id, sample.label) for sample in task.test[:n]] == [
+        (f"test-{place}", label) for place, label in enumerate(LABELS[name], 1)
     ]
     assert set(Counter(sample.label for sample in task.test).values()) == {20}
     status = next(status for status in list_datasets() if status.name == name)
     assert (status.source, status.files) == ("local", ("train.jsonl", "val.jsonl"))
 
 
-@pytest.mark.parametrize("inner", [".", "dbpedia_csv"])
-def test_dbpedias_files_become_a_task(published: Path, inner: str) -> None:
-    put(published / "dbpedia" / inner, FILES["dbpedia"])
+def test_dbpedias_files_become_a_task(published: Path) -> None:
+    put(published / "dbpedia" / "dbpedia_csv", FILES["dbpedia"])
     task = load_task("dbpedia", strict_data=True)
     assert task.labels == LABELS["dbpedia"]
     assert (len(task.train), len(task.val), len(task.test)) == (112, 28, 70)
@@ -111,9 +108,8 @@ def test_dbpedias_files_become_a_task(published: Path, inner: str) -> None:
     assert task.test[2].text == 'Beta 2: Beta 2 is "one", of many.'
 
 
-@pytest.mark.parametrize("inner", [".", "WOS46985"])
-def test_of_the_files_of_wos_2000_are_drawn_twice_balanced_and_always_the_same(published: Path, inner: str) -> None:
-    put(published / "wos" / inner, abstracts(7 * 800))
+def test_of_the_files_of_wos_2000_are_drawn_twice_balanced_and_always_the_same(published: Path) -> None:
+    put(published / "wos" / "WOS46985", abstracts(7 * 800))
     task = load_task("wos", strict_data=True)
     assert task.labels == LABELS["wos"]
     again = load_task("wos", seed=1)
@@ -176,6 +172,7 @@ LATIN: dict[str, bytes] = {
 SPOILT: list[tuple[str, str, bytes | None, str]] = [
     ("cb", "val.jsonl", b"\n", r"val\.jsonl: is empty"),
     ("dbpedia", "test.csv", b"", r"test\.csv: is empty"),
+    ("trec", "train_5500.label", b"", r"train_5500\.label: is empty"),
     ("dbpedia", "test.csv", articles("Beta", 2).encode() + LATIN["dbpedia"], r"test\.csv, after line \d: is not UTF-8"),
     ("wos", "YL1.txt", None, r"YL1\.txt is missing"),
     *(
@@ -245,21 +242,13 @@ def test_every_built_in_data_set_has_a_sample_in_its_place_that_is_a_whole_task(
     texts = [words(sample.text) for split in splits(bundled) for sample in split]
     assert len(set(texts)) == len(texts) == sum(len(split) for split in read_bundled(bundled.name))
     name = bundled.name
-    for part in (
-        f"{name.upper()}'s files are not at hand",
-        "PSOPT_OFFLINE is set",
-        f"{bundled.noun}s",
-        f"data fetch {name}",
-    ):
+    told = (f"{name.upper()}'s files are not at hand", "PSOPT_OFFLINE is set", f"{bundled.noun}s", f"data fetch {name}")
+    for part in told:
         assert part in bundled.info.note
     assert "\n" not in bundled.info.note
-
-
-def test_no_text_gives_its_class_away(bundled: Task) -> None:
-    """A definition or the class's name must be understood: the texts don't repeat them word by word."""
-    for sample in bundled.test:
+    for sample in bundled.test:  # a definition must be understood: no text repeats it word by word
         assert bundled.definitions[str(sample.label)] not in sample.text
-        if bundled.name in ("cb", "rte"):
+        if name in ("cb", "rte"):
             assert not re.search(r"\b(entailment|contradiction|neutral)\b", sample.text)
 
 

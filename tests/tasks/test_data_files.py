@@ -49,17 +49,9 @@ def test_customary_columns_are_found(tmp_path: Path, names: tuple[str, str]) -> 
 
 def test_columns_of_all_roles_are_found_in_any_case(tmp_path: Path) -> None:
     ends = ("test", "val", "train", "train")
-    records = [
-        {
-            "ID": f"q{i}",
-            "Split": ends[i % 4],
-            "PINNED": "no",
-            "SubClass": "s" * (i > 0),
-            "Text": row["text"],
-            "Label": i // 4 % 2,
-        }
-        for i, row in enumerate(RECORDS)
-    ]
+    columns = ("ID", "Split", "PINNED", "SubClass", "Text", "Label")
+    rows = [(f"q{i}", ends[i % 4], "no", "s" * (i > 0), row["text"], i // 4 % 2) for i, row in enumerate(RECORDS)]
+    records = [dict(zip(columns, row, strict=True)) for row in rows]
     task = load_task(write_records(tmp_path / "d.csv", records))
     assert [sample.id for sample in task.test] == ["q0", "q4", "q8", "q12", "q16"]
     assert {sample.id for sample in task.samples if sample.subclass is None} == {"q0"}
@@ -69,13 +61,12 @@ def test_columns_of_all_roles_are_found_in_any_case(tmp_path: Path) -> None:
     assert load_task(write_records(tmp_path / "d.csv", both)).fields == ("Split", "ID", "Text")
 
 
-@pytest.mark.parametrize("columns", [("text",), ("text", "label")])
+@each("columns", [("text",), ("text", "label")])
 def test_data_without_labels_are_all_val_where_labels_are_optional(tmp_path: Path, columns: Any) -> None:
     records = [dict.fromkeys(columns, "") | {"text": record["text"]} for record in RECORDS]
     (tmp_path / "words.toml").write_text('labels = ["Person", "Date"]\n')
-    task = load_task(
-        write_records(tmp_path / "d.csv", records), task_file=tmp_path / "words.toml", require_labels=False
-    )
+    path = write_records(tmp_path / "d.csv", records)
+    task = load_task(path, task_file=tmp_path / "words.toml", require_labels=False)
     assert (len(task.train), len(task.val), len(task.test)) == (0, 20, 0)
     assert task.labels == ("Person", "Date")
     assert {sample.label for sample in task.val} == {None}
@@ -145,8 +136,10 @@ def test_an_index_without_a_name_is_a_field_and_no_fault(tmp_path: Path) -> None
     assert task.train[0].text.fields["column 1"].isdigit()  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(("one", "other"), [("1", "1.0"), ("caf\u00e9", "cafe\u0301"), ("spam", "sp\u200bam")])
-def test_labels_that_are_equal_to_the_eye_are_one(one: str, other: str, tmp_path: Path) -> None:
+@each("one, other", [("1", "1.0"), ("caf\u00e9", "cafe\u0301"), ("spam", "sp\u200bam")])
+def test_labels_that_are_equal_to_the_eye_are_one_and_the_plain_one_stands(
+    one: str, other: str, tmp_path: Path
+) -> None:
     rows = [*((text, one if label == "spam" else "zero") for text, label in ROWS), ("one more", other)]
     task = loaded(tmp_path / "a.csv", lines(rows, ",", "text,label"))
     assert labels_of(task) == {one: 7, "zero": 6}
@@ -157,16 +150,12 @@ def test_labels_that_are_equal_to_the_eye_are_one(one: str, other: str, tmp_path
     (tmp_path / "a.toml").write_text(f'labels = ["{one}", "{other}", "zero"]\n', "utf-8")
     with pytest.raises(DataError, match="look the same; rename one"):
         load_task(tmp_path / "a.csv", task_file=tmp_path / "a.toml")
-
-
-@pytest.mark.parametrize(("plain", "other"), [("caf\u00e9", "cafe\u0301"), ("spam", "spam\u200b")])
-def test_of_labels_that_are_equal_to_the_eye_the_plain_one_stands_however_rare(
-    plain: str, other: str, tmp_path: Path
-) -> None:
-    rows = [*((text, other if label == "spam" else "zero") for text, label in ROWS), ("one more", plain)]
-    assert labels_of(loaded(tmp_path / "a.csv", lines(rows, ",", "text,label"))) == {plain: 7, "zero": 6}
+    if one == "1":
+        return  # which is no plainer than 1.0: the more frequent one stands
+    rows = [*((text, other if label == "spam" else "zero") for text, label in ROWS), ("one more", one)]
+    assert labels_of(loaded(tmp_path / "a.csv", lines(rows, ",", "text,label"))) == {one: 7, "zero": 6}
     several = [(text, f"zero;{label}") for text, label in rows]
-    assert loaded(tmp_path / "b.csv", lines(several, ",", "text,label"), answers="labels:;").labels == (plain, "zero")
+    assert loaded(tmp_path / "b.csv", lines(several, ",", "text,label"), answers="labels:;").labels == (one, "zero")
 
 
 def test_of_codes_the_names_beside_them_are_the_labels(tmp_path: Path) -> None:

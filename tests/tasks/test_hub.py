@@ -66,7 +66,6 @@ def hub() -> Iterator[HubStandIn]:
     with hub_stand_in() as served:
         served.add("org/one.csv", {"data.csv": csv_of(30)})
         served.add("org/kept", {"data.csv": csv_of(30)})
-        served.add("org/unseen", {"data.csv": csv_of(30)})
         served.add("org/splits", in_splits(train=train, validation=numbered(10, "val"), test=numbered(12, "test")))
         served.add("org/contest", in_splits(train=train, test=numbered(12, "test", labelled=False)))
         served.add("org/configs", {"README.md": CARD, "long.csv": csv_of(30, "long"), "short.csv": rows})
@@ -103,28 +102,23 @@ def load(hub: HubStandIn, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         clerk.close()
 
 
-def sizes_of(task: Any) -> list[int]:
-    return [len(task[split]) for split in ("train", "val", "test")]
-
-
-def test_one_split_is_split_by_psopt(hub: HubStandIn, load: Any) -> None:
-    task = load("hf:org/one.csv")
-    assert (task["name"], task["source"], task["labels"]) == ("one.csv", "hub", ["bad", "good"])
-    assert sizes_of(task) == [18, 6, 6]
-    assert task["revision"] == hub.repositories["org/one.csv"].refs["main"]
-
-
-def test_splits_are_those_of_the_data_and_classes_have_their_names(load: Any) -> None:
-    task = load("hf:org/splits")
-    assert sizes_of(task) == [40, 10, 12]
-    assert {tuple(row[1:]) for row in task["test"]} == {(f"test {i}", CLASSES[i % 2]) for i in range(12)}
-    assert task["note"] == ""
-
-
-def test_a_split_without_labels_is_left_out_and_another_drawn(load: Any) -> None:
-    task = load("hf:org/contest")
-    assert sizes_of(task) == [24, 8, 8]
-    assert task["note"] == "the split 'test' is left out: it has no labels"
+@each(
+    "name, sizes, note",
+    [
+        ("one.csv", [18, 6, 6], ""),
+        ("splits", [40, 10, 12], ""),
+        ("contest", [24, 8, 8], "the split 'test' is left out: it has no labels"),
+    ],
+)
+def test_splits_are_those_of_the_data_others_are_drawn_and_classes_have_their_names(
+    hub: HubStandIn, load: Any, name: str, sizes: list[int], note: str
+) -> None:
+    task = load(f"hf:org/{name}")
+    assert (task["name"], task["source"], task["labels"]) == (name, "hub", ["bad", "good"])
+    assert [len(task[split]) for split in ("train", "val", "test")] == sizes
+    assert task["note"] == note
+    assert task["revision"] == hub.repositories[f"org/{name}"].refs["main"]
+    assert all(label == CLASSES[int(text.split()[1]) % 2] for _, text, label in task["test"])
 
 
 def test_a_configuration_is_named_and_columns_by_the_options_of_files(load: Any) -> None:

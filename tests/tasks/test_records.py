@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -66,14 +64,6 @@ def test_records_and_options_that_cannot_be_used_are_told(records: Any, options:
     with pytest.raises(InputError) as caught:
         Task.from_records(records, **options)
     assert part in str(caught.value)
-
-
-def test_importing_tasks_loads_nothing_heavy() -> None:
-    """`psopt --help` and a script's first line stay quick."""
-    heavy = "{'numpy', 'pyarrow', 'pooch', 'requests', 'sklearn', 'pandas'}"
-    code = f"import sys, psopt.tasks; print(sorted({heavy} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 @pytest.fixture

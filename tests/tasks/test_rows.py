@@ -26,7 +26,7 @@ def records(n: int = 10) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("name", ["d.csv", "d.tsv", "d.jsonl", "d.parquet", "D.CSV"])
+@each("name", ["d.csv", "d.tsv", "d.jsonl", "d.parquet", "D.CSV"])
 def test_every_format_gives_the_same_task(tmp_path: Path, name: str) -> None:
     path = write_records(tmp_path / name, records())
     task = load_task(path, inputs=BOTH, label_column="team", seed=0)
@@ -89,20 +89,17 @@ def test_an_empty_cell_is_left_out_where_another_input_is_not_empty() -> None:
         ({"body": "a\0b"}, BOTH, "record 1: the input (column 'body') holds a NUL character"),
         ({}, ("subject", "boddy"), "has no column 'boddy'; did you mean 'body'?; its columns: 'id', 'subject'"),
         ({}, ("subject", "team"), "column 'team' can't hold both an input and the labels"),
+        ({}, {"inputs": "subject", "text_column": "body"}, "name one or other"),
     ],
 )
 def test_what_can_not_be_an_input_is_told_in_a_line(change: Any, choice: Any, message: str) -> None:
     rows = records()
     rows[0] |= change
+    options = choice if isinstance(choice, dict) else {"inputs": choice}
     with pytest.raises(InputError) as caught:
-        Task.from_records(rows, name="rows", inputs=choice, label_column="team")
+        Task.from_records(rows, name="rows", label_column="team", **options)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_a_text_column_beside_inputs_is_refused() -> None:
-    with pytest.raises(InputError, match="name one or other"):
-        Task.from_records(records(), inputs=("subject",), text_column="body", label_column="team")
 
 
 def test_a_column_that_some_rows_lack_is_told_with_its_row(tmp_path: Path) -> None:

@@ -84,8 +84,8 @@ def test_a_given_test_set_stays_as_it_is_and_leaves_train_and_val(tmp_path: Path
     assert "text 0 of a" not in {sample.text for sample in (*task.train, *task.val)}
 
 
-@pytest.mark.parametrize(
-    ("marked", "expected"),
+@each(
+    "marked, expected",
     [
         ({"train": 10}, (12, 4, 4)),
         ({"train": 10, "val": 2, "test": 3}, (20, 4, 6)),

@@ -24,6 +24,7 @@ FAULTS = [
     ("p.txt", "Sort this mail: {body} {team}", "would tell the answer"),
     ("p.txt", "<rephrase>Sort it.\n{body}", "<rephrase> in line 1 of the text is never closed"),
     ("p.txt", "Sort it now. {{psopt.note}} {body}", r"no place for edits; did you mean 'notes'\?"),
+    ("p.txt", "{{psopt.notes}} Sort it: {body} {{psopt.notes}}", "stands in the prompt twice: edits have one place"),
     ("p.txt", "Mail: {body}\nTeam:", "no instruction found in the prompt: mark what"),
     ("p.txt", " \n", "is empty"),
     ("p.md", "Sort this mail: {body}" + " " * 1_000_000, "too large: 1,000,022 bytes"),
@@ -103,13 +104,13 @@ def test_of_a_whole_request_the_schema_and_names_are_sent_and_the_rest_is_named(
     assert [message.name for message in template.messages] == ["", "example_user", ""]
     assert type(template).from_dict(template.to_dict()) == template
     (line,) = [note for note in found.notes if "not sent" in note]
-    named = (
+    for part in (
         "model (--model names it)",
         "temperature (--extra-body",
         "tools (--extra-body",
         "cache_control of messages",
-    )
-    assert [part for part in named if part not in line] == []
+    ):
+        assert part in line
     assert "response_format" not in line
 
 

@@ -13,6 +13,7 @@ from psopt.search_spaces import Definition, Prompt, additions_of, render, with_s
 from psopt.templates import fill_slots, read_template, write_template
 
 from tests.docs.pages import ROOT
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +45,7 @@ def meanings_of(prompt: Prompt) -> dict[str, set[str]]:
     return {definition.label: set(definition.text.split("; ")) for definition in prompt.definitions}
 
 
-@pytest.mark.parametrize("style", EXAMPLE["PROMPTS"])
+@each("style", EXAMPLE["PROMPTS"])
 def test_a_prompt_with_its_edits_written_out_says_what_it_said(style: str, tmp_path: Path) -> None:
     """Models that read a prompt by its parts see what a prompt of the user's own says in its literal text."""
     edited = replace(read(FOLDER / style), notes=NOTES, definitions=(Definition("accounts", "who may log in, roles"),))

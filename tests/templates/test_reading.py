@@ -31,7 +31,7 @@ def test_a_text_is_one_message_and_fields_are_filled_once(tmp_path: Path) -> Non
     assert asked(read(tmp_path, PLAIN), ROW) == [expected]
 
 
-@pytest.mark.parametrize(
+@each(
     "text", ['Sort it: "{nobody}" {body}', "Sort it.\n```\n{nobody}\n```\n{body}", 'Sort it as {"a": {nobody}}: {body}']
 )
 def test_braces_in_quotes_fences_and_json_mean_themselves(tmp_path: Path, text: str) -> None:
@@ -80,7 +80,7 @@ def test_a_prompt_without_fields_gets_the_text_at_its_end(tmp_path: Path) -> Non
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     "entry",
     [
         "prompts: file://chat.json",
@@ -183,14 +183,14 @@ def test_a_prompt_with_examples_has_the_instructions_of_the_one_without(tmp_path
 
 
 def test_each_message_gives_its_first_instruction_but_no_turn_of_an_example(tmp_path: Path) -> None:
-    system, *shown = [{"role": "system", "content": "Judge reviews."}, {"role": "user", "content": "Judge this: Bah."}]
-    shown += [{"role": "assistant", "content": "Judge it bad."}, {"role": "user", "content": "Say how this is: {text}"}]
-    for turns, description in (
+    shown = ("Judge reviews.", "Judge this: Bah.", "Judge it bad.", "Say how this is: {text}")
+    for contents, description in (
         (shown, "Judge reviews."),
-        ([{"role": "user", "content": "Say how it is.\n\n{text}"}], "Judge reviews.\n\nSay how it is."),
+        (("Judge reviews.", "Say how it is.\n\n{text}"), "Judge reviews.\n\nSay how it is."),
     ):
-        prompt = read_text(tmp_path / "chat.json", json.dumps([system, *turns]), ["text"], TONES)
-        assert prompt.description == description
+        turns = zip(("system", "user", "assistant", "user"), contents, strict=False)
+        chat = [{"role": role, "content": content} for role, content in turns]
+        assert read_text(tmp_path / "chat.json", json.dumps(chat), ["text"], TONES).description == description
 
 
 def test_a_rephrasing_keeps_the_fields_of_its_part(tmp_path: Path) -> None:

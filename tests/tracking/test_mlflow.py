@@ -54,6 +54,7 @@ def runs_of(store: Any, experiment: str) -> tuple[Any, list[Any]]:
     return parent, sorted(nested, key=lambda run: int(run.data.tags["psopt.trial"]))
 
 
+@pytest.mark.usefixtures("report")
 def test_a_run_is_in_mlflow_with_its_files(store: Any, tmp_path: Path) -> None:
     run = optimize(tmp_path / "run", callbacks=["mlflow:tickets"])
     parent, nested = runs_of(store, "tickets")
@@ -131,6 +132,7 @@ def test_a_store_that_is_not_there_ends_the_command_in_one_line(
     uri: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")  # which it would wait for
     assert exit_code(*arguments(tmp_path, "--log", "mlflow")) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert message in line

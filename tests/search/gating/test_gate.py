@@ -14,6 +14,8 @@ from psopt.search.gating import MeasuredGain, NomineeTest, Verdict, check_pinned
 from psopt.tasks import Sample
 from psopt.text import read_data
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -61,20 +63,17 @@ def test_of_several_that_pass_the_first_in_their_order_is_handed_back() -> None:
     assert gate(BASELINE, {"knee": answers(0.5), "short": BETTER}).id == "short"
 
 
-FEW: Any = {"n": 40}
-
-
-@pytest.mark.parametrize(
-    ("baseline", "nominee"),
+@each(
+    "why, baseline, nominee",
     [
-        pytest.param(BASELINE, BASELINE, id="better in neither"),
-        pytest.param(BASELINE, answers(0.5, 0.1), id="F1 is lower"),
-        pytest.param(BASELINE, answers(0.62), id="F1 lower by 3, though S is better"),
-        pytest.param(BASELINE, answers(0.6, 0.3), id="S is higher, though F1 is better"),
-        pytest.param(answers(0.6, 0.1, **FEW), answers(0.75, 0.02, seed=1, **FEW), id="it may be as well chance"),
+        ("better in neither", BASELINE, BASELINE),
+        ("F1 is lower", BASELINE, answers(0.5, 0.1)),
+        ("F1 lower by 3, though S is better", BASELINE, answers(0.62)),
+        ("S is higher, though F1 is better", BASELINE, answers(0.6, 0.3)),
+        ("it may be as well chance", answers(0.6, 0.1, n=40), answers(0.75, 0.02, seed=1, n=40)),
     ],
 )
-def test_else_the_baseline_stays(baseline: Predictions, nominee: Predictions) -> None:
+def test_else_the_baseline_stays(why: str, baseline: Predictions, nominee: Predictions) -> None:
     verdict = gate(baseline, {"knee": nominee})
     assert (verdict.verdict, verdict.id) == ("keep", None)
     assert verdict.tests[0].p_value > 0.05
@@ -216,8 +215,8 @@ def test_likely_goes_by_the_estimates_and_off_by_nothing() -> None:
     assert (off.verdict, off.id) == ("untested", "knee")
 
 
-@pytest.mark.parametrize(
-    ("on_val", "is_likely"),
+@each(
+    "on_val, is_likely",
     [
         (MeasuredGain(0.12, 0.0, 0.0, 60), True),  # .12 at half the weight of 60 samples against -.1 of 30
         (MeasuredGain(0.12, 0.0, 0.0, 30), False),

@@ -16,6 +16,8 @@ from psopt.search_spaces import Prompt
 from psopt.settings import SearchOptions
 from psopt.tasks import Sample
 
+from tests.sweeps import each
+
 N_SAMPLES, N_WORDINGS = 300, 10
 LABELS = tuple("abcdef")
 TRUTH = np.arange(N_SAMPLES) % len(LABELS)
@@ -50,7 +52,7 @@ def raced(grid: Any) -> tuple[RaceResult, int]:
     return result, int(evaluator.partial_answers(candidate, "val").is_answered.sum())
 
 
-@pytest.mark.parametrize(("n_samples", "n_wordings"), [(300, 10), (100, 10), (50, 3), (12, 2), (500, 30)])
+@each("n_samples, n_wordings", [(300, 10), (100, 10), (50, 3), (12, 2), (500, 30)])
 def test_each_rung_holds_the_cells_of_those_before_it_and_the_last_is_the_grid(n_samples: int, n_wordings: int) -> None:
     schedule = Schedule(np.arange(n_samples) % 6, n_wordings, 1)
     before = np.zeros((n_samples, n_wordings), dtype=np.bool_)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from psopt.search_spaces import SearchRestriction, apply_edits, seed_prompt
 
 from tests.conftest import make_samples
 from tests.search.searches import HELD_OUT, complete, make_evaluator, make_search
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,18 +92,6 @@ def test_it_finds_the_same_front_for_fewer_answers_and_asks_whole_grids_of_few(w
     assert raced.state.waiting() is None
     assert set(raced.state.leaders) >= set(raced.state.front)
     assert raced.state.shortest in raced.candidates
-
-
-def test_train_is_asked_about_under_two_wordings_and_about_the_same_prompt_once(raced: Any, task: Task) -> None:
-    evaluator = raced.problem.evaluator
-    made = evaluator.budget.usage.made
-    asked = (evaluator.partial_answers(one.prompt, "train").is_answered.any() for one in raced.history.evaluated)
-    diagnosed = list(itertools.compress(raced.history.evaluated, asked))
-    assert diagnosed
-    for candidate in diagnosed:
-        known = raced.diagnoses.predictions(candidate.prompt)
-        assert known.asked.sum() == raced.diagnoses.cells.sum() == 2 * len(task.train)
-    assert evaluator.budget.usage.made == made
 
 
 def test_its_trial_says_how_far_it_came_with_estimates(raced: Any) -> None:
@@ -267,6 +255,7 @@ def optimize(task: Task, folder: Path, **options: Any) -> Any:
     return psopt.optimize(task, model=f"sim/{SIM}", **{**asked, **options})
 
 
+@pytest.mark.usefixtures("report")
 def test_a_run_says_how_its_candidates_raced(task: Task, tmp_path: Path) -> None:
     folder = optimize(task, tmp_path).path
     race = json.loads((folder / "run.json").read_text())["race"]
@@ -296,7 +285,7 @@ def test_a_limit_that_leaves_no_better_prompt_complete_is_told_though_all_trials
     assert incomplete["recommended"]["sentence"] == kept
 
 
-@pytest.mark.parametrize("race", ["on", "strict"])
+@each("race", ["on", "strict"])
 def test_racing_under_one_wording_is_refused_before_a_run_begins(task: Task, tmp_path: Path, race: Any) -> None:
     with pytest.raises(InputError, match=f"race={race!r} needs at least 2 wordings, not 1"):
         optimize(task, tmp_path, race=race, rephrasings=1)
