@@ -128,7 +128,7 @@ def mean_interval(
     weights : (n_samples, n_rephrasings) float, optional
         How much each number counts; by default all the same. The mean is then a ratio of sums: micro-F1 over several
         labels averages each answer's F1, weighted by the number of labels given plus the number that are right. Samples
-        without any weight say nothing about the mean, and are left out.
+        without any weight say nothing about the mean, and are left out; if none has any, the mean is 0.
     wordings, confidence
         As in `score_intervals`.
 

@@ -135,7 +135,8 @@ class FlipPair:
 def flip_pairs(counts: ArrayLike) -> list[FlipPair]:
     """List the pairs of labels that samples change between, the most common first.
 
-    A sample changes between its two most frequent answers; on a tie, the lower number counts.
+    A sample changes between its two most frequent answers; on a tie, the lower number counts. Mean probabilities are
+    hardly ever 0, so by them nearly every sample changes: give counts.
 
     Parameters
     ----------

@@ -21,6 +21,6 @@ from psopt.api._new_texts import AskingRule, Drift, asking_rule, drift, run_of_b
 from psopt.api._optimize import optimize, run
 from psopt.api._planning import plan_run
 from psopt.api._progress import SearchBar, reading
-from psopt.api._prompts import prompt_to_show, rephrase
+from psopt.api._prompts import AnyPrompt, prompt_to_show, rephrase
 from psopt.api._resume import load_run, resume, settings_to_resume, worker
 from psopt.api._searching import search_in

@@ -255,7 +255,7 @@ def _check_enough_given(path: Path, rephrasings: RephrasingSet, n_search: int, n
         cure = "add some"
         if n_held >= min(FEWEST, n_heldout):  # under one, S on test would always be 0
             cure += ", or " + " ".join(f"{option} {n}" for _, n, _, option in lacking)
-        raise InputError(f"{path} holds {counted(n, f'{kind} rephrasing')}; {wanted} were asked for: {cure}")
+        raise InputError(f"{path} holds {counted(n, f'{kind} rephrasing')}; {wanted} are to be used: {cure}")
 
 
 def rephrasings_for(

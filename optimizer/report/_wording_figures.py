@@ -67,7 +67,9 @@ def flips(prompts: Mapping[str, Predictions]) -> Figure | None:
     flips_of: dict[str, dict[tuple[int, int], int]] = {}
     total: Counter[tuple[int, int]] = Counter()
     for name, predictions in prompts.items():
-        flips_of[name] = {(pair.first, pair.second): pair.n_samples for pair in flip_pairs(predictions.p_tau)}
+        # Probabilities are never 0: by them every sample would flip.
+        answers = predictions.p_tau if predictions.probabilities is None else predictions.counts
+        flips_of[name] = {(pair.first, pair.second): pair.n_samples for pair in flip_pairs(answers)}
         total.update(flips_of[name])
     most = sorted(total, key=lambda pair: (total[pair], pair))[-_MOST_PAIRS:]
     bars = {}

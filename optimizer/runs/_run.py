@@ -194,14 +194,16 @@ class Run:
         """The prompt to use: one that has passed the gate, otherwise the baseline; the knee if there was no gate."""
         return self.recommendation.prompt if self.recommendation else self.pick("knee")
 
-    def pick(self, which: str = "knee") -> Candidate:
+    def pick(self, which: str = "recommended") -> Candidate:
         """Pick ``recommended``, ``knee``, ``short``, ``original``, the best by a measure, one by its id, or by a query.
 
         Measures are ``f1``, ``sensitivity`` and ``consistency``; a query is, for example, ``max F1 with S <= .05``.
         """
+        if which == "recommended":
+            return self.recommended
         knee_id = knee(self.front, self.baseline).id
         beside = {"original": self.baseline, "short": self.short}
-        if self.recommendation:
+        if self.recommendation:  # which may not be on the front
             beside["recommended"] = self.recommendation.prompt
         by_id = {candidate.id: candidate for candidate in (*beside.values(), *self.front)}
         front = [front_entry(candidate, knee_id) for candidate in self.front]

@@ -168,7 +168,7 @@ def rows_of_frame(source: str, data: Any) -> list[Record] | None:
     is the table's name; ids that occur in more than one table begin with it.
     """
     if isinstance(data, Mapping):
-        if not any(map(is_frame, data.values())):
+        if not any(is_frame(part) or _are_rows(part) for part in data.values()):
             return None
         return _rows_of_splits(source, data)
     if not is_frame(data):
@@ -180,6 +180,10 @@ def is_frame(data: Any) -> bool:
     """Tell whether something is a table of a library that this module knows."""
     library = _library(data)
     return library in _READERS and hasattr(data, _READERS[library][0]) and not isinstance(data, Mapping)
+
+
+def _are_rows(data: Any) -> bool:
+    return isinstance(data, list) and bool(data) and all(isinstance(row, Mapping) for row in data)
 
 
 def _library(data: Any) -> str:
@@ -196,8 +200,10 @@ _READERS: dict[str, tuple[str, Callable[[Any], Iterable[Mapping[str, Any]]]]] = 
 
 
 def _values(source: str, frame: Any) -> Iterable[Mapping[str, Any]]:
+    if _are_rows(frame):
+        return list(frame)
     if not is_frame(frame):
-        raise DataError(f"{source}: a {type(frame).__name__} is no table; give a DataFrame or a Dataset")
+        raise DataError(f"{source}: a {type(frame).__name__} is no table; give a DataFrame, a Dataset or a list")
     columns, read = _READERS[_library(frame)]
     if _library(frame) in ("pandas", "pyarrow"):  # the others allow no duplicate names
         check_names(source, getattr(frame, columns))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from psopt.errors import DataError, InputError
 from psopt.notebooks import card, folded, line, table
+from psopt.settings import spelled_for_python
 from psopt.tasks._answer_spec import LABEL, AnswerSpec
 from psopt.tasks._builtin import BUILTINS, check_fields
 from psopt.tasks._cells import as_names
@@ -151,6 +152,7 @@ class Task:
         return tuple(name for name in of_samples[0] if name in shared)
 
     @classmethod
+    @spelled_for_python()
     def from_records(
         cls,
         records: Iterable[Any],
@@ -166,8 +168,8 @@ class Task:
         """Build a task from records in memory: mappings with a text and a label, or (text, label) pairs.
 
         A DataFrame of pandas or Polars, an Arrow table and a Hugging Face ``Dataset`` are records too. The keys of a
-        ``DatasetDict``, or of a dict of tables, name the splits (train, validation, test). Numbers of classes in a
-        dataset become their names.
+        ``DatasetDict``, or of a dict of tables or lists, name the splits (train, validation, test). Numbers of classes
+        in a dataset become their names.
 
         Columns and splits are as in a file (see `load_task`), and so is all that `ReadingOptions` holds. Without
         `labels`, those found are taken in alphabetical order.

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from psopt.settings import spelled_for_python
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from psopt.api import AnyPrompt
     from psopt.evaluation import Scores
-    from psopt.search_spaces import Prompt
     from psopt.settings import MeasureOptions
     from psopt.tasks import Task
 
 
+@spelled_for_python()
 def assert_robust(
-    task: Task,
-    prompt: Prompt,
+    task: Task | str | Path,
+    prompt: AnyPrompt,
     model: Any = None,
     *,
     sure: bool = False,
@@ -25,9 +30,7 @@ def assert_robust(
 
     Parameters
     ----------
-    task : Task
-    prompt : Prompt
-    model : str, dspy.LM or Model, optional
+    task, prompt, model
         See `psopt.check`.
     sure : bool
         Require the bounds at the worse end of the 95 % interval.

@@ -31,18 +31,23 @@ def pytest_runtest_call(item: pytest.Item) -> None:
     if not markers:
         return
     from psopt.errors import PsoptError
+    from psopt.settings import spelled_for_python
 
     if any(marker.args for marker in markers):
         pytest.fail("psopt: the marker takes arguments by name only, such as dataset='tickets.csv'", pytrace=False)
     wanted: dict[str, Any] = {}
     for marker in reversed(markers):  # the closest comes last, and takes precedence
         wanted |= marker.kwargs
+    fault = ""
     try:
-        missed = _missed(wanted, item.config.rootpath)
+        with spelled_for_python():
+            missed = _missed(wanted, item.config.rootpath)
     except PsoptError as error:
-        pytest.fail(f"psopt: {error}", pytrace=False)
-    if missed:
-        pytest.fail("\n".join(map(str, missed)), pytrace=False)
+        fault = f"psopt: {error}"
+    else:
+        fault = "\n".join(map(str, missed))
+    if fault:  # outside of the handler, or pytest shows the error twice
+        pytest.fail(fault, pytrace=False)
 
 
 def _missed(wanted: dict[str, Any], root: Path) -> list[Threshold]:

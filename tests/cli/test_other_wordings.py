@@ -177,13 +177,13 @@ def test_wordings_in_a_text_file_go_in_turns_to_the_search_and_the_test(mails: P
 
 def test_too_few_wordings_are_refused_with_the_options_that_fit(mails: Path) -> None:
     refused = psopt_in(mails, "optimize", *OPTIONS, "--model", SIM, "--rephrasings", "10", "--heldout", "10", code=2)
-    line = "wordings.txt holds 3 search rephrasings; 10 were asked for: add some, or --rephrasings 3 --heldout 2"
+    line = "wordings.txt holds 3 search rephrasings; 10 are to be used: add some, or --rephrasings 3 --heldout 2"
     assert line in refused.stderr
     refused = psopt_in(mails, "check", *OPTIONS, "--model", SIM, "--min-f1", "0", code=2)
-    assert "holds 2 held-out rephrasings; 10 were asked for: add some, or --rephrasings 2" in refused.stderr
+    assert "holds 2 held-out rephrasings; 10 are to be used: add some, or --rephrasings 2" in refused.stderr
     (mails / "wordings.txt").write_text("\n".join(WORDINGS[:2]), "utf-8")
     refused = psopt_in(mails, "check", *OPTIONS, "--model", SIM, "--min-f1", "0", code=2)
-    line = "holds 1 held-out rephrasing; 10 were asked for: add some"
+    line = "holds 1 held-out rephrasing; 10 are to be used: add some"
     assert line in refused.stderr
 
 

@@ -77,7 +77,7 @@ def test_a_better_program_of_the_same_kind_comes_back_with_its_run(tmp_path: Pat
     better = compiled(program, tmp_path, None, (TRAIN, VAL, TEST), num_trials=4)
     assert program.dump_state() == TwoSteps().dump_state()
     assert type(better) is type(program)
-    baseline, best = better.run.baseline.val, better.run.pick().val
+    baseline, best = better.run.baseline.val, better.run.pick("knee").val
     assert baseline.sensitivity > best.sensitivity
     assert best.f1 >= baseline.f1
     assert manifest(better)["finish_reason"] in {"trials", "exhausted"}
@@ -156,7 +156,7 @@ def test_free_text_is_measured_by_what_means_the_same(tmp_path: Path) -> None:
     sizes = {"num_trials": 4, "num_rephrasings": 6}
     sets = topics[:10], topics[10:]
     better = compiled(dspy.Predict(Topic), tmp_path, None, sets, equivalence=same, **sizes)
-    baseline, best = better.run.baseline.val, better.run.pick().val
+    baseline, best = better.run.baseline.val, better.run.pick("knee").val
     assert 0 < baseline.f1 < 1
     assert baseline.sensitivity > 0
     assert best.f1 == 1  # with a demonstration the keyword model says the topic however it is asked
