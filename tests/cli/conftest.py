@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.limited_runs import make_data, write_questions
+from tests.cli.limited_runs import make_data
 from tests.commands import psopt
 
 if TYPE_CHECKING:
@@ -28,21 +28,6 @@ def trec_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trec")
     done = psopt(folder, "optimize", *TREC, "--trials", "6", "--out", "run", "--json", code=0)
     (folder / "printed.json").write_text(done.stdout)
-    return folder
-
-
-GOOD = "sim/wobble=0.2,accuracy=0.9,na=0"
-WEAK = "sim/wobble=0.4,accuracy=0.6,na=0"
-
-
-@pytest.fixture(scope="session")
-def two_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with runs of a good and of a weak model on the same data; no test changes them."""
-    folder = write_questions(tmp_path_factory.mktemp("two"), 40)
-    sizes = ["--trials", "4", "--rounds", "1", "--rephrasings", "4", "--heldout", "5"]
-    for name, model in (("good", GOOD), ("weak", WEAK)):
-        given = ["--dataset", "data.csv", "--model", model, "--out", f"runs/{name}", "--quiet"]
-        psopt(folder, "optimize", *given, *sizes, code=0)
     return folder
 
 

@@ -70,18 +70,6 @@ def test_what_makes_answers_useless_is_found_out_at_once_and_said_with_the_cure(
     assert [words for words in said if words not in done.stderr] == []
 
 
-def test_texts_that_are_never_answered_are_n_a_of_their_kind_and_asked_once(data: Path) -> None:
-    name = "content filter"
-    with FakeServer(unanswerable="bomb:content_filter") as server:
-        done, again = (psopt(data, "diagnose", server, "--max-unanswered", "0.2", "--json") for _ in range(2))
-        assert server.counts()["requests"] == 60
-    report = json.loads(done.stdout)
-    assert report["na_kinds"] == json.loads(again.stdout)["na_kinds"] == {name: 6}
-    assert report["na_rate"] == pytest.approx(0.1)
-    assert report["na_examples"][name]["samples"] == ["train0", "train10", "train20"]
-    assert "content management policy" in report["na_examples"][name]["said"]
-
-
 def test_more_refused_texts_than_allowed_stop_a_run_that_goes_on_when_they_are_allowed(data: Path) -> None:
     with FakeServer(unanswerable="bomb:content_filter") as server:
         stopped = psopt(data, "optimize", server, code=2)

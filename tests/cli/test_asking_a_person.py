@@ -9,8 +9,9 @@ import pytest
 from psopt.api import asking_rule
 
 from tests.cli.limited_runs import write_data
-from tests.cli.telling import check_refused, failed_cases
+from tests.cli.telling import check_refused, check_says, failed_cases
 from tests.commands import psopt
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     import subprocess
@@ -52,14 +53,16 @@ def test_the_least_steady_rows_are_marked_and_val_and_test_say_what_that_gives(f
     assert len(rows) == 80
     shares = {mark: [float(share) for _, share, of in rows if of == mark] for mark in ("kept", "person")}
     assert min(shares["kept"]) > max(shares["person"])
-    words = " ".join(done.stderr.split())
-    assert f"Left to a person: {len(shares['person'])} of 80 texts" in words
-    assert "On val, where this was set: " in words
-    assert "On test, under held-out wordings: " in words
-    rule = asking_rule(folder / "run", 4, rate=0.5)
-    assert rule.val is not None
-    assert rule.val.share >= 0.5
-    assert f"{rule.val.n_kept} of 80 answers kept, F1 {100 * rule.val.f1:.1f}" in words
+    val = asking_rule(folder / "run", 4, rate=0.5).val
+    assert val is not None
+    assert val.share >= 0.5
+    check_says(
+        done.stderr,
+        f"Left to a person: {len(shares['person'])} of 80 texts",
+        "On val, where this was set: ",
+        f"{val.n_kept} of 80 answers kept, F1 {100 * val.f1:.1f}",
+        "On test, under held-out wordings: ",
+    )
 
 
 def test_a_target_keeps_what_val_shows_and_json_marks_it(folder: Path) -> None:
@@ -80,27 +83,11 @@ def test_without_a_run_or_with_another_model_there_is_a_share_and_no_promise(fol
     assert 0 < marks.count("person") <= 32
     promise = ("--wordings", "4", "--target-f1", "0.5")
     refused = classify(folder, "--model", "minilm", *promise, prompt="bare.json", code=2)
-    reason = "prompt bare.json lies in no run: give a run of `psopt optimize`, or --abstain RATE"
-    assert reason in refused.stderr
+    check_says(refused.stderr, "prompt bare.json lies in no run: give a run of `psopt optimize`, or --abstain RATE")
     for other in (("--max-tokens", "300"), ("--model", "sim/accuracy=0.9")):
-        assert (
-            "leave --model and all that changes answers as it was there"
-            in classify(folder, *other, *promise, code=2).stderr
-        )
+        refused = classify(folder, *other, *promise, code=2)
+        check_says(refused.stderr, "leave --model and all that changes answers as it was there")
     assert "On val" not in classify(folder, *other, "--wordings", "4", "--abstain", "0.2").stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--wordings", "4", "--target-f1", "1"], "--target-f1 1: a number above 0 and below 1 is expected"),
-        (["--wordings", "4", "--abstain", ".2", "--target-f1", ".5"], "give one of them"),
-        (["--abstain", ".2"], "give --wordings 2 or more"),
-        (["--wordings", "9", "--target-f1", ".5"], "run has val answers under 4 wordings"),
-    ],
-)
-def test_what_can_not_be_left_to_a_person_is_one_line(folder: Path, arguments: list[str], message: str) -> None:
-    check_refused(classify(folder, *arguments, code=2), message, alone=False)
 
 
 def test_fresh_texts_of_the_same_kind_pass_and_others_do_not(folder: Path) -> None:
@@ -113,18 +100,26 @@ def test_fresh_texts_of_the_same_kind_pass_and_others_do_not(folder: Path) -> No
     assert "drift of label shares" in failed_cases(folder / "fresh.xml")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
+CLASSIFY = ["classify", "fresh.txt", "--prompt", "run"]
+CHECK = ["check", "--fresh", "fresh.txt"]
+
+
+@each(
+    "words, message",
     [
-        (["--fresh", "fresh.txt"], "--baseline RUN and --fresh TEXTS belong together"),
-        (["--baseline", "run", "--fresh", "nothing.txt"], "nothing.txt can't be read"),
-        (["--baseline", "bare.json", "--fresh", "fresh.txt"], "--baseline bare.json lies in no run"),
-        (["--baseline", "run", "--fresh", "fresh.txt", "--min-f1", ".5"], "leave bounds and data out"),
-        (["--baseline", "run", "--fresh", "fresh.txt", "--rephrasings", "1"], "under one wording S is 0"),
+        ([*CLASSIFY, "--wordings", "4", "--target-f1", "1"], "--target-f1 1: a number above 0 and below 1 is expected"),
+        ([*CLASSIFY, "--wordings", "4", "--abstain", ".2", "--target-f1", ".5"], "give one of them"),
+        ([*CLASSIFY, "--abstain", ".2"], "give --wordings 2 or more"),
+        ([*CLASSIFY, "--wordings", "9", "--target-f1", ".5"], "run has val answers under 4 wordings"),
+        (CHECK, "--baseline RUN and --fresh TEXTS belong together"),
+        ([*CHECK, "--baseline", "run", "--fresh", "nothing.txt"], "nothing.txt can't be read"),
+        ([*CHECK, "--baseline", "bare.json"], "--baseline bare.json lies in no run"),
+        ([*CHECK, "--baseline", "run", "--min-f1", ".5"], "leave bounds and data out"),
+        ([*CHECK, "--baseline", "run", "--rephrasings", "1"], "under one wording S is 0"),
     ],
 )
-def test_what_can_not_be_held_against_a_run_is_one_line(folder: Path, arguments: list[str], message: str) -> None:
-    check_refused(psopt(folder, "check", *arguments), message, alone=False)
+def test_what_makes_no_sense_is_one_line(folder: Path, words: list[str], message: str) -> None:
+    check_refused(psopt(folder, *words), message, alone=False)
 
 
 def test_what_to_label_first_is_what_changes_most_and_no_copy(folder: Path) -> None:
@@ -133,5 +128,5 @@ def test_what_to_label_first_is_what_changes_most_and_no_copy(folder: Path) -> N
     assert [of["sensitivity"] for of in ranked] == sorted((of["sensitivity"] for of in ranked), reverse=True)
     assert len({of["text"] for of in ranked}) == len(ranked)
     assert sum("harbour" in of["text"] for of in ranked) == 1
-    shown = " ".join(psopt(folder, "diagnose", *given[:-3], code=0).stdout.split())
-    assert "Next: add labels, which psopt optimize needs; --to-label N lists the samples to label first." in shown
+    shown = psopt(folder, "diagnose", *given[:-3], code=0).stdout
+    check_says(shown, "Next: add labels, which psopt optimize needs; --to-label N lists the samples to label first.")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
+from psopt.tasks import list_datasets
 
 from tests.cli.telling import check_refused
 from tests.commands import psopt
@@ -49,6 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ([*OPTIMIZE, "--timeout", "0"], "'--timeout': a number above 0 is expected, not 0"),
         ([*OPTIMIZE, "--max-cost", "much"], "'--max-cost': a number of 0 or more is expected, not 'much'"),
         ([*OPENAI, "--max-cost", "nan"], "--max-cost"),
+        ([*OPENAI, "--max-cost", "5"], "--max-cost needs the price of openai/test"),
         ([*OPTIMIZE, "--effort", "huge"], "'huge' is not one of"),
         (
             [*OPTIMIZE, "--effort", "light", "--program", "mine:program"],
@@ -93,3 +96,18 @@ def test_what_makes_no_sense_is_one_line_of_our_words_and_nothing_is_written(
     before = sorted(folder.rglob("*"))
     check_refused(psopt(folder, *words, PSOPT_OFFLINE="1", OPENAI_API_KEY="none"), message)
     assert [path for path in folder.rglob("*") if path not in before and "cache" not in path.parts] == []
+
+
+def test_data_sets_are_listed_and_what_can_t_be_fetched_can_be_put_there_by_hand(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda name: folder / "nothing")
+    shown = psopt(folder, "data", "list", code=0).stdout
+    statuses = list_datasets()
+    assert shown.count("not at hand") == len(statuses)
+    for status in statuses:
+        assert f" {status.name} " in shown
+        done = psopt(folder, "data", "fetch", status.name, PSOPT_OFFLINE="1")
+        check_refused(done, f"{status.name} can't be fetched: PSOPT_OFFLINE is set; to do it by hand, get ")
+        files = re.escape(", ".join(status.files))
+        assert re.search(rf" at https?://\S+ and put {files} into \$PSOPT_DATA_DIR/{status.name}", done.stderr)

@@ -23,6 +23,7 @@ from psopt.cli import command_line
 from tests.cli.limited_runs import write_data
 from tests.cli.telling import check_refused, failed_cases
 from tests.commands import psopt
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,8 +79,8 @@ def test_samples_that_a_bound_allows_to_fail_are_skipped_and_no_failures(folder:
     assert int(root.get("tests", 0)) == 1 + int(root.get("skipped", 0)) > 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
+@each(
+    "arguments, message",
     [
         (["--min-f1", "0", "--junit", "nowhere/check.xml"], "--junit nowhere/check.xml can't be written: there is no"),
         (["--min-f1", "0", "--junit", "."], "--junit . is a folder"),

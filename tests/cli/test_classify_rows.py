@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from psopt.templates import Field, Message, Part, Slot, Template
 
 from tests import commands
 from tests.cli.telling import check_refused
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     import subprocess
@@ -33,14 +33,13 @@ ROWS = [
 ]
 
 
-def template(*names: str) -> Template:
+def own_prompt(*names: str) -> Prompt:
     fields = [piece for name in names for piece in (Field(name, f"{{{name}}}"), "\n")]
-    return Template((Message("user", (Part(0), Slot("notes"), "\n", *fields, "Team:")),))
+    template = Template((Message("user", (Part(0), Slot("notes"), "\n", *fields, "Team:")),))
+    return Prompt("Which team?", LABELS, notes=('A mail with "offer" is for sales.',), template=template)
 
 
-OWN = Prompt("Which team?", LABELS)
-BODY = replace(OWN, template=template("body"))
-BOTH = replace(OWN, notes=('A mail with "offer" is for sales.',), template=template("subject", "body"))
+OWN, BODY, BOTH = Prompt("Which team?", LABELS), own_prompt("body"), own_prompt("subject", "body")
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +74,7 @@ def classified(folder: Path, *words: str, texts: str = "", code: int = 0) -> sub
     return commands.psopt(folder, "classify", *words, "--model", "sim", texts=texts, code=code)
 
 
-@pytest.mark.parametrize("file", ["rows.csv", "rows.jsonl", "rows.parquet", "-"])
+@each("file", ["rows.csv", "rows.jsonl", "rows.parquet", "-"])
 def test_rows_are_asked_by_the_columns_that_the_prompt_names(folder: Path, file: str) -> None:
     texts = (folder / "rows.jsonl").read_text() if file == "-" else ""
     done = classified(folder, file, "--prompt", "both.json", "--json", texts=texts)
@@ -105,8 +104,8 @@ def test_the_own_form_reads_a_table_by_input_and_labels_are_told_to_a_prompt_tha
     assert "fields: subject, body" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "texts", "message"),
+@each(
+    "words, texts, message",
     [
         (["both.json"], 'a bill\n["a"]\n', "its lines are no JSON objects, and the inputs are 'subject', 'body'"),
         (["both.json"], '{"subject": "a"}\n', "row 1 has no column 'body', which the prompt names"),
@@ -145,11 +144,8 @@ def test_in_python_rows_are_mappings_and_what_is_lacking_is_told(tmp_path: Path)
     assert first.text.fields["id"] == "7"
     psopt.classify(["an offer", {"body": "none"}], BODY, model=model)
     assert [str(text) for text in model.texts] == ["an offer", "none"]
-    psopt.classify(ROWS, OWN, model=model, inputs="body")
-    assert model.texts == [row["body"] for row in ROWS]
-    psopt.classify(["a text", ROWS[1]], OWN, model=model, inputs=("subject", "body"))
+    psopt.classify(iter(["a text", ROWS[1]]), OWN, model=model, inputs=("subject", "body"))
     assert model.texts == ["a text", "body: a bill – 20 €"]
-    assert [answer.label for answer in psopt.classify(iter(["we sell it"]), OWN, model=model)] == ["sales"]
     (tmp_path / "mine.txt").write_text("Which team answers?")
     with pytest.raises(InputError, match="two labels, and this has only 'sales'"):
         psopt.classify(["we sell it"], tmp_path / "mine.txt", model=model, labels="sales")
@@ -162,10 +158,8 @@ def test_rows_of_pairs_are_put_together_as_the_data_set_does() -> None:
     (text,) = texts_of_records([{"id": 1, "hypothesis": "He {premise} left.", "premise": "She\nknows."}], columns)
     assert text == "Premise: She knows. Hypothesis: He {premise} left."
     assert fields_of(text)["premise"] == "She knows."
-    assert InputColumns.of_builtin("trec") == InputColumns()
     columns = InputColumns(("subject", "body"), texts_alone=True)
     assert texts_of_lines("a\n\nb {\n", columns) == ["a", "b {"]
-    assert texts_of_lines('{"text": "a"}\n{"text": "b"}\n', InputColumns()) == ["a", "b"]
     inner = [f"a{sign}b" for sign in ("\u2028", "\x85", "\f", "\v", "\x1e")]
     assert texts_of_lines("\r\n".join(inner), columns) == inner
     assert texts_of_lines('{"subject": "a", "body": "b"}\n', columns) == ["subject: a\nbody: b"]

@@ -17,6 +17,7 @@ import pytest
 from tests.cli.telling import check_refused
 from tests.commands import psopt
 from tests.fake_server import FakeServer
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     import subprocess
@@ -71,9 +72,8 @@ def test_the_file_comes_back_with_additions_under_a_name_of_its_own(export: Any,
     assert len(done.stderr.splitlines()) == 1
     assert whole["call"]["after"]["tokens_a_call"] > whole["call"]["before"]["tokens_a_call"]
     named = export("--out", str(tmp_path), code=0).stdout
-    (file,) = tmp_path.iterdir()
+    (file,) = tmp_path.glob("*.md")
     assert named.strip() == str(file)
-    assert file.suffix == ".md"
     assert file.read_bytes().decode() == done.stdout
     file.unlink()
     shown = json.loads(export("--out", str(file), "--json", "--format", "openai").stdout)["text"]
@@ -104,16 +104,14 @@ def test_its_answers_are_the_runs_and_are_asked_for_but_once(
     assert server.counts() == asked
     assert whole["verification"]["reproduced"] == whole["verification"]["asked"] == 2
     check_refused(export("--verify", "3", "--cache-dir", str(tmp_path), "--max-calls", "1"), code=3)
-    data = folder / "mail.csv"
-    data.rename(data.with_suffix(".away"))
-    unverified = export("--verify", "2")
-    data.with_suffix(".away").rename(data)
-    check_refused(unverified, "--verify needs the data of the run")
-    samples = folder / "run" / "samples.json"
-    samples.rename(samples.with_suffix(".away"))
-    unknown_lengths = export()
-    samples.with_suffix(".away").rename(samples)
-    check_refused(unknown_lengths, "has no samples.json: write it anew with `psopt resume run`")
+    for file, words, said in (
+        ("mail.csv", ["--verify", "2"], "--verify needs the data of the run"),
+        ("run/samples.json", [], "has no samples.json: write it anew with `psopt resume run`"),
+    ):
+        away = (folder / file).rename(folder / "away")
+        refused = export(*words)
+        away.rename(folder / file)
+        check_refused(refused, said)
 
 
 def test_to_read_it_is_its_messages_with_additions_marked(whole: Any, made: tuple[Path, FakeServer]) -> None:
@@ -163,8 +161,8 @@ def test_each_edit_says_why_and_may_be_left_out(export: Any, whole: Any) -> None
     assert export(*(word for name in (first, *others) for word in ("--without", name))).stdout == ORIGINAL
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
+@each(
+    "words, message",
     [
         (["--without", "n00000000"], "has no edit 'n00000000'"),
         (["--format", "dspy", "--verify", "2"], "--verify is for a prompt's text"),

@@ -19,6 +19,7 @@ from tests import commands
 from tests.cli.conftest import TREC
 from tests.fake_server import FakeServer
 from tests.processes import Process
+from tests.sweeps import each
 from tests.waiting import wait_until
 
 PRINTED = {
@@ -71,7 +72,7 @@ def check(name: str, data: Any) -> None:
     assert [f"{fault.json_path}: {fault.message[:200]}" for fault in faults] == []
 
 
-@pytest.mark.parametrize("name", PRINTED)
+@each("name", PRINTED)
 def test_what_is_printed_is_what_its_schema_says(folder: Path, name: str) -> None:
     printed = psopt(folder, *PRINTED[name], "--json")
     documents = map(json.loads, printed.splitlines()) if name == "classify" else [json.loads(printed)]
@@ -81,12 +82,9 @@ def test_what_is_printed_is_what_its_schema_says(folder: Path, name: str) -> Non
             assert entry["schema_version"] == 1
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_file_of_a_run_is_what_its_schema_says(folder: Path, name: str) -> None:
-    check(name, json.loads((folder / "run" / name).read_text("utf-8")))
-
-
-def test_without_labels_a_diagnosis_is_what_its_schema_says(folder: Path) -> None:
+def test_files_of_a_run_and_a_diagnosis_without_labels_are_what_their_schemas_say(folder: Path) -> None:
+    for name in FILES:
+        check(name, json.loads((folder / "run" / name).read_text("utf-8")))
     (folder / "bare.csv").write_text("text\n" + "".join(f"What is number {n} ?\n" for n in range(12)))
     (folder / "task.toml").write_text('description = "Classify the question."\nlabels = ["Number", "Person"]\n')
     words = ["--dataset", "bare.csv", "--task-file", "task.toml", "--model", "sim/", "--rephrasings", "2"]

@@ -13,7 +13,6 @@ from psopt.runs import Pace
 from psopt.runs.planning import EFFORT_CALLS
 
 from tests.cli.limited_runs import optimize, psopt, read, write_questions
-from tests.cli.telling import check_refused
 from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 N_VAL = N_TRAIN = 30 * 3
 N_TEST = 30 * 4
 LEAST = N_VAL + N_TEST
-FEW = ["--trials", "3", "--rounds", "1", "--rephrasings", "2"]
 
 
 def check_tested(run: Any) -> None:
@@ -101,11 +99,6 @@ def test_reasoning_tokens_are_counted_and_what_is_cached_is_free(data: Any) -> N
     assert read(data, run="again")["calls"]["made"] == 0
 
 
-def test_a_cost_without_a_price_is_one_line(data: Any, server: FakeServer) -> None:
-    refused = optimize(data, server, "--max-cost", "5", model="openai/unpriced")
-    check_refused(refused, "--max-cost needs the price of openai/unpriced")
-
-
 def plain(
     folder: Path, *words: str, server: FakeServer | None = None, code: int | None = 0
 ) -> subprocess.CompletedProcess[str]:
@@ -136,17 +129,6 @@ def test_a_limit_is_planned_to_and_kept_with_the_final_test(tmp_path: Path, serv
     assert (run["settings"]["effort"], run["settings"]["trials"]) == ("limits", sizes["trials"])
 
 
-def test_the_first_line_says_the_effort_and_what_is_set_is_kept(tmp_path: Path, server: FakeServer) -> None:
-    sizes = ["--samples", "20", "--test-samples", "20", "--heldout", "2"]
-    first = plain(tmp_path, *FEW, *sizes, server=server).stderr.splitlines()[0]
-    assert first.startswith("Effort light: about ")
-    assert "calls, at most 5,000: 3 trials on 20 x 2, test on 20 x 2" in first
-    settings = read(tmp_path)["settings"]
-    assert (settings["effort"], settings["limited_by"], settings["lm"]["max_calls"]) == ("light", "effort", 5000)
-    assert (settings["samples"], settings["test_samples"], settings["heldout"]) == (20, 20, 2)
-    assert read(tmp_path)["dataset"]["evaluated"]["test"] == 20  # though the limit pays for more
-
-
 def test_an_effort_must_pay_the_end_and_where_it_is_used_up_a_limit_lets_the_run_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,6 +142,7 @@ def test_an_effort_must_pay_the_end_and_where_it_is_used_up_a_limit_lets_the_run
         assert not (tmp_path / "run").exists()
         monkeypatch.setitem(EFFORT_CALLS, "light", 700)
         said = plain(tmp_path, "--trials", "40", *small, server=server).stderr
+        assert said.startswith("Effort light: about ")
         assert "40 trials of 20 x 2 would take about" in said
         assert "--max-calls N" in said
         run = read(tmp_path)
@@ -188,11 +171,6 @@ def test_what_a_run_takes_is_about_what_was_expected(data: Any) -> None:
         slow = optimize(data, server, "--dry-run", "--seed", "1", "--requests-per-minute", "1")
     for name, took in (("calls", "made"), ("tokens", "tokens"), ("cost_usd", "cost_usd")):
         assert plan[name] / 3 < run["calls"][took] < 2 * plan[name]  # it decides how many prompts the front has
-    n_cells = 90
-    asked = run["race"]["calls"] - n_cells  # of candidates, the original prompt not among them
-    (candidates,) = (phase for phase in plan["phases"] if phase["what"] == "candidates on val")
-    assert n_cells < candidates["calls"] < 7 * n_cells
-    assert candidates["calls"] / 2 < asked < 2 * candidates["calls"]
     assert plan["minutes"] is None
     assert 0 < again["minutes"] < 5
     assert re.search(r"hours at 1 answer per minute, as measured on \d{4}-\d\d-\d\d", slow.stdout)
@@ -206,13 +184,11 @@ def test_a_limit_is_compared_with_what_is_expected(data: Any, server: FakeServer
         assert re.fullmatch(rf"About [\d,]+ calls, (.+, )?[\d.]+ USD; {how} {limit} USD\.", said.splitlines()[0])
         assert re.search(r"About [\d.]+ USD for [\d,.M]+ tokens", said)
     assert server.counts()["requests"] == before
-    unknown = ("--model", "openai/unknown", "--trials", "4", "--dry-run")
-    said = psopt(data, "optimize", "--dataset", "data.csv", *unknown, code=0).stdout
+    plan = ("optimize", "--dataset", "data.csv", "--trials", "4", "--dry-run")
+    said = psopt(data, *plan, "--model", "openai/unknown", code=0).stdout
     assert f"No price is known for openai/unknown: add it to {data / 'prices.toml'}." in said
-    said = psopt(data, "optimize", "--dataset", "data.csv", "--max-cost", "1", "--dry-run", code=0).stdout
-    assert "This model costs nothing." in said
-    said = psopt(data, "optimize", "--dataset", "data.csv", "--proposer", "openai/other", "--dry-run", code=0).stdout
-    assert "minilm costs nothing. Another model writes about " in said
+    said = psopt(data, *plan, "--model", "sim", "--proposer", "openai/other", code=0).stdout
+    assert "sim costs nothing. Another model writes about " in said
 
 
 @pytest.mark.parametrize("words", ["diagnose --split test", "check --min-f1 0", "compare --model2 openai/other"])

@@ -5,9 +5,8 @@ from __future__ import annotations
 import html
 import json
 from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import psopt
 import pytest
 from psopt.errors import InputError
 from psopt.rephrasings import given_wordings
@@ -69,6 +68,9 @@ def test_the_screen_run_json_and_the_report_say_both_and_a_resumed_run_needs_the
 
 def test_texts_in_python_and_a_baseline_that_is_kept(tmp_path: Path) -> None:
     # of equal prompts none is better for sure
+    path = tmp_path / "people.json"
+    path.write_text(json.dumps({"original": "x", "search": ["x", *PEOPLE], "heldout": []}), "utf-8")
+    assert given_wordings(path) == (PEOPLE, str(path))
     wordings = [*PEOPLE, load_task("trec").description]
     run = optimize(tmp_path / "run", model="sim/accuracy=1,wobble=0", heldout_from=wordings)
     other = read(tmp_path)["other_wordings"]
@@ -77,29 +79,15 @@ def test_texts_in_python_and_a_baseline_that_is_kept(tmp_path: Path) -> None:
     assert other["source"] == "another source"
 
 
-def test_json_is_read_too(tmp_path: Path) -> None:
-    path = tmp_path / "people.json"
-    path.write_text(json.dumps({"original": "x", "search": ["x", *PEOPLE], "heldout": []}), "utf-8")
-    assert given_wordings(path) == (PEOPLE, str(path))
-
-
-@each(
-    "prompt, further, said",
-    [
-        ("Sort the question.\nQuestion: {text}\nAnswer with one label.", "One.\n\nTwo.", "heldout_from: "),
-        (
-            "Does it ask for an Abbreviation, an Entity, a Description, a Person, a Location or a Number?\n{text}",
-            "Say what it asks for.",
-            r"heldout_from: the rephrasing .* drops the label",
-        ),
-    ],
-)
-def test_a_wording_must_have_the_parts_of_the_prompt_and_its_labels(
-    tmp_path: Path, prompt: str, further: str, said: str
-) -> None:
-    given: dict[str, Any] = {"prompt": prompt, "heldout_from": [*PEOPLE, further], "trials": 1, "model": "sim"}
-    with pytest.raises(InputError, match=said):
-        psopt.optimize(load_task("trec"), out=tmp_path / "run", **given)
+def test_a_wording_must_have_the_parts_of_the_prompt_and_its_labels(tmp_path: Path) -> None:
+    parts = "Sort the question.\nQuestion: {text}\nAnswer with one label."
+    named = "Does it ask for an Abbreviation, an Entity, a Description, a Person, a Location or a Number?\n{text}"
+    for prompt, further, said in (
+        (parts, "One.\n\nTwo.", ""),
+        (named, "What is asked for?", "the rephrasing .* drops"),
+    ):
+        with pytest.raises(InputError, match=f"heldout_from: {said}"):
+            optimize(tmp_path / "run", prompt=prompt, heldout_from=[*PEOPLE, further])
 
 
 @pytest.mark.parametrize("is_labelled", [True, False])

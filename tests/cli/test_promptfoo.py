@@ -107,12 +107,6 @@ def configured(folder: Path) -> tuple[Task, dict[str, Any]]:
     return task, {str(sample.text): sample for sample in (*task.train, *task.val, *task.test)}
 
 
-def test_tests_are_samples_whose_labels_the_assertions_name(folder: Path) -> None:
-    task, samples = configured(folder)
-    assert {text: sample.label for text, sample in samples.items()} == MAILS
-    assert task.labels == ("Billing", "Sales", "Technical")
-
-
 def test_the_first_prompt_is_diagnosed_others_are_named_and_all_are_compared(folder: Path) -> None:
     check_says(
         psopt(folder, "diagnose", *CONFIGURED, *SMALL, code=0).stderr,
@@ -145,7 +139,7 @@ def test_the_provider_is_the_model(folder: Path, provider: str, model: str) -> N
     check_says(said, f"model {model}")
 
 
-@each("provider", ["anthropic:messages:claude", "openai:embedding:x", "file://provider.js", "openai:{{env.M}}", ""])
+@each("provider", ["anthropic:messages:claude", "file://provider.js", "openai:{{env.M}}", ""])
 def test_another_provider_is_named_and_a_model_asked_for(folder: Path, provider: str) -> None:
     head, _, rest = CONFIG.partition("providers:\n")
     write_config(folder, f"{head}providers: '{provider}'\n{rest[rest.index('defaultTest') :]}")
@@ -165,8 +159,8 @@ def test_the_prompt_of_a_run_is_a_further_one_of_the_file(folder: Path) -> None:
     path = folder / "promptfooconfig.yaml"
     before = path.read_text()
     psopt(folder, "optimize", *CONFIGURED, *RUN, code=0)
-    edited = next(file.stem for file in (folder / "run" / "prompts").glob("*.json") if edits_in(file))
-    export = ["export", "run", "--pick", edited]
+    front = json.loads((folder / "run" / "front.json").read_text())["prompts"]
+    export = ["export", "run", "--pick", next(entry["id"] for entry in front if entry["edits"])]
     printed = psopt(folder, *export, "--format", "promptfoo", code=0).stdout
     assert path.read_text() == before
     export += ["--into", path.name]
@@ -179,12 +173,6 @@ def test_the_prompt_of_a_run_is_a_further_one_of_the_file(folder: Path) -> None:
     check_refused(psopt(folder, *export), "holds this prompt already, as prompt 3")
     psopt(folder, *export, "--diff", code=2)
     psopt(folder, *CHECK, "promptfooconfig.yaml#3", code=0)
-
-
-def edits_in(file: Path) -> bool:
-    """Whether a run's prompt adds anything to the original."""
-    prompt = json.loads(file.read_text())
-    return bool(prompt.get("notes") or prompt.get("examples") or prompt.get("definitions"))
 
 
 def test_a_run_from_elsewhere_needs_the_file_named(trec_run: Path) -> None:
@@ -263,11 +251,9 @@ def test_promptfoo_runs_the_further_prompts_and_sends_what_psopt_sends(folder: P
 @with_promptfoo
 @pytest.mark.parametrize("is_right", [True, False])
 def test_the_answers_that_psopt_takes_for_right_are_those_that_promptfoo_passes(folder: Path, is_right: bool) -> None:
-    write_third_prompt(folder)
     task, samples = configured(folder)
     others = dict(zip(task.labels, (*task.labels[1:], task.labels[0]), strict=True))
     answers = {text: sample.label if is_right else others[sample.label] for text, sample in samples.items()}
     plain = results_of(folder, answers)
     formed = results_of(folder, {text: json.dumps({"team": label}) for text, label in answers.items()})
-    passed = [one["success"] or other["success"] for one, other in zip(plain, formed, strict=True)]
-    assert set(passed) == {is_right}
+    assert {one["success"] or other["success"] for one, other in zip(plain, formed, strict=True)} == {is_right}

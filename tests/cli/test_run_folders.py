@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
+import optuna
 import pytest
-from psopt.runs import held
+from psopt import testing
 
-from tests.cli.limited_runs import SMALL as SIZES
 from tests.cli.limited_runs import environment, optimize, own_words
 from tests.cli.limited_runs import psopt as priced
-from tests.cli.telling import check_refused
+from tests.cli.telling import check_refused, check_says
 from tests.commands import psopt
 from tests.fake_server import FakeServer
 
@@ -48,12 +46,6 @@ def here(made: Path, tmp_path: Path) -> Path:
 
 def manifest(run: Path) -> Any:
     return json.loads((run / "run.json").read_text("utf-8"))
-
-
-def test_a_second_process_in_a_folder_is_refused_and_the_first_is_named(here: Path) -> None:
-    with held(here / "run", resume=True):
-        for words in (["resume", "run"], ["optimize", "--dataset", "data.csv", *SMALL]):
-            check_refused(psopt(here, *words), f"run is in use: process {os.getpid()} on ")
 
 
 def test_a_run_that_has_lost_a_file_has_a_cure(here: Path) -> None:
@@ -107,6 +99,8 @@ _ALIASES = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join(['*' + before] * 9)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
 )
 _SCRIPT = "</script><script>alert(1)</script>"
+_HOSTILE = f"{_SCRIPT} javascript:alert(1) | *bold* ``` [x](http://e.vil)"
+_NAMES = ("../x", _SCRIPT)
 
 
 def cut(file: Path) -> None:
@@ -114,27 +108,18 @@ def cut(file: Path) -> None:
     file.write_bytes(content[: len(content) // 2])
 
 
-def check_one_line(ended: subprocess.CompletedProcess[str], said: str = "") -> None:
-    assert ended.returncode == 2, ended.stderr
-    assert "Traceback" not in ended.stdout + ended.stderr
-    assert "bug of psopt" not in ended.stderr
-    assert "psopt: " in ended.stderr.splitlines()[-1]
-    assert said in ended.stderr
-
-
 @pytest.mark.parametrize(
-    ("name", "cure"),
+    ("name", "said"),
     [
-        ("study.db", "start anew in another folder"),
-        ("run.json", "run/run.json is damaged"),
-        ("run.json", "delete it and resume with its `psopt optimize` command"),
-        ("rephrasings.json", "restore the file, or remove it to have them made again"),
+        ("study.db", ["start anew in another folder"]),
+        ("run.json", ["run/run.json is damaged", "delete it and resume with its `psopt optimize` command"]),
+        ("rephrasings.json", ["restore the file, or remove it to have them made again"]),
     ],
 )
-def test_a_file_that_was_cut_is_named_with_a_cure(here: Path, name: str, cure: str) -> None:
+def test_a_file_that_was_cut_is_named_with_a_cure(here: Path, name: str, said: list[str]) -> None:
     cut(here / "run" / name)
     ended = psopt(here, "resume", "run", "--trials", "4")
-    check_one_line(ended, cure)
+    check_refused(ended, *said, alone=False)
     assert "psopt resume" not in ended.stderr
 
 
@@ -144,21 +129,16 @@ def test_what_is_written_at_the_end_may_be_damaged(here: Path) -> None:
     psopt(here, "resume", "run", "--trials", "4", code=0)
 
 
-def start(folder: Path, limit: str, *words: str) -> subprocess.Popen[str]:
-    """Start a process under a limit that the shell sets."""
-    command = ["bash", "-c", f"{limit}; exec {sys.executable} -m psopt {' '.join(words)}"]
-    pipe, env = subprocess.PIPE, environment(folder)
-    return subprocess.Popen(command, cwd=folder, env=env, stdout=pipe, stderr=pipe, text=True)
-
-
 def test_a_full_disk_is_one_line_and_with_room_the_run_goes_on(data: Path) -> None:
     """A limit on the size of files stands for the disk: no test may mount one."""
     with FakeServer() as server:
         optimize(data, server, *_SIZES, code=0)
         size = (data / "run" / "study.db").stat().st_size // 1024
-        started = start(data, f"ulimit -f {size - 20}; trap '' XFSZ", "resume", "run", "--trials", "5")
-        out, err = started.communicate()
-        check_one_line(subprocess.CompletedProcess([], started.returncode, out, err))
+        limited = f"ulimit -f {size - 20}; trap '' XFSZ; exec {sys.executable} -m psopt resume run --trials 5"
+        ended = subprocess.run(["bash", "-c", limited], cwd=data, env=environment(data), capture_output=True, text=True)
+        assert ended.returncode == 2, ended.stderr
+        assert "Traceback" not in ended.stdout + ended.stderr
+        assert ended.stderr.splitlines()[-1].startswith("psopt: ")
         before = server.counts()["requests"]
         priced(data, "resume", "run", "--trials", "5", code=0)
         assert server.counts()["requests"] > before
@@ -169,7 +149,7 @@ def test_a_full_disk_is_one_line_and_with_room_the_run_goes_on(data: Path) -> No
     ("name", "content", "option"),
     [
         ("deep.yaml", _DEEP, "--prompt"),
-        ("aliases.yaml", f"{_ALIASES}messages: *i\n", "--prompt"),
+        ("aliases.yaml", f"{_ALIASES}messages: *i\n", "--prompt"),  # written out it would fill the memory
         ("tag.yaml", '- role: user\n  content: !!python/object/apply:os.system ["touch pwned"]\n', "--prompt"),
         ("deep.toml", f"a = {_DEEP}", "--config"),
         ("task.toml", f"labels = {_DEEP}", "--task-file"),
@@ -181,10 +161,8 @@ def test_a_full_disk_is_one_line_and_with_room_the_run_goes_on(data: Path) -> No
 def test_a_hostile_file_is_one_line(data: Path, name: str, content: str, option: str) -> None:
     (data / name).write_text(content)
     given = [] if option == "--dataset" else ["--dataset", "data.csv"]
-    began = time.monotonic()
-    check_one_line(priced(data, "diagnose", *given, option, name, "--model", "minilm"), name)
+    check_refused(priced(data, "diagnose", *given, option, name, "--model", "minilm"), name, alone=False)
     assert not (data / "pwned").exists()
-    assert time.monotonic() - began < 30  # aliases of aliases would take for ever
 
 
 @pytest.mark.parametrize(
@@ -196,23 +174,96 @@ def test_a_hostile_file_is_one_line(data: Path, name: str, content: str, option:
         ["optimize", "--dataset", "hf:../../x", "--model", "minilm"],
         ["optimize", "--dataset", "trec/../../x", "--model", "minilm"],
         ["diagnose", "--dataset", "data.csv", "--model", "gguf/../../../etc/passwd"],
-        ["diagnose", "--dataset", "data.csv", "--model", "hf/../../../etc"],
         ["dashboard", "../nothing"],
     ],
 )
 def test_a_name_that_leads_elsewhere_is_one_line(made: Path, words: list[str]) -> None:
     before = sorted(made.parent.iterdir())
-    check_one_line(psopt(made, *words))
+    check_refused(psopt(made, *words), alone=False)
     assert sorted(made.parent.iterdir()) == before
 
 
-def test_names_and_labels_in_data_write_nothing_elsewhere_and_run_nothing(data: Path, server: FakeServer) -> None:
-    with (data / "odd.jsonl").open("w") as file:
-        for n in range(72):
-            text = f"what is thing {n * 37} called {_SCRIPT} javascript:alert({n})"
-            row = {"id": f"../../evil{n}", "text": text, "label": ("../x", _SCRIPT)[n % 2]}
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in a folder, with a run on data whose ids, texts and labels are hostile."""
+    folder = tmp_path_factory.mktemp("odd") / "inner"
+    folder.mkdir()
+    with (folder / "odd.jsonl").open("w") as file:
+        for n in range(90):
+            row = {"id": f"../../evil{n}", "text": f"what is {own_words(n)} called {_HOSTILE}", "label": _NAMES[n % 2]}
             file.write(json.dumps({**row, "split": ("train", "val", "test")[n % 3]}) + "\n")
-    given = ["--dataset", "odd.jsonl", "--model", "openai/test", "--api-base", server.url, "--out", "odd"]
-    priced(data, "optimize", *given, *SIZES, *_SIZES, code=0)
-    assert _SCRIPT not in (data / "odd" / "report.html").read_text()
-    assert not [*data.parent.glob("*evil*"), *data.glob("evil*")]
+    sizes = ["--trials", "6", "--rephrasings", "3", "--rounds", "2"]
+    sizes += ["--max-prompt-tokens", "9999"]  # hostile texts are long, and all examples are to be tried
+    psopt(
+        folder, "optimize", "--dataset", "odd.jsonl", "--model", "sim/wobble=0.5,seed=3", *sizes, "--out", "run", code=0
+    )
+    return folder
+
+
+def test_names_and_labels_in_data_write_nothing_elsewhere_and_run_nothing(odd: Path) -> None:
+    assert _SCRIPT not in (odd / "run" / "report.html").read_text()
+    assert [path.name for path in odd.parent.iterdir()] == ["inner"]
+    assert {path.name for path in odd.iterdir()} == {"odd.jsonl", "run"}
+
+
+def study_of(folder: Path) -> Any:
+    return optuna.load_study(study_name="run", storage=f"sqlite:///{folder}/run/study.db")
+
+
+def note_of(study: Any, trial: Any = None) -> str:
+    """The note of a trial or of the study, as the dashboard keeps it: in parts, with the study."""
+    attributes = study._storage.get_study_system_attrs(study._study_id)
+    prefix = f"dashboard:{trial._trial_id}:note_str:" if trial else "dashboard:note_str:"
+    parts = {int(name.removeprefix(prefix)): value for name, value in attributes.items() if name.startswith(prefix)}
+    return "".join(parts[number] for number in sorted(parts))
+
+
+def test_every_trial_can_be_understood_from_the_study_alone(odd: Path) -> None:
+    study = study_of(odd)
+    assert study.metric_names == ["f1", "sensitivity", "consistency"]
+    assert {"task", "model", "dataset_sha256", "rephrasings_sha256", "psopt_version"} <= set(study.user_attrs)
+    finished = [trial for trial in study.trials if trial.values]
+    assert len(finished) == 6
+    known = {"prompt_id", "edits", "per_class", "na_rate", "calls", "tokens", "cost_usd", "seconds"}
+    for trial in finished:
+        assert known <= set(trial.user_attrs)
+        assert set(trial.user_attrs["per_class"]) == set(_NAMES)
+        assert note_of(study, trial).startswith(f"# Prompt {trial.user_attrs['prompt_id']}")
+        assert not any("edit:" in name for name in trial.params)  # they are called by what edits say
+    recommended = manifest(odd / "run")["recommended"]["id"]
+    check_says(note_of(study), "Recommended: trial", recommended, "psopt export run", "report.html")
+
+
+def test_a_trials_note_shows_hostile_text_as_text(odd: Path) -> None:
+    study = study_of(odd)
+    note = note_of(study, next(trial for trial in study.trials if trial.values and trial.user_attrs["edits"]))
+    assert "## Added to the original prompt" in note
+    table = note.partition("## The prompt")[0]
+    assert "<script>" not in table.replace("\\<", "")
+    assert "&" not in table.replace("\\&", ""), "an entity"
+    assert "| *bold*" not in table
+
+
+def test_another_model_and_other_samples_are_refused_and_forced_onto_them_a_run_scores_what_is_answered_to_them(
+    tmp_path: Path,
+) -> None:
+    words = ("dog", "cat", "bird")
+    lines = [f"Story {n} of a {words[n % 3]},{words[n % 3]}" for n in range(120)]
+
+    def first_words(messages: list[dict[str, Any]]) -> str:
+        text = str(messages[-1]["content"])
+        return "dog" if "Tale" in text else next((word for word in words if f"of a {word}" in text[-40:]), "bird")
+
+    with testing.FakeServer(first_words) as server:
+        model = ["--model", "openai/fake", "--api-base", server.url, "--proposer", "rules"]
+        sizes = ["--samples", "12", "--trials", "2", "--rephrasings", "2", "--quiet"]
+        given = ["optimize", "--dataset", "data.csv", *model, *sizes]
+        (tmp_path / "data.csv").write_text("\n".join(["text,label", *lines]))
+        psopt(tmp_path, *given, "--out", "run", code=0)
+        other = psopt(tmp_path, *given, "--model", "openai/other", "--out", "run", "--resume")
+        check_refused(other, "the model (was openai/fake, is openai/fake + openai/other)")
+        (tmp_path / "data.csv").write_text("\n".join(["text,label", *lines[:60]]).replace("Story", "Tale"))
+        check_refused(psopt(tmp_path, "resume", "run", "--quiet"), "the samples (was ")
+        psopt(tmp_path, "resume", "run", "--force", "--quiet", code=0)
+        psopt(tmp_path, *given, "--out", "fresh", code=0)
+    assert manifest(tmp_path / "run")["baseline"]["val"] == manifest(tmp_path / "fresh")["baseline"]["val"]

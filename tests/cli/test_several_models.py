@@ -121,8 +121,7 @@ def test_what_is_for_one_model_is_refused_in_a_line(folder: Path, words: list[st
 
 def test_a_prompt_for_several_models_is_used_with_one(folder: Path) -> None:
     (folder / "texts.txt").write_text("Who was he ?\n")
-    done = psopt_in(folder, "classify", "--prompt", "run", "texts.txt", code=2)
-    assert "is several models, and this is for one: name it with --model" in done.stderr
+    done = psopt_in(folder, "classify", "--prompt", "run", "texts.txt")
+    check_refused(done, "is several models, and this is for one: name it with --model", alone=False)
     psopt_in(folder, "classify", "--prompt", "run", "--model", OTHER, "texts.txt", code=0)
-    moved = psopt_in(folder, "migrate", "run", "--model", "minilm")
-    assert "is of several models" in moved.stderr
+    check_refused(psopt_in(folder, "migrate", "run", "--model", "minilm"), "is of several models")

@@ -13,7 +13,7 @@ import pytest
 from psopt.cli import main
 
 from tests.cli.limited_runs import write_questions
-from tests.commands import run_command
+from tests.commands import environment, psopt, run_command
 from tests.fake_server import FakeServer
 from tests.processes import Process
 
@@ -29,6 +29,7 @@ VERBS = {
     "check": ["check", "--min-f1", "0.1"],
     "rephrase": ["rephrase", "--rephraser", "openai/test"],
     "classify": ["classify", "texts.txt", "--prompt", "prompt.json"],
+    "program": [*SEARCH, "--program", "mine:program"],
 }
 PROGRAM = """
 from typing import Literal
@@ -50,12 +51,12 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def start(folder: Path, url: str, *arguments: str, model: str = "openai/test") -> Process:
+def start(folder: Path, server: FakeServer, *arguments: str) -> Process:
     verb, *rest = arguments
     given = [] if verb == "classify" else ["--dataset", "data.csv", *SMALL]
-    given += [] if verb == "rephrase" else ["--model", model]
-    environment = {**os.environ, "OPENAI_API_KEY": "sk-0123456789", "PSOPT_CACHE_DIR": str(folder / "cache")}
-    return Process([verb, *given, "--api-base", url, *rest], cwd=folder, env=environment)
+    given += [] if verb == "rephrase" else ["--model", "openai/test"]
+    env = environment(folder, OPENAI_API_KEY="sk-0123456789")
+    return Process([verb, *given, "--api-base", server.url, *rest], cwd=folder, env=env)
 
 
 def end(process: Process, server: FakeServer, which: Any = signal.SIGTERM) -> str:
@@ -75,23 +76,18 @@ def first_line(process: Process, containing: str) -> str:
     return next(line for line in process.stderr if containing in line)
 
 
-@pytest.mark.parametrize(("verb", "which"), list(zip(VERBS, ["SIGTERM", "SIGINT", "SIGTERM"], strict=True)))
-def test_a_signal_ends_each_verb_while_its_requests_hang(folder: Path, verb: str, which: str) -> None:
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_signal_ends_each_verb_while_its_requests_hang(folder: Path, verb: str) -> None:
+    if verb == "program":
+        pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+    which = signal.SIGINT if verb == "rephrase" else signal.SIGTERM
     with FakeServer(**HANGING) as server:
-        said = end(start(folder, server.url, *VERBS[verb]), server, getattr(signal, which))
-    assert "nterrupted" in said
-
-
-def test_a_signal_ends_a_program_whose_model_does_not_answer(folder: Path) -> None:
-    pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-    with FakeServer(**HANGING) as server:
-        said = end(start(folder, server.url, *SEARCH, "--program", "mine:program"), server)
-    assert "nterrupted" in said
+        assert "nterrupted" in end(start(folder, server, *VERBS[verb]), server, which)
 
 
 def test_a_long_wait_that_a_server_asks_for_is_said_with_until_when_and_ended_by_a_signal(folder: Path) -> None:
     with FakeServer(**BUSY) as server:
-        process = start(folder, server.url, *DIAGNOSE)
+        process = start(folder, server, *DIAGNOSE)
         line = first_line(process, "waiting 1.2 h")
         rest = end(process, server)
         assert server.counts()["requests"] <= 8
@@ -103,7 +99,7 @@ def test_a_long_wait_that_a_server_asks_for_is_said_with_until_when_and_ended_by
 
 def test_what_a_signal_ended_is_gone_on_with(folder: Path) -> None:
     with FakeServer() as server:
-        process = start(folder, server.url, *SEARCH, "--trials", "4")
+        process = start(folder, server, *SEARCH, "--trials", "4")
         server.wait_for(answered=120, seconds=240)
         server.change(**HANGING)
         server.wait_for(requests=server.counts()["requests"] + 1, seconds=240)  # so that one hangs
@@ -119,7 +115,7 @@ def test_what_a_signal_ended_is_gone_on_with(folder: Path) -> None:
 
 def test_answers_that_come_soon_after_a_signal_are_kept(folder: Path) -> None:
     with FakeServer(delay_ms=500) as server:
-        process = start(folder, server.url, *SEARCH)
+        process = start(folder, server, *SEARCH)
         server.wait_for(answered=8, seconds=240)
         end(process, server, signal.SIGINT)
         counts, spent = server.counts(), json.loads((folder / "run" / "spent.json").read_text())
@@ -128,7 +124,7 @@ def test_answers_that_come_soon_after_a_signal_are_kept(folder: Path) -> None:
 
 def test_a_server_that_goes_away_is_said_waited_for_and_found_again(folder: Path) -> None:
     with FakeServer(delay_ms=100) as server:
-        process = start(folder, server.url, *DIAGNOSE)
+        process = start(folder, server, *DIAGNOSE)
         server.wait_for(answered=10, seconds=240)
         port = server.port
     line = first_line(process, "does not answer since")
@@ -142,15 +138,11 @@ def test_a_server_that_goes_away_is_said_waited_for_and_found_again(folder: Path
     assert "60 samples" in out
 
 
-@pytest.mark.parametrize("model", ["openai/test", "dspy/openai/test"])
-def test_nobody_there_ends_in_one_line_without_waiting(folder: Path, model: str) -> None:
-    if model.startswith("dspy"):
-        pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-    process = start(folder, "http://127.0.0.1:9/v1", "diagnose", model=model)
-    _, said = process.communicate(timeout=240)
-    assert process.returncode == 2
-    assert "trying again" not in said
-    (error,) = [line for line in said.splitlines() if line.startswith("psopt:")]
+def test_nobody_there_ends_in_one_line_without_waiting(folder: Path) -> None:
+    given = ["--dataset", "data.csv", *SMALL, "--model", "openai/test", "--api-base", "http://127.0.0.1:9/v1"]
+    done = psopt(folder, "diagnose", *given, OPENAI_API_KEY="none", code=2)
+    assert "trying again" not in done.stderr
+    (error,) = [line for line in done.stderr.splitlines() if line.startswith("psopt:")]
     assert "127.0.0.1:9" in error
 
 
@@ -182,12 +174,8 @@ def test_a_signal_that_comes_in_a_callback_whose_errors_python_drops_is_not_lost
 
 
 def test_who_stops_reading_changes_no_exit_code(folder: Path) -> None:
-    given = ["--dataset", "trec", "--model", "sim", "--samples", "12", "--rephrasings", "3"]
-    process = Process(
-        ["check", "--max-sensitivity", "0", *given],
-        cwd=folder,
-        env={**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache")},
-    )
+    given = ["--dataset", "data.csv", "--model", "sim", "--samples", "12", "--rephrasings", "3"]
+    process = Process(["check", "--max-sensitivity", "0", *given], cwd=folder, env=environment(folder))
     process.stdout.close()
     said = process.stderr.read()
     assert process.wait(60) == 1, said

@@ -1,4 +1,4 @@
-"""What a terminal shows: help, tables, colours, in any width; what is completed; how little is imported for it."""
+"""What a terminal shows, in any width and encoding: help, tables, colours; what is completed; what it imports."""
 
 from __future__ import annotations
 
@@ -46,22 +46,15 @@ def psopt(folder: Path, *words: str, columns: int | None = 80, code: int = 0) ->
     return run_command(*words, cwd=folder, env=environment(folder, columns), code=code)
 
 
-def widest(lines: list[str]) -> int:
-    """Of lines that are meant to be read: commands and paths to copy stay whole."""
-    return max((len(line) for line in lines if "psopt " not in line and "Report:" not in line), default=0)
-
-
-@pytest.mark.parametrize("columns", [40, 80])
-def test_tables_fit_the_terminal(trec_run: Path, columns: int) -> None:
+@each("words", PRINTING_TABLES)
+def test_tables_fit_the_terminal(trec_run: Path, words: list[str]) -> None:
     marks = ("│", "┃", "┏", "└", "─", "  ")  # of a table's rows and rules, and of what stands in the place of one
-    for words in PRINTING_TABLES:
-        done = psopt(trec_run, *words, columns=columns)
-        lines = done.stdout.splitlines()
-        assert widest([line for line in lines if line.startswith(marks)]) <= columns, words
-        if columns >= 80 and "--dry-run" not in words:  # sentences of a dry run stay whole in a pipe
-            assert widest(lines) <= columns, words
-        assert "…" not in done.stdout, words
-        assert not ANSI.search(done.stdout + done.stderr), words
+    done = psopt(trec_run, *words, columns=40)
+    # commands and paths to copy stay whole
+    rows = [line for line in done.stdout.splitlines() if line.startswith(marks) and "psopt " not in line]
+    assert max(map(len, rows), default=0) <= 40
+    assert "…" not in done.stdout
+    assert not ANSI.search(done.stdout + done.stderr)
 
 
 @each("words", PRINTING_TABLES)
@@ -76,7 +69,7 @@ def test_in_a_pipe_a_row_is_a_line_whatever_it_holds(trec_run: Path, words: list
 
 def test_a_terminal_gets_colours(trec_run: Path) -> None:
     parent, child = pty.openpty()
-    command = [sys.executable, "-P", "-m", "psopt", "resume", "run"]
+    command = [sys.executable, "-P", "-m", "psopt", "select", "run"]
     with subprocess.Popen(command, cwd=trec_run, env=environment(trec_run), stdout=child, stderr=child) as process:
         os.close(child)
         shown = b""
@@ -153,12 +146,8 @@ def test_help_fits_every_terminal(words: tuple[str, ...], columns: int, tmp_path
     assert lines[0].startswith(f"Usage: psopt{' ' * bool(words)}{' '.join(words)} [OPTIONS]")
     assert max(len(line) for line in lines if "Example:" not in line) <= min(columns, 110)
     assert not any("…" in line or "\x1b" in line for line in lines)
-
-
-def test_the_list_of_commands_says_what_their_own_help_says(tmp_path: Path) -> None:
-    for name, late in command_line().commands.items():
-        first = psopt_in(tmp_path, name, "--help").stdout.split("\n\n")[1]
-        assert " ".join(first.split()) == late.help
+    if len(words) == 1:  # the list of commands says the same
+        assert " ".join(done.stdout.split("\n\n")[1].split()) == command_line().commands[words[0]].help
 
 
 def test_help_imports_no_more_than_it_needs() -> None:
@@ -201,3 +190,74 @@ def test_the_pages_of_commands_are_those_that_are_generated(tmp_path: Path) -> N
         for folder in (ROOT / "docs" / "commands", tmp_path)
     )
     assert kept == made, "make docs-commands"
+
+
+# Standard output in cp1252 or ASCII, in this process as one of its own would have it by PYTHONIOENCODING.
+ODD = "Größe→大きい\u202f🙂"  # cp1252 has its first five letters, and no more
+SIM = ["--model", "sim/accuracy=0.6,wobble=0.4", "--rephrasings", "3"]
+RUN = f"runs/{ODD}"
+DATA = ["--dataset", f"{ODD}.csv", *SIM]
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which names, labels and texts have odd characters, with a run in it."""
+    folder = tmp_path_factory.mktemp("pages")
+    labels = [ODD, "naïve “B”"]
+    rows = [f'"What {ODD} is number {n} – {labels[n % 2]} ?",{labels[n % 2]}' for n in range(60)]
+    (folder / f"{ODD}.csv").write_text("\n".join(["text,label", *rows]) + "\n", "utf-8")
+    (folder / f"{ODD}.txt").write_text(f"What {ODD} is it ?\n", "utf-8")
+    (folder / f"{ODD}-prompt.txt").write_text(f"Say {ODD} or naïve of the text.\n\n{{text}}\n", "utf-8")
+    psopt_in(folder, "optimize", *DATA, "--trials", "4", "--out", RUN, code=0)
+    return folder
+
+
+@each(
+    "encoding, words",
+    [
+        ("cp1252", ["resume", RUN]),
+        ("ascii", ["diagnose", *DATA, "--json"]),
+        ("cp1252", ["diagnose", *DATA, "--html", f"{ODD}.html"]),
+        ("ascii", ["check", *DATA, "--min-f1", "0", "--junit", f"{ODD}.xml"]),
+        ("cp1252", ["classify", "--prompt", RUN, f"{ODD}.txt"]),
+        ("ascii", ["rephrase", "--prompt", f"{ODD}-prompt.txt", "--show"]),
+        ("cp1252", ["report", RUN]),
+        ("ascii", ["export", RUN]),
+    ],
+)
+def test_a_command_ends_as_it_would_elsewhere(pages: Path, encoding: str, words: list[str]) -> None:
+    done = run_command(*words, cwd=pages, env=environment(pages), encoding=encoding, code=0)
+    assert "Traceback" not in done.stdout + done.stderr
+    assert done.stdout + done.stderr
+    if "--json" in words:
+        assert ODD in json.dumps(json.loads(done.stdout), ensure_ascii=False), "what JSON holds is whole"
+
+
+@each("encoding", ["cp1252", "ascii"])
+def test_an_error_is_one_line(pages: Path, encoding: str) -> None:
+    for words in (["diagnose", "--dataset", f"{ODD}-not.csv", *SIM], ["diagnose", f"--{ODD}"], ["select", RUN, ODD]):
+        check_refused(run_command(*words, cwd=pages, env=environment(pages), encoding=encoding), alone=False)
+
+
+def test_a_process_with_such_streams_ends_well_too_and_what_it_writes_is_utf_8_with_plain_line_ends(
+    pages: Path,
+) -> None:
+    env = {**environment(pages), "PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"}
+    command = [sys.executable, "-P", "-m", "psopt", "resume", RUN, "--trials", "5"]
+    done = subprocess.run(command, cwd=pages, env=env, capture_output=True, check=True, timeout=600)
+    assert done.stdout.decode("cp1252")
+    assert "Traceback" not in done.stderr.decode("cp1252")
+    files = [path for path in (pages / RUN).rglob("*") if path.suffix in {".json", ".txt", ".html"}]
+    assert len(files) > 8
+    assert not [path for path in files if "\r\n" in path.read_bytes().decode("utf-8")]
+
+
+def test_help_is_drawn_with_the_signs_that_there_are(pages: Path) -> None:
+    # as a locale without any other character has it
+    env = {**environment(pages), "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    env |= {"LANG": "C", "LC_ALL": "C"}
+    command = [sys.executable, "-P", "-m", "psopt", "optimize", "--help"]
+    done = subprocess.run(command, cwd=pages, env=env, capture_output=True, check=True, timeout=600)
+    assert (done.stderr, b"?--" in done.stdout) == (b"", False)
+    assert "--dataset D" in done.stdout.decode("ascii")
+    assert "╭" in psopt_in(pages, "optimize", "--help").stdout

@@ -62,11 +62,10 @@ def test_s_of_reruns_stands_beside_s_and_is_paid_once_within_limits(psopt: Any, 
 
 
 def test_a_model_that_answers_the_same_is_probed_and_no_more(psopt: Any, drawing: FakeServer) -> None:
-    done = psopt("diagnose", "--vary", "repeat", "--json")
-    assert json.loads(done.stdout)["reruns"]["changes"] is False
-    assert n_sent(drawing) == 8 * (4 + 1)
     shown = psopt("diagnose", "--vary", "repeat").stdout
     check_says(shown, "Asking again changes nothing: 8 samples asked twice got the same answers")
+    assert n_sent(drawing) == 8 * (4 + 1)
+    assert json.loads(psopt("diagnose", "--vary", "repeat", "--json").stdout)["reruns"]["changes"] is False
     local = ["--model", "sim/accuracy=0.6,wobble=0.4"]
     done = psopt("check", "--vary", "repeat", "--max-sensitivity", "1", model=local)
     assert "Asking again changes nothing" in done.stderr

@@ -8,15 +8,12 @@ import os
 import random
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import optuna
 import pytest
-from psopt.cli import main
 from psopt.runs import RunDirectory
 from psopt.search.distributed import open_storage
-from psopt.tasks import load_task
 
 from tests.cli.telling import check_refused
 from tests.commands import psopt
@@ -25,6 +22,7 @@ from tests.waiting import let_run, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from tests.storages import Postgres
 
@@ -74,8 +72,8 @@ def trials_of(storage: str) -> Any:
     return []
 
 
-def claimers(storage: str) -> set[str]:
-    return {trial.user_attrs.get("psopt:claimed") for trial in trials_of(storage)} - {None}
+def claimers(trials: Any) -> set[str]:
+    return {trial.user_attrs.get("psopt:claimed") for trial in trials} - {None}
 
 
 def finished(*processes: Process) -> None:
@@ -111,30 +109,10 @@ def dominates(one: Any, other: Any) -> bool:
 def test_a_new_storage_is_opened_by_several_at_once(tmp_path: Path) -> None:
     """Four that find no tables and make them: without trying again, three fail in nearly every database."""
     with ThreadPoolExecutor(4) as pool:
-        for number in range(4):
+        for number in range(2):
             all_here = threading.Barrier(4)
             urls = [f"sqlite:///{tmp_path}/{number}.db"] * 4
             list(pool.map(lambda url, here=all_here: (here.wait(), open_storage(url)), urls))
-
-
-@pytest.mark.parametrize(
-    ("n_own", "said"),
-    [(1, "1 prompt; it was to stop then"), (0, "0 prompts; the study's trials are done")],
-)
-def test_a_worker_says_why_it_stops_and_names_no_run_directory(
-    n_own: int, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def join(_: str, name: str, *, observer: Any, **__: Any) -> int:
-        observer.started(load_task("trec"), Path(name))
-        return n_own
-
-    monkeypatch.setattr("psopt.api.worker", join)
-    with contextlib.suppress(SystemExit):
-        main(["worker", "--storage", "sqlite:///s.db", "--study-name", "t", "--trials", "1"])
-    shown = capsys.readouterr()
-    assert f"This worker evaluated {said}." in shown.out
-    assert "trec (" in shown.err
-    assert "Run directory" not in shown.err
 
 
 def test_workers_share_a_journal(start: Start, tmp_path: Path) -> None:
@@ -142,7 +120,7 @@ def test_workers_share_a_journal(start: Start, tmp_path: Path) -> None:
     main = optimize(start, storage, 24)  # enough that some are left when the workers have begun
     finished(main, *(start("worker", *study_of(storage)) for _ in range(2)))
     study = check_study(storage, tmp_path, 24)
-    assert len({trial.user_attrs["psopt:claimed"] for trial in study.trials if trial.values}) > 1
+    assert len(claimers(study.trials)) > 1
 
 
 def test_killed_workers_lose_nothing_and_do_nothing_twice(postgres: Postgres, start: Start, tmp_path: Path) -> None:
@@ -178,7 +156,7 @@ def test_a_postgresql_that_is_restarted_is_waited_for_and_its_password_is_kept_n
     storage = postgres.new_database()
     main = optimize(start, storage, 32)  # enough that some are left when the worker has begun
     worker = start("worker", *study_of(storage))
-    wait_until(lambda: len(claimers(storage)) > 1, process=worker)  # a storage must be there at the start
+    wait_until(lambda: len(claimers(trials_of(storage))) > 1, process=worker)  # a storage must be there at the start
     postgres.stop()
     let_run(main, 1.5)
     assert main.poll() is None
@@ -205,9 +183,12 @@ def test_what_can_t_be_joined_is_one_clear_line(tmp_path: Path) -> None:
     assert "pass@" not in done.stderr
 
 
-def test_other_data_than_the_study_s_are_refused(tmp_path: Path) -> None:
+def test_a_worker_says_why_it_stops_and_other_data_than_the_study_s_are_refused(tmp_path: Path) -> None:
     study = study_of(f"sqlite:///{tmp_path / 'shared.db'}")
     psopt(tmp_path, "optimize", *COMMON, "--trials", "2", "--out", "run", *study, code=0)
+    done = psopt(tmp_path, "worker", *study, code=0)
+    assert "This worker evaluated 0 prompts; the study's trials are done." in done.stdout
+    assert "Run directory" not in done.stderr
     rows = [f"what is {word} ?,{label}" for word, label in zip("abcdefghijkl", "xy" * 6, strict=True)]
     (tmp_path / "other.csv").write_text("\n".join(["text,label", *rows]))
     done = psopt(tmp_path, "worker", *study, "--dataset", "other.csv")

@@ -55,14 +55,6 @@ def browser() -> Iterator[Any]:
     driver.quit()
 
 
-@pytest.fixture(params=["light", "dark"])
-def theme(browser: Any, request: pytest.FixtureRequest) -> Iterator[str]:
-    preferred = {"name": "prefers-color-scheme", "value": request.param}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [preferred]})
-    yield request.param
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-
-
 def opened(browser: Any, path: Path) -> Any:
     browser.get(path.as_uri())
     everything = "return [...document.querySelectorAll('[data-figure]')].every((one) => one.querySelector('.main-svg'))"
@@ -70,9 +62,14 @@ def opened(browser: Any, path: Path) -> Any:
     return browser
 
 
-@pytest.fixture
-def page(browser: Any, folder: Path) -> Any:
-    return opened(browser, folder / "run" / "report.html")
+@contextlib.contextmanager
+def in_media(browser: Any, **media: Any) -> Iterator[None]:
+    """Paper, or a screen whose user likes it dark."""
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    try:
+        yield
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
 
 
 @contextlib.contextmanager
@@ -86,18 +83,24 @@ def emulated(page: Any, width: int, height: int, *, is_phone: bool = False) -> I
         page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_a_page_is_drawn_in_its_width_without_a_word_on_the_console(theme: str, page: Any, folder: Path) -> None:
-    drawn = {one.get_attribute("data-figure") for one in page.find_elements(By.CSS_SELECTOR, "[data-figure]")}
-    assert drawn >= FIGURES
-    assert page.get_log("browser") == []
-    assert page.title.startswith("psopt: data")
-    assert page.execute_script(f"return {BEYOND}") <= 0, "the page scrolls sideways"
-    assert page.execute_script("return matchMedia('(prefers-color-scheme: dark)').matches") == (theme == "dark")
-    page.save_screenshot(str(SCREENSHOTS / f"report-{theme}.png"))
-    opened(page, folder / "diagnosis.html")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_page_is_drawn_in_its_width_without_a_word_on_the_console(theme: str, browser: Any, folder: Path) -> None:
+    with in_media(browser, features=[{"name": "prefers-color-scheme", "value": theme}]):
+        page = opened(browser, folder / "run" / "report.html")
+        drawn = {one.get_attribute("data-figure") for one in page.find_elements(By.CSS_SELECTOR, "[data-figure]")}
+        assert drawn >= FIGURES
+        assert page.get_log("browser") == []
+        assert page.title.startswith("psopt: data")
+        assert page.execute_script(f"return {BEYOND}") <= 0, "the page scrolls sideways"
+        assert page.execute_script("return matchMedia('(prefers-color-scheme: dark)').matches") == (theme == "dark")
+        page.save_screenshot(str(SCREENSHOTS / f"report-{theme}.png"))
+
+
+def test_so_is_a_diagnosis(browser: Any, folder: Path) -> None:
+    page = opened(browser, folder / "diagnosis.html")
     assert page.get_log("browser") == []
     assert page.find_elements(By.CSS_SELECTOR, "#joint-view .main-svg")
-    page.save_screenshot(str(SCREENSHOTS / f"diagnosis-{theme}.png"))
+    page.save_screenshot(str(SCREENSHOTS / "diagnosis.png"))
 
 
 def test_on_a_phone_titles_of_panels_stand_apart_and_the_page_stays_in_its_width(browser: Any, folder: Path) -> None:
@@ -111,6 +114,12 @@ def test_on_a_phone_titles_of_panels_stand_apart_and_the_page_stays_in_its_width
     assert wide <= 0, "the page scrolls sideways"
     (_, end_of_first), (start_of_second, _) = panels
     assert end_of_first < start_of_second
+
+
+@pytest.fixture(scope="module")
+def page(browser: Any, folder: Path) -> Any:
+    """The report, which stays open for the tests below."""
+    return opened(browser, folder / "run" / "report.html")
 
 
 def test_hostile_text_is_shown_and_does_nothing(page: Any) -> None:
@@ -135,13 +144,10 @@ def test_a_prompt_is_copied_whole(page: Any, folder: Path) -> None:
 
 
 def test_on_paper_nothing_is_cut_off(page: Any) -> None:
-    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    with emulated(page, 718, 1000):  # A4 within Chromium's margins
+    with in_media(page, media="print"), emulated(page, 718, 1000):  # A4 within Chromium's margins
         beyond = "(table) => table.getBoundingClientRect().right - innerWidth"
         tables = page.execute_script(f"return [...document.querySelectorAll('table')].map({beyond})")
-    assert max(tables) <= 0
-    figures = "[...document.querySelectorAll('.main-svg')].map((one) => one.getBoundingClientRect().width)"
-    assert max(page.execute_script(f"dispatchEvent(new Event('beforeprint')); return {figures}")) <= 680
-    printed = page.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})
-    assert len(printed["data"]) > 50_000
-    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+        assert max(tables) <= 0
+        figures = "[...document.querySelectorAll('.main-svg')].map((one) => one.getBoundingClientRect().width)"
+        assert max(page.execute_script(f"dispatchEvent(new Event('beforeprint')); return {figures}")) <= 680
+        assert len(page.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})["data"]) > 50_000

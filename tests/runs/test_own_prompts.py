@@ -1,85 +1,31 @@
-"""A prompt of the user's own is read for its task, and comes back as the file that it was, with additions alone."""
+"""A prompt of the user's own is read for its task."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.errors import InputError
-from psopt.runs import asks_the_same, difference, inputs_named, load_data, read_back, read_source, write_prompt
-from psopt.search_spaces import Definition, Example, Prompt, render
+from psopt.runs import inputs_named, load_data, read_source, write_prompt
+from psopt.search_spaces import Example, Prompt, render
 from psopt.settings import DataOptions, PromptOptions
-from psopt.tasks import Row, columns_of_row
-from psopt.templates import read_template
+from psopt.tasks import columns_of_row
 
 from tests.mails import enter_mails
-from tests.sweeps import each
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from psopt.tasks import Task
-
-PROMPTS = Path(__file__).resolve().parents[2] / "examples" / "own_prompt"
-LABELS = ("billing", "technical", "sales", "accounts")
-COLUMNS = ("id", "subject", "body", "reason")
-ROW = Row.of({"id": "m", "subject": "An {body}", "body": 'It says "{subject}".', "reason": "-"}, ("subject", "body"))
-NAMED = [
-    {"role": "system", "content": "Decide which team answers."},
-    {"role": "user", "name": "example_user", "content": "I paid twice."},
-    {"role": "assistant", "name": "example_assistant", "content": "billing"},
-    {"role": "user", "content": "{body}"},
-]
-
-
-def read(file: str | Path) -> Prompt:
-    template = read_template(PROMPTS / file, COLUMNS, labels=LABELS)
-    return Prompt(template.description, LABELS, "mail", template=template.template)
-
-
-def edited(prompt: Prompt) -> Prompt:
-    example = Example("Wrong total", "billing", fields=(("subject", "Total"), ("body", "Wrong total"), ("id", "m1")))
-    notes = ("Refunds go to billing.", "Log-in trouble goes to accounts.")
-    return replace(prompt, definitions=(Definition("sales", "offers"),), notes=notes, examples=(example,))
-
-
-@each("file", ["plain.txt", "sections.md", "tagged.json", "turns.yaml", "reasoned.json"])
-def test_it_is_the_file_to_the_byte_with_additions_alone_and_whoever_reads_it_asks_the_same(file: str) -> None:
-    prompt = read(file)
-    written = write_prompt(prompt)
-    assert written.text.encode() == (PROMPTS / file).read_bytes()
-    assert written.suffix == Path(file).suffix
-    assert difference(prompt, prompt, "own", file) == ""
-    more = edited(prompt)
-    diff = difference(prompt, more, "own", file)
-    assert diff.startswith(f"--- {file}\n+++ {more.id}")
-    changed = diff.splitlines()[2:]
-    assert not [line for line in changed if line.startswith("-")]
-    added = "\n".join(line for line in changed if line.startswith("+"))
-    for text in ("Refunds go to billing.", "Log-in trouble goes to accounts.", "offers", "Wrong total"):
-        assert text in added
-    for form in ("own", "openai", "json"):
-        again = read_back(more, write_prompt(more, form), COLUMNS)
-        assert asks_the_same(more, again, [ROW])
-        assert not asks_the_same(prompt, again, [ROW])
-
-
-def test_a_prompt_from_a_function_comes_back_as_messages_and_that_is_said() -> None:
-    prompt = read("turns.yaml")
-    assert prompt.template is not None
-    origin = replace(prompt.template.origin, format="python", suffix=".py", details={})
-    written = write_prompt(edited(replace(prompt, template=replace(prompt.template, origin=origin))))
-    assert [message["role"] for message in json.loads(written.text)][-1] == "user"
-    assert written.suffix == ".json"
-    assert "Python function" in written.note
 
 
 def test_what_is_no_prompt_and_an_unknown_form_are_told() -> None:
     with pytest.raises(InputError, match=r"not object; of a run, give its folder, or run\.recommended\.prompt"):
         read_source(object())  # type: ignore[arg-type]
     with pytest.raises(InputError, match="known: json, openai, own, promptfoo, text"):
-        write_prompt(read("plain.txt"), "xml")
+        write_prompt(Prompt("Sort it.", ("a", "b")), "xml")
 
 
 @pytest.fixture
@@ -90,6 +36,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def task(folder: Path) -> Task:
     return load_data(DataOptions("mails.csv", label_column="team", inputs=("subject", "body")), 42)
+
+
+def test_a_prompt_from_a_function_comes_back_as_messages_and_that_is_said(task: Task) -> None:
+    written = write_prompt(read_source("mail_prompt:prompt").for_task(task))
+    assert [message["role"] for message in json.loads(written.text)] == ["user"]
+    assert written.suffix == ".json"
+    assert "Python function" in written.note
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`psopt migrate`: a run's prompt on another model."""
+"""Runs of two models: `psopt report A B` beside each other, and `psopt migrate` of a run's prompt to another model."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import psopt
 import pytest
 from psopt.errors import InputError
 
-from tests.cli.conftest import GOOD, WEAK
-from tests.cli.limited_runs import read
+from tests.cli.limited_runs import read, write_questions
 from tests.cli.telling import check_refused, check_says
 from tests.commands import psopt as psopt_in
 from tests.fake_server import FakeServer
@@ -23,6 +22,36 @@ from tests.sweeps import each
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+GOOD = "sim/wobble=0.2,accuracy=0.9,na=0"
+WEAK = "sim/wobble=0.4,accuracy=0.6,na=0"
+
+
+@pytest.fixture(scope="module")
+def two_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with runs of a good and of a weak model on the same data; no test changes them."""
+    folder = write_questions(tmp_path_factory.mktemp("two"), 40)
+    sizes = ["--trials", "4", "--rounds", "1", "--rephrasings", "4", "--heldout", "5"]
+    for name, model in (("good", GOOD), ("weak", WEAK)):
+        given = ["--dataset", "data.csv", "--model", model, "--out", f"runs/{name}", "--quiet"]
+        psopt_in(folder, "optimize", *given, *sizes, code=0)
+    return folder
+
+
+def test_two_runs_are_a_table_and_a_page_and_as_json_data_alone(two_runs: Path) -> None:
+    done = psopt_in(two_runs, "report", "runs/weak", "runs/good", code=0)
+    paired = "Paired on 40 test samples and 5 held-out wordings that both have."
+    check_says(done.stdout, "runs/good against runs/weak: F1 better (+", paired)
+    assert done.stdout.rstrip().endswith("runs/good/against-weak.html")
+    page = (two_runs / "runs/good/against-weak.html").read_text("utf-8")
+    check_says(page, "good against weak", "accuracy=0.9")  # which was set otherwise
+    words = ["report", ".", "../good", "--html", "page.html", "--json"]
+    data = json.loads(psopt_in(two_runs / "runs" / "weak", *words, code=0).stdout)
+    assert data["against_first"]["f1"]["verdict"] == "better"
+    assert [shown["run"] for shown in data["runs"]] == [".", "../good"]
+    assert data["report"] == "page.html"
+    assert (two_runs / "runs/weak/page.html").is_file()
+    assert data["changed_settings"]["model"] == [WEAK, GOOD]
 
 
 @pytest.fixture
@@ -88,14 +117,19 @@ def test_an_interrupted_migration_names_the_command_that_gives_its_verdict_and_l
 @each(
     "words, said",
     [
-        (["run", "--model", GOOD], "is of sim/wobble=0.2,accuracy=0.9,na=0 already"),
-        (["run", "--model", "nomodel"], "unknown model 'nomodel'"),
-        (["run", "--model", WEAK, "--no-search", "--trials", "3"], "--no-search only measures"),
-        (["run", "--model", WEAK, "--resume"], "--resume needs --out"),
+        (["migrate", "run", "--model", GOOD], "is of sim/wobble=0.2,accuracy=0.9,na=0 already"),
+        (["migrate", "run", "--model", "nomodel"], "unknown model 'nomodel'"),
+        (["migrate", "run", "--model", WEAK, "--no-search", "--trials", "3"], "--no-search only measures"),
+        (["migrate", "run", "--model", WEAK, "--resume"], "--resume needs --out"),
+        (["report", "run", "nowhere"], "no run directory"),
+        (["report", "run", "run", "--html", "nowhere/page.html"], "there is no folder"),
+        (["report", "run", "--html", "page.html"], "--html is of several runs"),
+        (["report", "run", "--figures", "run/run.json"], "--figures run/run.json is a file: name a folder"),
+        (["report"] + 6 * ["run"], "6 runs are too many for one page: give 5 at most"),
     ],
 )
 def test_bad_input_is_one_line(folder: Path, words: list[str], said: str) -> None:
-    check_refused(psopt_in(folder, "migrate", *words), said)
+    check_refused(psopt_in(folder, *words), said)
 
 
 def test_python_takes_a_model_that_is_made_already(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
