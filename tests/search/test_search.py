@@ -122,11 +122,13 @@ def test_optuna_s_own_plots_work_on_the_study(long: Any) -> None:
 
 
 def test_a_storage_that_can_t_be_opened_or_holds_the_study_already_is_one_clear_error(tmp_path: Path) -> None:
+    optuna.logging.set_verbosity(optuna.logging.INFO)  # of the user's own studies
     with pytest.raises(InputError, match="can't be opened"):
         open_study("sqlite:////no/such/folder/x.db", "toy", "tpe", 0)
     open_study(f"sqlite:///{tmp_path / 'study.db'}", "toy", "tpe", 0)
     with pytest.raises(InputError, match="--resume"):
         open_study(f"sqlite:///{tmp_path / 'study.db'}", "toy", "tpe", 0)
+    assert optuna.logging.get_verbosity() == optuna.logging.INFO
 
 
 @pytest.mark.parametrize(
