@@ -164,7 +164,8 @@ def _limit_met(stopped: BudgetReachedError | None, unpaid: Sequence[Candidate]) 
     """Describe how a run that met a limit has ended; empty if it met none."""
     if not stopped and not unpaid:
         return ""
-    ending = f"{stopped or 'the limit is reached'}; the front that was found is scored on test"
+    reached = f"when the search stopped: {stopped}" if stopped else "the limit is reached"
+    ending = f"{reached}; the front that was found is scored on test"
     if unpaid:
         names = ", ".join(candidate.id for candidate in unpaid)
         ending += f" but for {len(unpaid)} that could not be paid ({names})"

@@ -234,8 +234,7 @@ def _further_lines(result: _Result) -> list[str]:
     if chosen.id != run.baseline.id:
         length = price_line(result.prices[run.baseline.id], result.prices[chosen.id])
         lines.append(f"Length, original -> {name}: {length}.")
-    if race := manifest.get("race"):
-        line = racing_line(race)
+    if (race := manifest.get("race")) and (line := racing_line(race)):
         lines.append(f"{line[0].upper()}{line[1:]}.")
     return lines
 

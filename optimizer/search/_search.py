@@ -110,8 +110,7 @@ class Search:
 
     def _depends_on_others(self) -> bool:
         """Whether nothing can be tried before another worker has evaluated the baseline, or proposed edits."""
-        is_begun = self.candidates and (self.history.rounds or self.state.pool)
-        return not is_begun and not self.history.has_queued
+        return not self.history.rounds and not self.history.has_queued
 
     def _evaluate_a_new_candidate(self) -> bool:
         """Evaluate one candidate that was not evaluated before; False when none can be found."""
@@ -148,6 +147,8 @@ class Search:
         if self._is_complete() or reason == TOTAL_REACHED:
             self.coordinator.wait()
             return True
+        if not self.history.rounds:  # nothing else is known yet that could be tried in its place
+            return self._depends_on_others()
         substitute = in_place_of(self.state, edits) if unfit else self._queue.neighbour(edits)
         self._queue.put_untried(substitute, order)
         return False

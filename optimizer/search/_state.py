@@ -40,7 +40,7 @@ class History:
     """The candidates evaluated and the edits proposed so far, by any worker."""
 
     def __init__(self, study: StoredStudy, problem: SearchProblem, races: CandidateRaces) -> None:
-        self.candidates: list[Candidate] = []  # every prompt evaluated completely, by trial: the baseline first
+        self._whole: list[Candidate] = []  # every prompt evaluated completely: the baseline first, then by trial
         self.stopped: list[StoppedCandidate] = []  # those that stopped in their races or are held there, by trial
         self.rounds: list[list[Edit]] = []  # the new edits of each
         self.pool: list[Edit] = list(problem.first_edits)  # then the edits of all rounds
@@ -50,9 +50,14 @@ class History:
         self._races = races
 
     @property
+    def candidates(self) -> list[Candidate]:
+        """Every prompt evaluated completely; none before the baseline, with which all are compared: it comes first."""
+        return self._whole if self.find(self._problem.baseline_prompt.id) else []
+
+    @property
     def evaluated(self) -> list[Tried]:
         """All candidates evaluated, completely or as far as their races went."""
-        return [*self.candidates, *self.stopped]
+        return [*self._whole, *self.stopped]
 
     @property
     def has_queued(self) -> bool:
@@ -85,7 +90,7 @@ class History:
         if isinstance(candidate, StoppedCandidate):
             self.stopped = sorted([*self.stopped, candidate], key=lambda stopped: stopped.trial)
         elif isinstance(candidate, Candidate):
-            self.candidates = sorted([*self.candidates, candidate], key=lambda whole: whole.trial)
+            self._whole = sorted([*self._whole, candidate], key=lambda whole: (bool(whole.edits), whole.trial))
 
     def ask_further(self, candidate: StoppedCandidate, *, wholly: bool = False) -> None:
         """Ask about a held candidate's next rung, or about all of its grid, and store the answers."""
@@ -174,8 +179,7 @@ class SearchState:
     @property
     def baseline(self) -> Candidate:
         """The baseline prompt, as evaluated."""
-        baseline = self.problem.baseline_prompt.id
-        return next(candidate for candidate in self.history.candidates if candidate.id == baseline)
+        return self.history.candidates[0]
 
     @property
     def least_f1(self) -> float:

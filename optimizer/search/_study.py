@@ -135,9 +135,8 @@ def candidates_in(study: StoredStudy) -> list[Candidate]:
         prompt = apply_edits(baseline, edits, order)
         if prompt.id == trial.user_attrs.get(PROMPT_ID):  # otherwise one of its edits is not stored yet
             candidates.append(Candidate(trial.number, prompt, edits, _scores(study, trial), order=order))
-    if all(candidate.id != baseline.id for candidate in candidates):
-        return []
-    return candidates
+    candidates.sort(key=lambda candidate: candidate.id != baseline.id)
+    return candidates if [first.id for first in candidates[:1]] == [baseline.id] else []
 
 
 def _scores(study: optuna.Study, trial: FrozenTrial) -> Scores:

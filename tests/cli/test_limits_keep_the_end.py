@@ -49,7 +49,7 @@ def n_cached(folder: Any) -> Any:
 def test_a_limit_on_calls_stops_a_run_that_goes_on_with_a_higher_one(data: Any) -> None:
     with FakeServer() as server:
         stopped = optimize(data, server, "--max-calls", "600", "--race", "off", code=3)
-        assert "--max-calls 600 is reached" in stopped.stderr
+        assert "when the search stopped: --max-calls 600 is reached (" in stopped.stderr
         assert "resume with a higher limit: psopt resume run --max-calls N" in stopped.stderr
         assert "Nothing was compared" not in stopped.stdout
         assert "chosen on val, reported on test" in stopped.stdout

@@ -115,7 +115,9 @@ def test_a_limit_below_the_floor_and_more_trials_than_it_pays_are_said_with_what
     (warning,) = plans.warnings(plans.chosen)
     floor = "the original prompt, three candidates and the front on test take"
     assert warning.startswith(f"300 calls is below the floor: {floor}")
-    enough = planner(Limits(int(warning.split("about ")[1].split(" ")[0].replace(",", ""))))
+    in_all = plans.estimate(plans.chosen).calls
+    assert warning.endswith(f"take about {in_all:,} calls")  # as the table of the plan says
+    enough = planner(Limits(in_all))
     assert enough.warnings(enough.chosen) == ()
     plans = planner(Limits(2000), asked=SizeOptions(trials=500))
     (warning,) = plans.warnings(plans.chosen)

@@ -8,8 +8,9 @@ import optuna
 import pytest
 from optuna_dashboard import get_note, save_note
 from psopt.errors import InputError, UnknownNameError
-from psopt.search import Search, _rounds, open_study, show_note
-from psopt.search_spaces import SearchRestriction, seed_prompt
+from psopt.search import Search, SearchProblem, _rounds, open_study, show_note
+from psopt.search._sources import Choice
+from psopt.search_spaces import CALIBRATE, SearchRestriction, seed_prompt
 from psopt.settings import SearchOptions
 
 from tests.conftest import KeywordModel
@@ -19,6 +20,7 @@ from tests.sweeps import each
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from psopt.search_spaces import Edit
     from psopt.tasks import Task
 
 
@@ -90,6 +92,27 @@ def test_a_trial_that_a_crash_left_running_is_failed_and_tried_again(task: Task,
     assert states[left.number] == optuna.trial.TrialState.FAIL
 
 
+@pytest.mark.parametrize("first_edits", [(), (CALIBRATE,)])
+def test_a_worker_waits_for_the_original_prompt_that_another_one_evaluates(
+    task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first_edits: tuple[Edit, ...]
+) -> None:
+    """Both queue it if they begin at the same moment. The later one, and so the search, gave up."""
+    monkeypatch.setattr("psopt.search.distributed._coordinator._PAUSE", 0)
+    monkeypatch.setattr(SearchProblem, "first_edits", first_edits)
+    first, later = search(task, tmp_path, worker="a"), search(task, tmp_path, worker="b", trials=4, rounds=1)
+    for _ in range(2):
+        first._queue.put([Choice(()), *(Choice((edit,)) for edit in first_edits)])
+    trial = first.study.ask()
+    assert first.coordinator.owns(trial.number)
+    assert first.coordinator.claim(trial.number, seed_prompt(task).id) is None
+    monkeypatch.setattr(later.coordinator, "wait", lambda: first._try(trial) and False)
+    later.run()
+    assert later.finish_reason == "trials"
+    assert later.n_own == 3
+    dropped = [one for one in later.study.trials if one.state == optuna.trial.TrialState.PRUNED]
+    assert len(dropped) == 1 + len(first_edits)  # what both had queued
+
+
 def test_optuna_s_own_plots_work_on_the_study(long: Any) -> None:
     from optuna import visualization
 
@@ -100,11 +123,13 @@ def test_optuna_s_own_plots_work_on_the_study(long: Any) -> None:
 
 
 def test_a_storage_that_can_t_be_opened_or_holds_the_study_already_is_one_clear_error(tmp_path: Path) -> None:
+    optuna.logging.set_verbosity(optuna.logging.INFO)  # of the user's own studies
     with pytest.raises(InputError, match="can't be opened"):
         open_study("sqlite:////no/such/folder/x.db", "toy", "tpe", 0)
     open_study(f"sqlite:///{tmp_path / 'study.db'}", "toy", "tpe", 0)
     with pytest.raises(InputError, match="--resume"):
         open_study(f"sqlite:///{tmp_path / 'study.db'}", "toy", "tpe", 0)
+    assert optuna.logging.get_verbosity() == optuna.logging.INFO
 
 
 @each(

@@ -68,9 +68,8 @@ class Limits:
         return all(getattr(need, name) <= share * limit for name, limit in asdict(self).items() if limit is not None)
 
     def least_for(self, need: Need) -> Limits:
-        """Return what these limits would have to be to pay for what is expected."""
-        least = Limits(least_calls(need), round(need.tokens / _PLANNED_SHARE), need.cost / _PLANNED_SHARE)
-        return replace(least, **{name: None for name, limit in asdict(self).items() if limit is None})
+        """Return what these limits would have to be to pay for what is expected, without room for more."""
+        return Limits(**{name: getattr(need, name) for name, limit in asdict(self).items() if limit is not None})
 
     def __str__(self) -> str:
         """Return them in words: ``5,000 calls, 2 USD``."""
@@ -79,7 +78,7 @@ class Limits:
 
 
 def least_calls(need: Need) -> int:
-    """Return the smallest limit on calls that pays for what is expected."""
+    """Return the smallest limit on calls that pays for what is expected, with room for more."""
     return round(need.calls / _PLANNED_SHARE)
 
 

@@ -89,6 +89,7 @@ def _set_up(url: str, engine: dict[str, Any]) -> optuna.storages.BaseStorage:
 @contextlib.contextmanager
 def _opening(url: str) -> Iterator[None]:
     """Report in one line what is wrong with a storage, and silence Optuna's own messages."""
+    verbosity = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     # Metric names and TPE's groups have been called experimental since 2021; we need both.
     warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
@@ -114,6 +115,8 @@ def _opening(url: str) -> Iterator[None]:
                 "folder (answers that were paid for are in the cache)"
             ) from error
         raise InputError(f"the storage {without_password(url)!r} can't be opened: {reason}") from error
+    finally:
+        optuna.logging.set_verbosity(verbosity)
 
 
 def _file_of(url: str) -> Path | None:

@@ -80,7 +80,7 @@ RIGHT, WRONG = "right", "wrong"
 class RaceCounts:
     """The races of a search, as in run.json."""
 
-    candidates: int  # how many were evaluated, completely or in part
+    candidates: int  # how many were evaluated, completely or in part; with the original prompt, which never races
     # Answers on val that candidates were asked for, and those that they were spared
     calls: int
     saved: int
@@ -107,13 +107,15 @@ class RaceCounts:
 
 
 def racing_line(race: Mapping[str, Any]) -> str:
-    """Describe what racing did, from a run's `race`.
+    """Describe what racing did, from a run's `race`; empty if only the original prompt, which never races, was asked.
 
     >>> of_six = {"candidates": 6, "calls": 300, "saved": 300, "stopped": 4, "audited": 1, "wrong": 0}
     >>> racing_line(of_six)
-    'racing: 4 of 6 candidates stopped, 75 % of their answers saved; of 1 audited stop 0 were wrong'
+    'racing: 4 of 5 candidates stopped, 75 % of their answers saved; of 1 audited stop 0 were wrong'
     """
-    stopped = f"racing: {race['stopped']} of {race['candidates']} candidates stopped"
+    if race["candidates"] < 2:
+        return ""
+    stopped = f"racing: {race['stopped']} of {race['candidates'] - 1} candidates stopped"
     if race["stopped"]:
         n_cells = (race["calls"] + race["saved"]) / race["candidates"]
         stopped += f", {100 * race['saved'] / (race['stopped'] * n_cells):.0f} % of their answers saved"

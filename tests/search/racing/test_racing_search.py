@@ -266,7 +266,10 @@ def test_a_run_says_how_its_candidates_raced(task: Task, tmp_path: Path) -> None
     assert len(listed["raced"]) == race["stopped"]
     assert len(listed["trials"]) + race["stopped"] == 6
     assert not {trial["id"] for trial in listed["raced"]} & {trial["id"] for trial in listed["trials"]}
-    assert racing_line(race).removeprefix("racing: ") in (folder / "report.html").read_text()
+    line = racing_line(race)
+    assert line.startswith(f"racing: {race['stopped']} of 5 candidates stopped, ")  # the original prompt never races
+    assert line.removeprefix("racing: ") in (folder / "report.html").read_text()
+    assert not racing_line({**race, "candidates": 1, "stopped": 0}), "where only the original prompt was asked"
 
 
 def test_a_limit_that_leaves_no_better_prompt_complete_is_told_though_all_trials_were_made(
