@@ -286,13 +286,14 @@ def _rows(contents: Contents) -> list[dict[str, Any]]:
 
 
 def _classes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """How often each class is answered, and its F1, S and C, before and after; macro-F1 last.
+    """How often each class is answered, and its F1, S and C, before and after; N/A and macro-F1 last.
 
     `losses` are the measures that are worse by a point or more.
     """
-    pairs = {name: [_of_class(scores, name) for scores in (before, after)] for name in before["per_class"]}
+    classes = dict.fromkeys([*before["per_class"], *before.get("answer_shares", ())])
+    pairs = {name: [_of_class(scores, name) for scores in (before, after)] for name in classes}
     if pairs and before.get("macro_f1") is not None:
-        pairs["mean of the classes (macro-F1)"] = [{"f1": scores["macro_f1"], "n": None} for scores in (before, after)]
+        pairs["mean of the classes (macro-F1)"] = [_mean_of_classes(scores) for scores in (before, after)]
     rows = []
     for name, (was, now) in pairs.items():
         losses = []
@@ -305,9 +306,15 @@ def _classes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[s
     return rows
 
 
+def _mean_of_classes(scores: Mapping[str, Any]) -> dict[str, Any]:
+    """Macro-F1 of the rows above: with several models the first's, where `macro_f1` is of all."""
+    known = [of_class["f1"] for of_class in scores["per_class"].values() if of_class["f1"] is not None]
+    return {"f1": float(np.mean(known)) if known else None, "n": None}
+
+
 def _of_class(scores: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The scores of a class, and how often its label was answered, which not every run has recorded."""
-    of_class = dict(scores["per_class"][name])
+    """The scores of a class, or nothing of N/A, and how often it was answered, which not every run has recorded."""
+    of_class = dict(scores["per_class"].get(name, {"n": None}))
     if scores.get("answer_shares"):
         of_class["answered"] = scores["answer_shares"][name]
     return of_class
