@@ -275,9 +275,9 @@ def _notes(result: _Result) -> list[str]:
     run, names = result.run, result.names
     compared = {candidate.id: (candidate.test or candidate.val).to_dict() for candidate in result.compared}
     notes = []
-    for prompt_id, scores in compared.items():
-        prefix = f"{names[prompt_id]}: " if len(compared) > 1 else ""
-        notes += [f"{prefix}{line}" for line in na_lines(scores)]
+    for candidate in result.compared:
+        where = f"{names[candidate.id]} on {'test' if candidate.test else 'val'}"
+        notes += [f"{where}: {line}" for line in na_lines(compared[candidate.id])]
     for candidate in run.front:
         of_front = candidate.test or candidate.val
         note = na_note(of_front.na_rate, of_front.na_kinds)

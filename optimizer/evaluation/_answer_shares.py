@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from psopt.evaluation._na_kinds import whose
 from psopt.evaluation._open_scores import NO_SHARES
 from psopt.metrics import mean_difference
 
@@ -209,6 +210,8 @@ def beside_quality_line(*measured: Mapping[str, Any]) -> str:
     'largest class: ham (95 % of the samples)'
     >>> beside_quality_line({"pss": 0.125}, {"pss": 0.0521})
     'PSS 12.5 -> 5.2'
+    >>> beside_quality_line({"pss": 0.125, "over": "worst"})
+    'PSS of the worst model 12.5'
     >>> ordinal = {"micro_f1": 0.16, "nominal_sensitivity": 0.256, "mean_distance": 1.85, "quadratic_kappa": None}
     >>> beside_quality_line({"ordinal": ordinal})
     'exactly right 16.0 %, S without the order 25.6 %, mean distance 1.85, quadratic kappa –'
@@ -217,7 +220,7 @@ def beside_quality_line(*measured: Mapping[str, Any]) -> str:
         return _measures_line([scores["open"]["measures"] for scores in measured])
     lines = []
     if all("pss" in scores for scores in measured):
-        lines.append(f"PSS {_arrow(100 * scores['pss'] for scores in measured)}")
+        lines.append(f"PSS{whose(measured[-1])} {_arrow(100 * scores['pss'] for scores in measured)}")
     if of_class := measured[-1].get("class_shares"):
         largest = most_answered(of_class)
         lines.append(f"largest class: {largest} ({100 * of_class[largest]:.0f} % of the samples)")

@@ -182,7 +182,7 @@ def _recommendation(run: dict[str, Any]) -> list[str]:
 def _na(contents: Contents) -> list[str]:
     """Remarks on answers on test that name no label, prompt by prompt."""
     notes = {row["name"]: na_lines(row["test"]) for row in _rows(contents) if row["test"]}
-    return [f"{name}: {'; '.join(lines)}" for name, lines in notes.items() if lines]
+    return [f"{name} on test: {'; '.join(lines)}" for name, lines in notes.items() if lines]
 
 
 def _facts(contents: Contents) -> dict[str, str]:

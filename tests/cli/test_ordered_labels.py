@@ -42,7 +42,7 @@ def run(folder: Path) -> Any:
 
 
 def test_a_run_and_its_report_say_what_stands_in_the_place_of_f1(run: Any, folder: Path) -> None:
-    check_says(run.stderr + run.stdout, "Labels are ordered", "closeness", "quadratic kappa")
+    check_says(run.stderr + run.stdout, "Labels are ordered", "closeness", "quadratic kappa", "original on test: N/A: ")
     assert "F1 on test" not in run.stdout
     page = (folder / "run" / "report.html").read_text("utf-8")
     check_says(page, "Labels are ordered", "closeness on val", "<th>closeness</th>", "quadratic kappa")

@@ -53,7 +53,7 @@ def test_the_objectives_are_the_worst_model_s_and_each_is_told(folder: Path) -> 
     said = (folder / "said.txt").read_text()
     check_says(said, "With each model on test", "each of the model that is worst in it")
     page = (folder / "run/report.html").read_text()
-    check_says(page, "With each model on test")
+    check_says(page, "With each model on test", "PSS of the worst model")
     of_first = [of["f1"] for of in run["baseline"]["test"]["per_class"].values() if of["f1"] is not None]
     mean_row = page.partition('<td class="l">mean of the classes (macro-F1)</td>')[2].partition("</tr>")[0]
     assert f"{100 * np.mean(of_first):.1f} →" in mean_row, "the mean is of the rows above it"

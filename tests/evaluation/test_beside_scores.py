@@ -39,6 +39,13 @@ def with_unread(array: np.ndarray) -> Predictions:
     return grid(array, [0, 1, 0, 1], no_labels=missed)
 
 
+def test_with_several_models_kinds_of_n_a_are_of_the_model_with_most_and_it_is_named() -> None:
+    first = grid([[0, 1]], [0], model="one")
+    scores = score(replace(first, others=(replace(with_unread(SHAKING).of_samples(np.array([0])), model="two"),)))
+    assert (scores.na_rate, scores.na_kinds) == (0.5, {"no JSON": 2})
+    assert na_lines(scores.to_dict())[0].startswith("S is unreliable: 50 % of the answers of the worst model name no")
+
+
 def test_it_is_the_entropy_of_readable_answers_over_samples_with_two_of_them() -> None:
     third = -(2 / 3 * math.log(2 / 3) + 1 / 3 * math.log(1 / 3)) / math.log(3)
     assert readable_sensitivity(with_unread(SHAKING)) == pytest.approx((0 + 0 + third) / 3)
