@@ -87,12 +87,12 @@ def na_lines(scores: Mapping[str, Any]) -> list[str]:
     """Say how many answers are N/A (of `Scores.to_dict`), how unreliable S is, with a count and an example per kind.
 
     >>> na_lines({"sensitivity": 0.21, "sensitivity_readable": 0.04, "na_rate": 0.1, "na_kinds": {"no JSON": 6}})
-    ['N/A: 10.0 % of the answers', 'S among the answers that were read: 4.0 %, in place of 21.0 %', 'N/A, no JSON: 6']
+    ['10.0 % of the answers are N/A', 'S among the answers that were read: 4.0 %, in place of 21.0 %', 'N/A, no JSON: 6']
     """
     kinds = scores.get("na_kinds", {})
     examples = scores.get("na_examples", {})
     na_rate, of = scores["na_rate"], whose(scores)
-    lines = [na_note(na_rate, kinds, of) or (f"N/A: {100 * na_rate:.1f} % of the answers{of}" if na_rate else "")]
+    lines = [na_note(na_rate, kinds, of) or (f"{100 * na_rate:.1f} % of the answers{of} are N/A" if na_rate else "")]
     readable = scores.get("sensitivity_readable")
     if readable is not None:
         whole = scores["sensitivity"]
