@@ -106,6 +106,7 @@ def test_what_can_not_be_left_to_a_person_is_one_line(folder: Path, arguments: l
 def test_fresh_texts_of_the_same_kind_pass_and_others_do_not(folder: Path) -> None:
     same = psopt(folder, "check", "--baseline", "run", "--fresh", "fresh.txt", code=0)
     assert [line.split(" ")[:2] for line in same.stdout.splitlines()] == [["ok:", "S"], ["ok:", "label"]]
+    assert "label shares by majority vote: " in same.stdout
     words = ("check", "--baseline", "run", "--fresh", "numbers.txt", "--junit", "fresh.xml", "--json")
     found = json.loads(psopt(folder, *words, code=1).stdout)
     assert {shift["measure"]: shift["is_seen"] for shift in found["shifts"]}["label_shares"]
