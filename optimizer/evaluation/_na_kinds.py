@@ -86,8 +86,10 @@ def na_note(na_rate: float, kinds: Mapping[str, int], of: str = "") -> str:
 def na_lines(scores: Mapping[str, Any]) -> list[str]:
     """Say how many answers are N/A (of `Scores.to_dict`), how unreliable S is, with a count and an example per kind.
 
-    >>> na_lines({"sensitivity": 0.21, "sensitivity_readable": 0.04, "na_rate": 0.1, "na_kinds": {"no JSON": 6}})
-    ['10.0 % of the answers are N/A', 'S among the answers that were read: 4.0 %, in place of 21.0 %', 'N/A, no JSON: 6']
+    >>> scores = {"sensitivity": 0.21, "sensitivity_readable": 0.04, "na_rate": 0.1, "na_kinds": {"no JSON": 6}}
+    >>> na_lines(scores)  # doctest: +NORMALIZE_WHITESPACE
+    ['10.0 % of the answers are N/A',
+     'S among the answers that were read: 4.0 %, in place of 21.0 %', 'N/A, no JSON: 6']
     """
     kinds = scores.get("na_kinds", {})
     examples = scores.get("na_examples", {})

@@ -265,14 +265,14 @@ FOUR = [place // 20 for place in range(80)]
             "It has F1 50.0, not above 50.0 for always answering a: its S and C say nothing.",
         ),
         (steady([0] * 100, RARE, "ab"), "a", None),
-        # of ordered labels the middle one is best: (.5 + .75 + 1 + .75 + .5) / 5 is .7, and 1 is worth (1 + .75 + ..) / 5
+        # of ordered labels 3 is best: (.5 + .75 + 1 + .75 + .5) / 5; 1 is worth (1 + .75 + .5 + .25 + 0) / 5
         (
             ordered([[0] * 3] * 40, [*range(5)] * 8),
             "1",
             "It answers 1 to 100 % of the texts, and 20 % are 1. "
             "Its closeness is 50.0, and 70.0 for the best constant answer: its S and C say nothing.",
         ),
-        # the two ends, whatever is right: (.5 x 100 + ..) / 5 by either
+        # the two ends, whatever is right: by both (1 + .75 + .5 + .25 + 0) / 5
         (
             ordered([[0] * 3] * 25 + [[4] * 3] * 25, [*range(5)] * 10),
             None,
