@@ -139,9 +139,7 @@ def why_worthless(predictions: Predictions) -> str:
         return ""
     f1, is_ordinal = float(_worths(predictions).mean()), predictions.answers.worth is not None
     scores = asdict(shares) | {"f1": f1, "ordinal": is_ordinal}
-    if shares.near_constant is not None:
-        return answered_phrase(scores)
-    return _guess_phrase(scores)
+    return _guess_phrase(scores) if shares.near_constant is None else answered_phrase(scores)
 
 
 def _guess_phrase(scores: Mapping[str, Any]) -> str:

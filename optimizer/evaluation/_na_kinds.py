@@ -74,13 +74,10 @@ def na_note(na_rate: float, kinds: Mapping[str, int], of: str = "") -> str:
     if not rests_on_na(na_rate):
         return ""
     note = f"S is unreliable: {100 * na_rate:.0f} % of the answers{of} name no label"
-    if not kinds:
-        return note
-    note += f" ({', '.join(f'{n} {kind}' for kind, n in kinds.items())})"
-    most_frequent = next(iter(kinds))
-    if cure := NO_LABEL_CURES.get(most_frequent):
-        note += f"; {cure}"
-    return note
+    if kinds:
+        note += f" ({', '.join(f'{n} {kind}' for kind, n in kinds.items())})"
+    cure = NO_LABEL_CURES.get(next(iter(kinds), ""))  # of the most frequent kind
+    return f"{note}; {cure}" if cure else note
 
 
 def na_lines(scores: Mapping[str, Any]) -> list[str]:

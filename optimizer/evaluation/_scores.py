@@ -184,8 +184,7 @@ class Scores:
     @property
     def is_one_answer(self) -> bool:
         """Whether it always gives one open answer that is near enough to many, or nearly always one label."""
-        is_near_many = self.constant is not None and self.open is not None
-        return is_near_many or self.near_constant is not None
+        return self.near_constant is not None or (self.constant is not None and self.open is not None)
 
     @property
     def near_constant(self) -> str | None:

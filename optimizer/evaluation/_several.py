@@ -42,12 +42,11 @@ def combined_scores(of_models: Mapping[str, Scores], over: Over) -> Scores:
     Kinds of N/A are those of the model that has most; classes, families and shares of answers are the first model's.
     """
     each = list(of_models.values())
-    values: dict[str, Any] = dict.fromkeys(_NOT_COMBINED)
+    values: dict[str, Any] = dict.fromkeys([*_NOT_COMBINED, *_COMBINED])
     bounds = dict(each[0].ci)
     for name, sign in _COMBINED.items():
         of_each = [getattr(scores, name) for scores in each]
         if None in of_each:
-            values[name] = None
             continue
         worst = int(np.argmin([sign * value for value in of_each]))
         values[name] = of_each[worst] if over == "worst" else float(np.mean(of_each))
