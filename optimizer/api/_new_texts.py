@@ -289,7 +289,7 @@ def _line(shift: Shift) -> str:
         before, after = shift.shares
         most = sorted(before, key=lambda label: -abs(after[label] - before[label]))[:_MOST_LABELS]
         moved = ", ".join(f"{label} {100 * before[label]:.0f} % -> {100 * after[label]:.0f} %" for label in most)
-        return f"{name} {moved} {p_value}"
+        return f"{name} by majority vote: {moved} {p_value}"
     if shift.measure == "posix":
         return f"{name} {shift.before:.2f} -> {shift.after:.2f} nats {p_value}"
     return f"{name} {100 * shift.before:.1f} -> {100 * shift.after:.1f} {p_value}"

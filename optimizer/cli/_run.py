@@ -274,20 +274,17 @@ def _front_table(result: _Result) -> Table:
 def _notes(result: _Result) -> list[str]:
     """Notes on answers without a label: complete for the original and the chosen prompt, one line for others."""
     run, names = result.run, result.names
-    compared = {candidate.id: (candidate.test or candidate.val).to_dict() for candidate in result.compared}
-    notes = []
-    for prompt_id, scores in compared.items():
-        prefix = f"{names[prompt_id]}: " if len(compared) > 1 else ""
-        notes += [f"{prefix}{line}" for line in na_lines(scores)]
+    notes, told = [], {}
+    for candidate in result.compared:
+        name, scores = names[candidate.id], (candidate.test or candidate.val).to_dict()
+        notes += [f"{name} on {'test' if candidate.test else 'val'}: {line}" for line in na_lines(scores)]
+        told["The original prompt" if candidate.id == run.baseline.id else f"Prompt {name}"] = scores
+    compared = {candidate.id for candidate in result.compared}
     for candidate in run.front:
         of_front = candidate.test or candidate.val
         note = na_note(of_front.na_rate, of_front.na_kinds)
         if note and candidate.id not in compared:
             notes.append(f"{names[candidate.id]}: {note}")
-    told = {}
-    for prompt_id, scores in compared.items():
-        is_original = prompt_id == run.baseline.id
-        told["The original prompt" if is_original else f"Prompt {names[prompt_id]}"] = scores
     reason = run.recommendation.verdict.reason if run.recommendation else ""
     return [*notes, *shares_lines(told, reason)]
 

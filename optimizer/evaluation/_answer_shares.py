@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from psopt.answers import CLOSENESS, F1
+from psopt.evaluation._na_kinds import whose
 from psopt.evaluation._open_scores import NO_SHARES
 from psopt.metrics import mean_difference
 
@@ -31,13 +33,15 @@ _LEVEL = 0.05  # one-sided, as in the gate: Fisher's convention
 
 @dataclass(frozen=True, slots=True)
 class AnswerShares:
-    """What a prompt answers, compared with what is right; only for single labels without an order, scored by F1."""
+    """What a prompt answers, compared with what is right; only for single labels, scored by F1 or by closeness."""
 
     # Each label's share of the answers, N/A last
     answer_shares: dict[str, float] = field(default_factory=dict)
     # Each label's share of the samples; empty where samples have no labels
     class_shares: dict[str, float] = field(default_factory=dict)
-    constant_f1: float | None = None  # F1 of always answering the most frequent label; None without labels
+    # F1 of always answering the most frequent label, for ordered labels closeness of the best constant answer; None
+    # without labels
+    constant_f1: float | None = None
     # The label of nearly all answers, if F1 is hardly above `constant_f1`: S and C are then meaningless
     near_constant: str | None = None
     # F1 is not surely above `constant_f1`, and agreement beyond chance (Cohen's kappa) is slight: S and C mean nothing
@@ -50,34 +54,38 @@ class AnswerShares:
 
 
 def answer_shares(predictions: Predictions) -> AnswerShares | None:
-    """Return the shares of answers and classes; None for open answers, ordered labels and answers scored by a metric.
+    """Return the shares of answers and classes; None for open answers and answers scored by a metric.
 
     A prompt is near-constant if both hold:
 
     - one label is answered so often that `lopsidedness` is half or more. Guessing in the data's own shares has 0;
-    - its F1 does not surely gain a quarter of what always answering the most frequent label leaves: paired over samples
-      and wordings, one-sided at 5 %. So a prompt that finds much of a rare class is not near-constant.
+    - its F1 does not surely gain a quarter of what the best constant answer leaves: paired over samples and wordings,
+      one-sided at 5 %. So a prompt that finds much of a rare class is not near-constant.
+
+    Of ordered labels closeness takes the place of F1.
     """
-    answers = predictions.answers
-    if answers.open is not None or answers.worth is not None or predictions.metric_scores is not None:
+    answers, labels = predictions.answers, predictions.labels
+    if answers.open is not None or predictions.metric_scores is not None:
         return None
     counts = predictions.counts.sum(axis=0)
-    shares = dict(zip(predictions.class_names, (counts / counts.sum()).tolist(), strict=True))
+    of_answers = counts / counts.sum()
+    shares = dict(zip(predictions.class_names, of_answers.tolist(), strict=True))
     if not predictions.is_labelled:
         return AnswerShares(shares)
     truth = predictions.truth
-    n_of_class = np.bincount(truth, minlength=len(predictions.labels))
-    of_class = dict(zip(predictions.labels, (n_of_class / len(truth)).tolist(), strict=True))
-    most_frequent = int(n_of_class.argmax())
-    near_constant = None
-    if _is_lopsided(shares, of_class) and not _surely_gains(predictions, most_frequent, _LEAST_GAINED):
-        near_constant = most_answered(shares)
+    worth = np.eye(len(labels), len(labels) + 1) if answers.worth is None else answers.worth
+    n_of_class = np.bincount(truth, minlength=len(labels))
+    of_class = dict(zip(labels, (n_of_class / len(truth)).tolist(), strict=True))
+    constant = worth[truth, int((n_of_class @ worth).argmax())]
+    is_near = _is_lopsided(shares, of_class) and not _surely_gains(predictions, constant, _LEAST_GAINED)
+    by_chance = float(n_of_class @ worth @ of_answers) / len(truth)
+    is_slight = float(_worths(predictions).mean()) - by_chance < _SLIGHT * (1 - by_chance)
     return AnswerShares(
         answer_shares=shares,
         class_shares=of_class,
-        constant_f1=float(n_of_class.max() / len(truth)),
-        near_constant=near_constant,
-        is_guess=_agrees_slightly(predictions, shares, of_class) and not _surely_gains(predictions, most_frequent, 0.0),
+        constant_f1=float(constant.mean()),
+        near_constant=most_answered(shares) if is_near else None,
+        is_guess=is_slight and not _surely_gains(predictions, constant, 0.0),
     )
 
 
@@ -107,21 +115,17 @@ def _is_lopsided(given: Mapping[str, float], of_class: Mapping[str, float] | Non
     return lopsidedness(given, of_class) >= LOPSIDED
 
 
-def _surely_gains(predictions: Predictions, most_frequent: int, share: float) -> bool:
-    """Whether F1 surely gains more than this share of what always answering the most frequent label leaves."""
-    right = _right(predictions)
-    constant = np.broadcast_to(predictions.truth[:, None] == most_frequent, right.shape)
+def _surely_gains(predictions: Predictions, constant: NDArray[np.float64], share: float) -> bool:
+    """Whether F1 surely gains more than this share of what a constant answer, worth so much on each sample, leaves."""
+    worths = _worths(predictions)
     left = 1 - float(constant.mean())
-    return mean_difference(constant, right).p_above(share * left) <= _LEVEL
+    return mean_difference(np.broadcast_to(constant[:, None], worths.shape), worths).p_above(share * left) <= _LEVEL
 
 
-def _agrees_slightly(predictions: Predictions, shares: Mapping[str, float], of_class: Mapping[str, float]) -> bool:
-    by_chance = sum(shares[label] * share for label, share in of_class.items())
-    return float(_right(predictions).mean()) - by_chance < _SLIGHT * (1 - by_chance)
-
-
-def _right(predictions: Predictions) -> NDArray[np.bool_] | NDArray[np.float64]:
-    return predictions.right if predictions.is_whole else predictions.share_right[:, None]
+def _worths(predictions: Predictions) -> NDArray[np.bool_] | NDArray[np.float64]:
+    """What each answer is worth, (N, Q), or each sample's mean, (N, 1), where not every cell was asked."""
+    worths = predictions.right if predictions.quality is None else predictions.quality
+    return worths if predictions.is_whole else (worths.sum(axis=1) / predictions.asked.sum(axis=1))[:, None]
 
 
 def why_worthless(predictions: Predictions) -> str:
@@ -133,10 +137,9 @@ def why_worthless(predictions: Predictions) -> str:
     shares = answer_shares(predictions)
     if shares is None or not shares.is_hollow:
         return ""
-    scores = asdict(shares) | {"f1": float(_right(predictions).mean())}
-    if shares.near_constant is not None:
-        return answered_phrase(scores)
-    return _guess_phrase(scores)
+    f1, is_ordinal = float(_worths(predictions).mean()), predictions.answers.worth is not None
+    scores = asdict(shares) | {"f1": f1, "ordinal": is_ordinal}
+    return _guess_phrase(scores) if shares.near_constant is None else answered_phrase(scores)
 
 
 def _guess_phrase(scores: Mapping[str, Any]) -> str:
@@ -144,9 +147,15 @@ def _guess_phrase(scores: Mapping[str, Any]) -> str:
     if not scores.get("is_guess"):
         return ""
     f1, constant_f1 = scores["f1"], scores["constant_f1"]
-    surely = "surely " if f1 > constant_f1 else ""
-    most_frequent = most_answered(scores["class_shares"])
-    return f"has F1 {100 * f1:.1f}, not {surely}above {100 * constant_f1:.1f} for always answering {most_frequent}"
+    surely, (quality, constant) = "surely " if f1 > constant_f1 else "", _compared(scores)
+    return f"has {quality} {100 * f1:.1f}, not {surely}above {100 * constant_f1:.1f} for {constant}"
+
+
+def _compared(scores: Mapping[str, Any]) -> tuple[str, str]:
+    """The names of the quality and of the constant answer that it is compared with."""
+    if scores.get("ordinal"):
+        return CLOSENESS, "the best constant answer"
+    return F1, f"always answering {most_answered(scores['class_shares'])}"
 
 
 def shares_line(scores: Mapping[str, Any], name: str = "The prompt") -> str:
@@ -171,8 +180,9 @@ def shares_line(scores: Mapping[str, Any], name: str = "The prompt") -> str:
     line = f"{line}, and {100 * of_class.get(label, 0.0):.0f} % are {label}."
     if scores["near_constant"] is None:
         return line
-    reached = f"Its F1 is {100 * scores['f1']:.1f}, and {100 * scores['constant_f1']:.1f} for always answering"
-    return f"{line} {reached} {most_answered(of_class)}{_NOTHING}"
+    quality, constant = _compared(scores)
+    reached = f"Its {quality} is {100 * scores['f1']:.1f}, and {100 * scores['constant_f1']:.1f}"
+    return f"{line} {reached} for {constant}{_NOTHING}"
 
 
 def shares_lines(shown: Mapping[str, Mapping[str, Any]], reason: str = "") -> list[str]:
@@ -209,6 +219,8 @@ def beside_quality_line(*measured: Mapping[str, Any]) -> str:
     'largest class: ham (95 % of the samples)'
     >>> beside_quality_line({"pss": 0.125}, {"pss": 0.0521})
     'PSS 12.5 -> 5.2'
+    >>> beside_quality_line({"pss": 0.125, "over": "worst"})
+    'PSS of the worst model 12.5'
     >>> ordinal = {"micro_f1": 0.16, "nominal_sensitivity": 0.256, "mean_distance": 1.85, "quadratic_kappa": None}
     >>> beside_quality_line({"ordinal": ordinal})
     'exactly right 16.0 %, S without the order 25.6 %, mean distance 1.85, quadratic kappa –'
@@ -217,7 +229,7 @@ def beside_quality_line(*measured: Mapping[str, Any]) -> str:
         return _measures_line([scores["open"]["measures"] for scores in measured])
     lines = []
     if all("pss" in scores for scores in measured):
-        lines.append(f"PSS {_arrow(100 * scores['pss'] for scores in measured)}")
+        lines.append(f"PSS{whose(measured[-1])} {_arrow(100 * scores['pss'] for scores in measured)}")
     if of_class := measured[-1].get("class_shares"):
         largest = most_answered(of_class)
         lines.append(f"largest class: {largest} ({100 * of_class[largest]:.0f} % of the samples)")

@@ -60,7 +60,12 @@ def rests_on_na(na_rate: float) -> bool:
     return na_rate > MOST_NA
 
 
-def na_note(na_rate: float, kinds: Mapping[str, int]) -> str:
+def whose(scores: Mapping[str, Any]) -> str:
+    """Say of which model a combined measure is, in words that follow its name; empty for one model."""
+    return {"worst": " of the worst model", "mean": " of the models, in the mean"}.get(scores.get("over", ""), "")
+
+
+def na_note(na_rate: float, kinds: Mapping[str, int], of: str = "") -> str:
     """Say how many answers name no label, and what helps; empty if few do.
 
     >>> na_note(0.34, {"cut off": 3, "empty": 1})
@@ -68,25 +73,25 @@ def na_note(na_rate: float, kinds: Mapping[str, int]) -> str:
     """
     if not rests_on_na(na_rate):
         return ""
-    note = f"S is unreliable: {100 * na_rate:.0f} % of the answers name no label"
-    if not kinds:
-        return note
-    note += f" ({', '.join(f'{n} {kind}' for kind, n in kinds.items())})"
-    most_frequent = next(iter(kinds))
-    if cure := NO_LABEL_CURES.get(most_frequent):
-        note += f"; {cure}"
-    return note
+    note = f"S is unreliable: {100 * na_rate:.0f} % of the answers{of} name no label"
+    if kinds:
+        note += f" ({', '.join(f'{n} {kind}' for kind, n in kinds.items())})"
+    cure = NO_LABEL_CURES.get(next(iter(kinds), ""))  # of the most frequent kind
+    return f"{note}; {cure}" if cure else note
 
 
 def na_lines(scores: Mapping[str, Any]) -> list[str]:
-    """Say how unreliable N/A makes scores (in the form of `Scores.to_dict`), with a count and an example per kind.
+    """Say how many answers are N/A (of `Scores.to_dict`), how unreliable S is, with a count and an example per kind.
 
-    >>> na_lines({"sensitivity": 0.21, "sensitivity_readable": 0.04, "na_rate": 0.1, "na_kinds": {"no JSON": 6}})
-    ['S among the answers that were read: 4.0 %, in place of 21.0 %', 'N/A, no JSON: 6']
+    >>> scores = {"sensitivity": 0.21, "sensitivity_readable": 0.04, "na_rate": 0.1, "na_kinds": {"no JSON": 6}}
+    >>> na_lines(scores)  # doctest: +NORMALIZE_WHITESPACE
+    ['10.0 % of the answers are N/A',
+     'S among the answers that were read: 4.0 %, in place of 21.0 %', 'N/A, no JSON: 6']
     """
     kinds = scores.get("na_kinds", {})
     examples = scores.get("na_examples", {})
-    lines = [na_note(scores["na_rate"], kinds)]
+    na_rate, of = scores["na_rate"], whose(scores)
+    lines = [na_note(na_rate, kinds, of) or (f"{100 * na_rate:.1f} % of the answers{of} are N/A" if na_rate else "")]
     readable = scores.get("sensitivity_readable")
     if readable is not None:
         whole = scores["sensitivity"]

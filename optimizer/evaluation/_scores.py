@@ -131,7 +131,7 @@ class Scores:
     # The spread of correctness between wordings (PSS, P24), in [0, 1]; None for answers other than single labels, and
     # under one wording
     pss: float | None = None
-    # How often each label is answered and is right; None for answers other than single labels
+    # How often each label is answered and is right; None for open answers and those that a metric scores
     shares: AnswerShares | None = None
     # With several models: each model's scores by name, and whether the combined scores are the worst or the mean
     per_model: dict[str, ModelScores] = field(default_factory=dict)
@@ -183,9 +183,8 @@ class Scores:
 
     @property
     def is_one_answer(self) -> bool:
-        """Whether it always gives one answer that is near enough to many, or nearly always does."""
-        is_near_many = self.constant is not None and (self.ordinal is not None or self.open is not None)
-        return is_near_many or self.near_constant is not None
+        """Whether it always gives one open answer that is near enough to many, or nearly always one label."""
+        return self.near_constant is not None or (self.constant is not None and self.open is not None)
 
     @property
     def near_constant(self) -> str | None:

@@ -39,21 +39,22 @@ def combined_scores(of_models: Mapping[str, Scores], over: Over) -> Scores:
     """Combine the scores of several models: each measure is that of the model worst in it, or the mean.
 
     An interval is that of the worst model, or has the mean bounds, since the mean of correlated scores varies no more.
-    Classes, families and kinds of N/A are the first model's.
+    Kinds of N/A are those of the model that has most; classes, families and shares of answers are the first model's.
     """
     each = list(of_models.values())
-    values: dict[str, Any] = dict.fromkeys(_NOT_COMBINED)
+    values: dict[str, Any] = dict.fromkeys([*_NOT_COMBINED, *_COMBINED])
     bounds = dict(each[0].ci)
     for name, sign in _COMBINED.items():
         of_each = [getattr(scores, name) for scores in each]
         if None in of_each:
-            values[name] = None
             continue
         worst = int(np.argmin([sign * value for value in of_each]))
         values[name] = of_each[worst] if over == "worst" else float(np.mean(of_each))
         if all(name in scores.ci for scores in each):
             low, high = np.mean([scores.ci[name] for scores in each], axis=0).tolist()
             bounds[name] = each[worst].ci[name] if over == "worst" else (low, high)
+    most = max(each, key=lambda scores: scores.na_rate)
+    values |= {"na_kinds": most.na_kinds, "na_examples": most.na_examples}
     per_model = {name: _of_model(scores) for name, scores in of_models.items()}
     return replace(each[0], **values, ci=bounds, per_model=per_model, over=over)
 

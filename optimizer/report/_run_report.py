@@ -182,7 +182,7 @@ def _recommendation(run: dict[str, Any]) -> list[str]:
 def _na(contents: Contents) -> list[str]:
     """Remarks on answers on test that name no label, prompt by prompt."""
     notes = {row["name"]: na_lines(row["test"]) for row in _rows(contents) if row["test"]}
-    return [f"{name}: {'; '.join(lines)}" for name, lines in notes.items() if lines]
+    return [f"{name} on test: {'; '.join(lines)}" for name, lines in notes.items() if lines]
 
 
 def _facts(contents: Contents) -> dict[str, str]:
@@ -286,31 +286,29 @@ def _rows(contents: Contents) -> list[dict[str, Any]]:
 
 
 def _classes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """How often each class is answered, and its F1, S and C, before and after; macro-F1 last.
+    """How often each class is answered, and its F1, S and C, before and after; N/A and macro-F1 last.
 
     `losses` are the measures that are worse by a point or more.
     """
-    pairs = {name: [_of_class(scores, name) for scores in (before, after)] for name in before["per_class"]}
+    classes = dict.fromkeys([*before["per_class"], *before.get("answer_shares", ())])
+    pairs = {name: [_of_class(scores, name) for scores in (before, after)] for name in classes}
     if pairs and before.get("macro_f1") is not None:
-        pairs["mean of the classes (macro-F1)"] = [{"f1": scores["macro_f1"], "n": None} for scores in (before, after)]
-    rows = []
+        # of these rows: with several models `macro_f1` is of all, and classes are the first's
+        known = ([of["f1"] for of in rows if of.get("f1") is not None] for rows in zip(*pairs.values(), strict=True))
+        pairs["mean of the classes (macro-F1)"] = [{"f1": float(np.mean(f1)), "n": None} for f1 in known]
+    signs, rows = {"f1": 1, "sensitivity": -1, "consistency": 1}, []
     for name, (was, now) in pairs.items():
-        losses = []
-        for measure, sign in (("f1", -1), ("sensitivity", 1), ("consistency", -1)):
-            before_it, after_it = was.get(measure), now.get(measure)
-            if before_it is not None and after_it is not None and sign * (after_it - before_it) >= _LOSS:
-                losses.append(measure)
+        both = [measure for measure in signs if None not in (was.get(measure), now.get(measure))]
+        losses = [measure for measure in both if signs[measure] * (was[measure] - now[measure]) >= _LOSS]
         share = before.get("class_shares", {}).get(name)
         rows.append({"name": name, "n": was["n"], "share": share, "before": was, "after": now, "losses": losses})
     return rows
 
 
 def _of_class(scores: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The scores of a class, and how often its label was answered, which not every run has recorded."""
-    of_class = dict(scores["per_class"][name])
-    if scores.get("answer_shares"):
-        of_class["answered"] = scores["answer_shares"][name]
-    return of_class
+    """The scores of a class, or nothing of N/A, and how often it was answered, which not every run has recorded."""
+    answered = {"answered": scores["answer_shares"][name]} if scores.get("answer_shares") else {}
+    return {**scores["per_class"].get(name, {"n": None}), **answered}
 
 
 def _answered(contents: Contents) -> list[dict[str, Any]]:

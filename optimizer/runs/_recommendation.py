@@ -179,7 +179,7 @@ def _loss(loss: Mapping[str, Any], quality: str) -> str:
     support = counted(loss["n"], "sample")
     if loss["is_sure"]:
         support += ", surely"
-    return f"{loss['label']} {quality} {percent(loss['before'])} -> {percent(loss['after'])} ({support})"
+    return f"label {loss['label']}: {quality} {percent(loss['before'])} -> {percent(loss['after'])} ({support})"
 
 
 def differences_line(test: Mapping[str, Any], quality: str = "F1") -> str:

@@ -93,6 +93,7 @@ def test_without_a_run_or_with_another_model_there_is_a_share_and_no_promise(fol
 def test_fresh_texts_of_the_same_kind_pass_and_others_do_not(folder: Path) -> None:
     same = psopt(folder, "check", "--baseline", "run", "--fresh", "fresh.txt", code=0)
     assert [line.split(" ")[:2] for line in same.stdout.splitlines()] == [["ok:", "S"], ["ok:", "label"]]
+    assert "label shares by majority vote: " in same.stdout
     words = ("check", "--baseline", "run", "--fresh", "numbers.txt", "--junit", "fresh.xml", "--json")
     found = json.loads(psopt(folder, *words, code=1).stdout)
     assert {shift["measure"]: shift["is_seen"] for shift in found["shifts"]}["label_shares"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -42,10 +43,13 @@ def run(folder: Path) -> Any:
 
 
 def test_a_run_and_its_report_say_what_stands_in_the_place_of_f1(run: Any, folder: Path) -> None:
-    check_says(run.stderr + run.stdout, "Labels are ordered", "closeness", "quadratic kappa")
+    check_says(run.stdout, "Labels are ordered", "closeness", "quadratic kappa")
+    assert re.search(r"original on test: [\d.]+ % of the answers are N/A", run.stdout)
     assert "F1 on test" not in run.stdout
     page = (folder / "run" / "report.html").read_text("utf-8")
-    check_says(page, "Labels are ordered", "closeness on val", "<th>closeness</th>", "quadratic kappa")
+    check_says(
+        page, "Labels are ordered", "closeness on val", "<th>closeness</th>", "quadratic kappa", "F1 counts only exact"
+    )
     data = read(folder)
     assert data["answers"] == {"type": "ordinal", "positions": [0.0, 1.0, 2.0]}
     assert data["settings"]["order"] == ["low", "medium", "high"]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.fake_server import FakeServer
 
 GOOD = "sim/accuracy=0.6,wobble=0.4,na=0"
-OTHER = "sim/accuracy=0.5,wobble=0.2,na=0"
+OTHER = "sim/accuracy=0.5,wobble=0.2,na=0,obey=1"  # a default, which the name keeps
 BOTH = ["--model", GOOD, "--model", OTHER]
 SIZES = ["--trials", "5", "--rounds", "1", "--rephrasings", "3", "--heldout", "4", "--samples", "24"]
 DATA = ["--dataset", "trec", "--test-samples", "24", *SIZES]
@@ -44,15 +44,19 @@ def test_the_objectives_are_the_worst_model_s_and_each_is_told(folder: Path) -> 
     for entry in (run["baseline"], *run["front"]):
         for split in ("val", "test"):
             scores = entry[split]
+            assert list(scores["per_model"]) == [GOOD, OTHER]
             each = list(scores["per_model"].values())
-            assert len(each) == 2
             assert scores["f1"] == min(of["f1"] for of in each)
             assert scores["sensitivity"] == max(of["sensitivity"] for of in each)
             assert scores["consistency"] == min(of["consistency"] for of in each)
             assert json.loads(json.dumps(scores_from_dict(scores).to_dict())) == scores
     said = (folder / "said.txt").read_text()
     check_says(said, "With each model on test", "each of the model that is worst in it")
-    check_says((folder / "run/report.html").read_text(), "With each model on test")
+    page = (folder / "run/report.html").read_text()
+    check_says(page, "With each model on test", "PSS of the worst model")
+    of_first = [of["f1"] for of in run["baseline"]["test"]["per_class"].values() if of["f1"] is not None]
+    mean_row = page.partition('<td class="l">mean of the classes (macro-F1)</td>')[2].partition("</tr>")[0]
+    assert f"{100 * np.mean(of_first):.1f} →" in mean_row, "the mean is of the rows above it"
     check("optimize", {"run": "run", **run})
 
 

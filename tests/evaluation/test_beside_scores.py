@@ -39,6 +39,13 @@ def with_unread(array: np.ndarray) -> Predictions:
     return grid(array, [0, 1, 0, 1], no_labels=missed)
 
 
+def test_with_several_models_kinds_of_n_a_are_of_the_model_with_most_and_it_is_named() -> None:
+    first = grid([[0, 1]], [0], model="one")
+    scores = score(replace(first, others=(replace(with_unread(SHAKING).of_samples(np.array([0])), model="two"),)))
+    assert (scores.na_rate, scores.na_kinds) == (0.5, {"no JSON": 2})
+    assert na_lines(scores.to_dict())[0].startswith("S is unreliable: 50 % of the answers of the worst model name no")
+
+
 def test_it_is_the_entropy_of_readable_answers_over_samples_with_two_of_them() -> None:
     third = -(2 / 3 * math.log(2 / 3) + 1 / 3 * math.log(1 / 3)) / math.log(3)
     assert readable_sensitivity(with_unread(SHAKING)) == pytest.approx((0 + 0 + third) / 3)
@@ -258,6 +265,21 @@ FOUR = [place // 20 for place in range(80)]
             "It has F1 50.0, not above 50.0 for always answering a: its S and C say nothing.",
         ),
         (steady([0] * 100, RARE, "ab"), "a", None),
+        # of ordered labels 3 is best: (.5 + .75 + 1 + .75 + .5) / 5; 1 is worth (1 + .75 + .5 + .25 + 0) / 5
+        (
+            ordered([[0] * 3] * 40, [*range(5)] * 8),
+            "1",
+            "It answers 1 to 100 % of the texts, and 20 % are 1. "
+            "Its closeness is 50.0, and 70.0 for the best constant answer: its S and C say nothing.",
+        ),
+        # the two ends, whatever is right: by both (1 + .75 + .5 + .25 + 0) / 5
+        (
+            ordered([[0] * 3] * 25 + [[4] * 3] * 25, [*range(5)] * 10),
+            None,
+            "It has closeness 50.0, not above 70.0 for the best constant answer: its S and C say nothing.",
+        ),
+        # one step too high, which plain labels would count as wrong
+        (ordered([[min(place % 5 + 1, 4)] * 3 for place in range(100)], [*range(5)] * 20), None, ""),
     ],
 )
 def test_a_prompt_is_nearly_constant_where_one_label_saves_it(

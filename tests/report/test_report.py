@@ -87,6 +87,8 @@ def test_it_shows_every_prompt_of_the_front_what_was_fixed_and_each_class(done: 
     for label, scores in done.baseline.test.to_dict()["per_class"].items():
         row = page.partition(f'<tr><td class="l">{label}</td><td>{scores["n"]}</td>')[2].partition("</tr>")[0]
         assert f"{100 * scores['f1']:.1f}" in row
+    na_row = page.partition('<tr><td class="l">N/A</td>')[2].partition("</tr>")[0]
+    assert f"{100 * done.baseline.test.na_rate:.1f} → " in na_row
     assert "How far answers to a sample differ between wordings" in page
 
 

@@ -130,7 +130,7 @@ def test_what_differs_between_the_prompts_is_shown_as_a_diff(directory: RunDirec
     lines = re.findall(r'<span class="(.*?)">(.*?)</span>', page)
     same = [("", f" {line}") for line in "fgh"]
     assert lines[3:10] == [*same, ("old", "-&lt;old&gt;"), ("new", "+new"), ("new", "+newer"), ("", " z")]
-    assert "They are the same" in compare_runs([runs[0], runs[0]]).page()[0]
+    assert "run 1 and run 2: the same prompt." in compare_runs([runs[0], runs[0]]).page()[0]
 
 
 def test_figures_say_that_they_show_some(directory: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,13 +45,6 @@ class SimOptions:
         if len(values) < len(pairs):
             raise InputError(f"model sim/{text}: an option stands twice")
         return cls(**values)  # type: ignore[arg-type]  # _option gives the seed as int
-
-    @property
-    def name(self) -> str:
-        """The model's name: the options that are not the default."""
-        default = asdict(SimOptions())
-        changed = [f"{name}={value}" for name, value in asdict(self).items() if value != default[name]]
-        return f"sim/{','.join(option.removesuffix('.0') for option in changed)}"
 
 
 def _option(name: str, text: str) -> tuple[str, float | int]:
@@ -115,16 +108,13 @@ class SimulatedModel:
 
     def __init__(self, options: str, task: Task) -> None:
         self.options = SimOptions.parse(options)
+        self.name = f"sim/{options.removeprefix('sim/')}"
         self.labels = task.labels
         self._truth: dict[str, int] = {}
         for sample in task.samples:
             if sample.label is not None:
                 self._truth.setdefault(sample.text, task.labels.index(sample.label))
         self._texts: dict[str, _TextKeys] = {}
-
-    @property
-    def name(self) -> str:
-        return self.options.name
 
     def predict(self, prompts: Prompts, texts: Texts, on_progress: Progress = None) -> Ints:
         """Draw an answer for every text under every prompt (see `Model.predict`).

@@ -170,7 +170,7 @@ def test_a_gain_over_all_samples_does_not_pay_for_a_rare_class() -> None:
     assert first.startswith(
         "Keep yours. The best found, knee, looks better on the whole, but is worse for single classes: F1 "
     )
-    worse = f"spam F1 {100 * loss.before:.1f} -> {100 * loss.after:.1f} (20 samples"
+    worse = f"label spam: F1 {100 * loss.before:.1f} -> {100 * loss.after:.1f} (20 samples"
     assert second.startswith(f"Worse with knee on test: {worse}")
 
 
