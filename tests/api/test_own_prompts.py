@@ -56,11 +56,10 @@ def of_a_run(name: str, task: Task, **measured: Any) -> str:
 def test_verbs_ask_the_model_that_a_prompt_was_measured_with_in_the_same_way(task: Task) -> None:
     sizes: dict[str, Any] = {"rephrasings": 3, "samples": 8}
     file = of_a_run("p.json", task, client={"logprobs": True, "concurrency": 3})
-    expected = psopt.measure(task, file, **sizes, model=SIM)
-    assert expected.probabilities is None
-    assert (psopt.measure(task, file, **sizes, logprobs=False).array == expected.array).all()  # set: it comes first
     as_measured = psopt.measure(task, file, **sizes)
     assert as_measured.probabilities is not None
+    assert psopt.measure(task, file, **sizes, model=SIM).probabilities is not None
+    assert psopt.measure(task, file, **sizes, logprobs=False).probabilities is None  # set: it comes first
     diagnosed = psopt.diagnose(task, file, options=MeasureOptions(rephrasings=3, samples=8))
     assert (diagnosed.predictions.array == as_measured.array).all()
     assert psopt.check(task, file, min_f1=0, **sizes).scores == score(as_measured, intervals=True)
@@ -98,6 +97,10 @@ def test_a_file_of_wordings_says_how_many_a_run_has_where_nobody_does(task: Task
     assert (len(told["search"]), len(told["heldout"])) == (3, 2)
     check = psopt.check(task, run.path, min_f1=0)
     assert (check.scores.n_rephrasings, check.scores.f1) == (2, run.recommended.test.f1)
+    on_test = psopt.diagnose(task, run.path, split="test").scores
+    assert (on_test.n_rephrasings, on_test.f1) == (2, run.recommended.test.f1)
+    assert psopt.diagnose(task, run.path).predictions.rephrasings == tuple(told["search"])
+    assert psopt.check(task, run.path, min_f1=0, rephrasings=4).scores.n_rephrasings == 4  # more than it has
 
 
 @each(
@@ -171,6 +174,7 @@ def test_a_named_data_set_is_loaded_and_split_again_as_it_was(folder: Path, data
         psopt.resume(run, log="mlflow")
     psopt.resume(run, trials=3)
     assert (run / "samples.json").read_text() == of_run
+    assert psopt.measure(dataset, run, split="test").n_rephrasings > 1
 
 
 class _KilledAfterTwo(Observer):

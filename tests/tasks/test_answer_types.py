@@ -80,11 +80,11 @@ BAD: list[tuple[Any, str | None, dict[str, Any], str]] = [
     ([["a", 1.5, None], "b", "c"], "text", {}, "is not a text, or a list of texts: "),
     ([["a"], ["b", "c"], ["a", "b"]], "labels", {"labels": ["a", "b"]}, "label 'c' is none of the labels"),
     ([1, 2, 3], "number", {"labels": ["a", "b"]}, "answers are number, which have no labels"),
-    ([1, 2, 3], "number", {"order": ["1", "2", "3"]}, "is for --answers ordinal"),
+    ([1, 2, 3], "number", {"order": ["1", "2", "3"]}, "is for answers='ordinal'"),
     (LEVELS, "ordinal", {}, "'high' is no number, so say the order"),
     (LEVELS, "ordinal", {"order": ("low", "medium", "hihg")}, "did you mean 'hihg'"),
     (LEVELS, "ordinal", {"order": (*ORDER, "low")}, "names one twice"),
-    (LEVELS, None, {"order": ORDER}, "--answers ordinal"),
+    (LEVELS, None, {"order": ORDER}, "answers='ordinal'"),
     ((*STARS, "1.0", "1.0", "1.0"), "ordinal", {}, "the same number"),
     ([f"{number % 40} EUR" for number in range(60)], None, {}, "40 labels are mostly met once or twice; name a column"),
 ]

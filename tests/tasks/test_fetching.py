@@ -79,6 +79,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Origin]:
             for name, data in content.items()
         )
         toy = replace(BUILTINS[like], name="toy", description="a toy", files=tuple(files))
+        monkeypatch.setattr(type(toy), "bundled_folder", BUILTINS[like].bundled_folder)
         monkeypatch.setitem(BUILTINS, "toy", toy)
 
     origin = Origin(publish)

@@ -257,7 +257,8 @@ def optimize(task: Task, folder: Path, **options: Any) -> Any:
 
 @pytest.mark.usefixtures("report")
 def test_a_run_says_how_its_candidates_raced(task: Task, tmp_path: Path) -> None:
-    folder = optimize(task, tmp_path).path
+    run = optimize(task, tmp_path)
+    folder = run.path
     race = json.loads((folder / "run.json").read_text())["race"]
     assert race["candidates"] == 6
     assert race["calls"] + race["saved"] == 6 * N_VAL * 3
@@ -266,6 +267,9 @@ def test_a_run_says_how_its_candidates_raced(task: Task, tmp_path: Path) -> None
     assert len(listed["raced"]) == race["stopped"]
     assert len(listed["trials"]) + race["stopped"] == 6
     assert not {trial["id"] for trial in listed["raced"]} & {trial["id"] for trial in listed["trials"]}
+    later = {candidate.trial: candidate.val.f1 for candidate in run.front}  # with those evaluated after their race
+    assert {trial["trial"]: trial["f1"] for trial in run.evaluated_trials() if trial["trial"] in later} == later
+    assert {trial["id"] for trial in run.evaluated_trials()} == {trial["id"] for trial in listed["trials"]}
     line = racing_line(race)
     assert line.startswith(f"racing: {race['stopped']} of 5 candidates stopped, ")  # the original prompt never races
     assert line.removeprefix("racing: ") in (folder / "report.html").read_text()
