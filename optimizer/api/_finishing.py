@@ -65,8 +65,8 @@ def finish(
     start = scored[state.baseline.id]
     tested = [scored[candidate.id] for candidate in nominated if candidate.id in scored]
     recommendation = _recommend(recorder, search, stopped, start, tested, nominated)
-    best = recommendation.prompt
-    if best.id == start.id:
+    best: Candidate | None = recommendation.prompt
+    if recommendation.prompt.id == start.id:
         otherwise = next((candidate.id for candidate in tested), knee(on_val, start).id)
         best = scored.get(best_found(recommendation.to_dict()["tests"], otherwise))
     if best is None:
