@@ -37,11 +37,8 @@ def test_a_task_that_cannot_be_worked_with_is_refused(task: Task, change: dict[s
 
 def test_pairs_and_mappings_give_the_same_task_and_words_and_options_reach_it() -> None:
     mappings = [{"text": text, "label": label} for text, label in PAIRS]
-    assert (
-        Task.from_records(iter(mappings))
-        == Task.from_records(PAIRS)
-        == Task.from_records([list(pair) for pair in PAIRS])
-    )
+    task = Task.from_records(PAIRS)
+    assert Task.from_records(iter(mappings)) == task == Task.from_records([list(pair) for pair in PAIRS])
     assert len(Task.from_records({"train": mappings, "test": [mappings[0], mappings[-1]]}).test) == 2
     words: dict[str, Any] = {"name": "mood", "description": "Say how it is.", "noun": "word"}
     words |= {"labels": ("good", "bad"), "definitions": {"bad": "awful"}}
