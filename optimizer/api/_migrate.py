@@ -23,6 +23,7 @@ from psopt.runs import (
     Phase,
     RunDirectory,
     RunSettings,
+    lm_as_in_run,
     picked_prompt,
     read_predictions,
     read_source,
@@ -168,10 +169,9 @@ def migrate(
         As `optimize`.
     """
     check_keywords(settings, LMConfig)
-    measured = read_source(picked_prompt(as_path(run, "a run"), pick)).measured
-    is_alike = measured is not None and measured.model.partition("/")[0] == name_of_model(model).partition("/")[0]
-    usual = LMConfig(**measured.options) if measured and is_alike else None
-    start = start_migration(run, model, built(LMConfig, settings, usual), pick, trials=trials, cache_dir=cache_dir)
+    source = read_source(picked_prompt(as_path(run, "a run"), pick))
+    lm = lm_as_in_run([source], model, built(LMConfig, settings), settings)
+    start = start_migration(run, model, lm, pick, trials=trials, cache_dir=cache_dir)
     if not search:
         return measured_migration(start, cache_dir)
     folder = run_folder(start.settings.model, start.task, out)
