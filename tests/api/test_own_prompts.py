@@ -60,6 +60,7 @@ def test_verbs_ask_the_model_that_a_prompt_was_measured_with_in_the_same_way(tas
     assert as_measured.probabilities is not None
     assert psopt.measure(task, file, **sizes, model=SIM).probabilities is not None
     assert psopt.measure(task, file, **sizes, logprobs=False).probabilities is None  # set: it comes first
+    assert psopt.classify([task.test[0].text], file)[0].label in LABELS
     diagnosed = psopt.diagnose(task, file, options=MeasureOptions(rephrasings=3, samples=8))
     assert (diagnosed.predictions.array == as_measured.array).all()
     assert psopt.check(task, file, min_f1=0, **sizes).scores == score(as_measured, intervals=True)
