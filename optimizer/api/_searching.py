@@ -209,7 +209,7 @@ def _note_result(study: StoredStudy, recorder: RunRecorder, run: Run) -> None:
     ways = [take, f"{take} --format json"]
     if recommended.id == run.baseline.id:
         head += ", the original prompt"
-        ways.append(f"{take} --pick knee --diff   # what was found, to look at")
+        ways.append(f"{take} --pick {run.shown.id} --diff   # what was found, to look at")
     lines = [f"Prompt `{recommended.id}`, {counted(len(recommended.edits), 'edit')}."]
     if run.recommendation:
         sentence = recommendation_lines(run.recommendation.to_dict(), run.baseline.val.quality_name)[0]

@@ -105,7 +105,7 @@ def _wordings_line(sources: Sequence[PromptSource], options: MeasureOptions, ask
     whose = f"{run} has held out" if options.split == "test" else f"the search of {run} had"
     if asked.rephrasing != options.rephrasing:
         yield f"wordings: {asked.rephrasings} that {whose}"
-    elif 0 < len(own.on(options.split)[0]) < options.rephrasings:
+    elif is_given("rephrasings") and 0 < len(own.on(options.split)[0]) < options.rephrasings:
         yield f"wordings: psopt's own, since {whose} fewer than {options.rephrasings}"
 
 

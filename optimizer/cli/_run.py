@@ -23,7 +23,6 @@ from psopt.runs import (
     RunSettings,
     asked_about,
     asked_for_lines,
-    best_found,
     check_no_run,
     look_lines,
     named,
@@ -141,10 +140,8 @@ class _Result(NamedTuple):
         manifest = directory.read_json(MANIFEST)
         model, around = asked_about(directory)
         prices = {candidate.id: CallPrice.of(candidate.prompt, model, around) for candidate in _all_of(run)}
-        chosen, knee = run.recommended, run.pick("knee")
-        if run.recommendation and chosen.id == run.baseline.id:
-            chosen = run.pick(best_found(manifest["recommended"]["tests"], knee.id))
-        return cls(run, manifest, prompt_names(manifest), prices, quality_name(manifest), knee, chosen)
+        knee = run.pick("knee")
+        return cls(run, manifest, prompt_names(manifest), prices, quality_name(manifest), knee, run.shown)
 
     @property
     def compared(self) -> list[Candidate]:
@@ -246,8 +243,7 @@ def _next(result: _Result) -> str:
     if run.recommended.id == run.baseline.id:
         if chosen.id == run.baseline.id:  # there is nothing to export
             return f"psopt report {folder}"
-        pick = "knee" if chosen.id == result.knee.id else chosen.id
-        return f"psopt export {folder} --pick {pick} --diff   # what was found, to look at"
+        return f"psopt export {folder} --pick {chosen.id} --diff   # what was found, to look at"
     return f"psopt export {folder} {'--format text' if chosen.prompt.template is None else '--diff'}"
 
 

@@ -16,7 +16,7 @@ from psopt.runs._call_price import CallPrice
 from psopt.runs._directory import FRONT, MANIFEST, STUDY, TRIALS, RunDirectory, json_object
 from psopt.runs._front_file import front_entry, named, pick_entry, prompt_names, scores_of
 from psopt.runs._holding import study_name
-from psopt.runs._recommendation import Recommendation, recommendation_lines
+from psopt.runs._recommendation import Recommendation, best_found, recommendation_lines
 from psopt.runs._settings import RunSettings
 from psopt.runs._written_prompt import read_baseline
 from psopt.search import Candidate, candidates_in, knee, pareto_front, read_study
@@ -193,6 +193,13 @@ class Run:
     def recommended(self) -> Candidate:
         """The prompt to use: one that has passed the gate, otherwise the baseline; the knee if there was no gate."""
         return self.recommendation.prompt if self.recommendation else self.pick("knee")
+
+    @property
+    def shown(self) -> Candidate:
+        """The prompt to look at: the recommended one, or the best found where that is the original prompt."""
+        if not self.recommendation or self.recommended.id != self.baseline.id:
+            return self.recommended
+        return self.pick(best_found(self.recommendation.to_dict()["tests"], self.pick("knee").id))
 
     def pick(self, which: str = "recommended") -> Candidate:
         """Pick ``recommended``, ``knee``, ``short``, ``original``, the best by a measure, one by its id, or by a query.
