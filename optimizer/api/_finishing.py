@@ -35,6 +35,7 @@ from psopt.runs import (
     RunSettings,
     best_found,
     n_looks,
+    nearest_to_pass,
     scores_of,
 )
 from psopt.runs.planning import samples_needed
@@ -67,8 +68,7 @@ def finish(
     recommendation = _recommend(recorder, search, stopped, start, tested, nominated)
     best: Candidate | None = recommendation.prompt
     if recommendation.prompt.id == start.id:
-        otherwise = next((candidate.id for candidate in tested), knee(on_val, start).id)
-        best = scored.get(best_found(recommendation.to_dict()["tests"], otherwise))
+        best = scored.get(best_found(recommendation.to_dict()["tests"], knee(on_val, start).id))
     if best is None:
         raise stopped or BudgetReachedError("the limit does not pay the knee's test")
     # What the user asked for in addition to the verdict comes before the rest of the front.
@@ -214,7 +214,7 @@ def _samples_needed(
     """How many test samples it would take to pass the nominee that is closest to passing, if the gate is ``sure``."""
     if verdict.verdict != "keep" or verdict.mode != "sure" or not verdict.tests:
         return None
-    nearest = best_found(verdict.to_dict()["tests"], "")
+    nearest = nearest_to_pass(verdict.to_dict()["tests"])["id"]
     test = next(test for test in verdict.tests if test.id == nearest)
     nominee = next(candidate for candidate in tested if candidate.id == nearest)
     before, after = (evaluator.predictions(candidate.prompt, "test") for candidate in (baseline, nominee))

@@ -47,6 +47,7 @@ from psopt.runs._recommendation import (
     look_lines,
     losses_line,
     n_looks,
+    nearest_to_pass,
     quality_name,
     recommendation_lines,
     unasked_lines,

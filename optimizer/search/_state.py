@@ -52,7 +52,7 @@ class History:
     @property
     def candidates(self) -> list[Candidate]:
         """Every prompt evaluated completely; none before the baseline, with which all are compared: it comes first."""
-        return self._whole if self.find(self._problem.baseline_prompt.id) else []
+        return [] if not self._whole or self._whole[0].edits else self._whole
 
     @property
     def evaluated(self) -> list[Tried]:

@@ -136,7 +136,7 @@ def candidates_in(study: StoredStudy) -> list[Candidate]:
         if prompt.id == trial.user_attrs.get(PROMPT_ID):  # otherwise one of its edits is not stored yet
             candidates.append(Candidate(trial.number, prompt, edits, _scores(study, trial), order=order))
     candidates.sort(key=lambda candidate: candidate.id != baseline.id)
-    return candidates if [first.id for first in candidates[:1]] == [baseline.id] else []
+    return candidates if candidates and candidates[0].id == baseline.id else []
 
 
 def _scores(study: optuna.Study, trial: FrozenTrial) -> Scores:

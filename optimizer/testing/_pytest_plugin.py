@@ -38,7 +38,6 @@ def pytest_runtest_call(item: pytest.Item) -> None:
     wanted: dict[str, Any] = {}
     for marker in reversed(markers):  # the closest comes last, and takes precedence
         wanted |= marker.kwargs
-    fault = ""
     try:
         with spelled_for_python():
             missed = _missed(wanted, item.config.rootpath)
