@@ -190,3 +190,8 @@ def test_simulated_tests_see_a_difference_on_the_samples_needed_in_four_of_five_
     assert seen(noise + difference / 2) < 0.5
     assert seen(noise) < 0.08
     assert samples_to_see(np.sqrt(by_wording / q), 0.05, *measured) == np.inf  # wordings alone vary as much
+
+
+def test_what_few_samples_show_though_many_would_not_is_found() -> None:
+    """With one degree of freedom of wordings, more samples leave fewer degrees of freedom in all."""
+    assert samples_to_see(0.06, 0.05, 0.0001, 0.0001, 20, 1) < 20

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import bisect
 import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 from psopt.evaluation import compare_paired
 from psopt.search import rounded_up
 from psopt.search.gating import BOTH, F1_ALONE, MARGIN_OF_S
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 POWER = 0.8
 """How often the test should see the difference: Cohen's convention (Statistical Power Analysis, 1988, section 2.4)."""
 _MOST = 100_000  # nobody labels more for a test, so a larger number is of no use
+_SIZES = np.unique(np.geomspace(2, _MOST, 1500).round())  # in steps of a percent: two digits are shown
 
 
 def samples_to_see(
@@ -32,19 +33,16 @@ def samples_to_see(
     """
     from scipy.special import stdtrit  # quantiles of t, without the half second that importing scipy.stats takes
 
-    def shows(n: int) -> bool:
-        by_samples = of_samples * n_samples / n
-        variance = by_samples + of_wordings
-        freedom = variance**2 / (by_samples**2 / (n - 1) + of_wordings**2 / wordings_df)
-        return bool((stdtrit(freedom, 1 - level) + stdtrit(freedom, POWER)) * math.sqrt(variance) <= difference)
-
     if difference <= 0:
         return math.inf
     if not of_samples + of_wordings:
         return 0.0
-    sizes = range(2, _MOST + 1)
-    fewest = bisect.bisect_left(sizes, True, key=shows)  # more samples never show less
-    return sizes[fewest] if fewest < len(sizes) else math.inf
+    # Every size is looked at: with more samples the variance falls, but so do the degrees of freedom.
+    by_samples = of_samples * n_samples / _SIZES
+    variance = by_samples + of_wordings
+    freedom = variance**2 / (by_samples**2 / (_SIZES - 1) + of_wordings**2 / wordings_df)
+    reach = (stdtrit(freedom, 1 - level) + stdtrit(freedom, POWER)) * np.sqrt(variance)
+    return float(min(_SIZES[reach <= difference], default=math.inf))
 
 
 def samples_needed(baseline: Predictions, nominee: Predictions, test: NomineeTest, margin: float) -> int | None:
