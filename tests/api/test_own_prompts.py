@@ -65,9 +65,9 @@ def test_verbs_ask_the_model_that_a_prompt_was_measured_with_in_the_same_way(tas
     assert (diagnosed.predictions.array == as_measured.array).all()
     assert psopt.check(task, file, min_f1=0, **sizes).scores == score(as_measured, intervals=True)
     assert [each.model for each in psopt.compare(task, ["mail.txt", file], **sizes)] == [SIM, SIM]
-    assert assert_robust(task, file, min_f1=0, **sizes)  # type: ignore[arg-type]
+    assert assert_robust(task, file, min_f1=0, **sizes)
     with pytest.raises(AssertionError, match=r"missed: S .* > 0 .*; missed: F1 .* < 100 "):
-        assert_robust(task, file, min_f1=1, max_sensitivity=0, **sizes)  # type: ignore[arg-type]
+        assert_robust(task, file, min_f1=1, max_sensitivity=0, **sizes)
     with pytest.raises(InputError, match=r"measured differently, .* with logprobs True"):
         psopt.compare(task, [file, of_a_run("q.json", task)], **sizes)
     with pytest.raises(InputError, match=r"own\.json was measured with a model object in Python"):

@@ -23,7 +23,7 @@ from tests.sweeps import each
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 LABELS = ("billing", "sales")
@@ -144,7 +144,8 @@ def test_in_python_rows_are_mappings_and_what_is_lacking_is_told(tmp_path: Path)
     assert first.text.fields["id"] == "7"
     psopt.classify(["an offer", {"body": "none"}], BODY, model=model)
     assert [str(text) for text in model.texts] == ["an offer", "none"]
-    psopt.classify(iter(["a text", ROWS[1]]), OWN, model=model, inputs=("subject", "body"))
+    mixed: list[str | Mapping[str, Any]] = ["a text", ROWS[1]]
+    psopt.classify(iter(mixed), OWN, model=model, inputs=("subject", "body"))
     assert model.texts == ["a text", "body: a bill – 20 €"]
     (tmp_path / "mine.txt").write_text("Which team answers?")
     with pytest.raises(InputError, match="two labels, and this has only 'sales'"):
