@@ -67,7 +67,7 @@ def main() -> None:
 
     before = _memory()
     model = GGUFModel(file)
-    _ = model.weights
+    model.label_scores([_first(prompt)], texts[:4])
     seconds = _timed(lambda: model.label_scores([prompt], texts))
     rows = [("scored", len(texts) / seconds)]
     memory = _memory() - before
@@ -81,6 +81,11 @@ def main() -> None:
     print(f"bare     {bare:6.0f} tokens/s; scored reads {read:.0f} of these, {read / bare:.2f} of the rate")
     size = file.stat().st_size / 1e6
     print(f"memory   {memory:6.0f} MB beside a file of {size:.0f} MB, {memory / size:.2f} times")
+
+
+def _first(prompt: Prompt) -> Prompt:
+    """Another prompt, for what each does once: load, try what works."""
+    return prompt.described_as(f"{prompt.description} ")
 
 
 def _timed(work: Callable[[], Any]) -> float:
@@ -106,7 +111,7 @@ def _bare_rate(model: GGUFModel) -> float:
     n = n_processors()
 
     def read(_: int) -> None:
-        Reader(model.weights).log_probabilities(tokens, label_tree([[0]]))
+        Reader(model.weights).log_probabilities([tokens], label_tree([[0]]))
 
     with ThreadPoolExecutor(n) as threads:
         return n * len(tokens) / _timed(lambda: list(threads.map(read, range(n))))
@@ -124,7 +129,7 @@ def _of_server(file: Path, task: Any, prompt: Prompt, texts: list[str]) -> float
         lm = LMConfig(api_base=f"http://127.0.0.1:{port}/v1", timeout=600)
         with tempfile.TemporaryDirectory() as cache:
             model = ModelProvider(cache, lm).answering("openai/gguf", task)
-            model.predict([prompt.described_as(f"{prompt.description} ")], texts[:4])  # detects what the server accepts
+            model.predict([_first(prompt)], texts[:4])  # detects what the server accepts
             return len(texts) / _timed(lambda: model.predict([prompt], texts))
     finally:
         server.kill()
@@ -138,7 +143,7 @@ def _of_transformers(file: Path, prompt: Prompt, texts: list[str]) -> list[tuple
     except ImportError:
         return []
     model = HFModel(str(file))
-    _ = model.weights
+    model.label_scores([_first(prompt)], texts[:4])
     return [("hf", len(texts) / _timed(lambda: model.label_scores([prompt], texts)))]
 
 

@@ -53,7 +53,6 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "llama_model_chat_template": (_TEXT, (_POINTER, _TEXT)),
     "llama_init_from_model": (_POINTER, (_POINTER, Settings)),
     "llama_free": (None, (_POINTER,)),
-    "llama_n_ctx": (c.c_uint32, (_POINTER,)),
     "llama_n_ctx_seq": (c.c_uint32, (_POINTER,)),
     "llama_set_n_threads": (None, (_POINTER, _INT, _INT)),
     "llama_get_memory": (_POINTER, (_POINTER,)),
@@ -93,8 +92,8 @@ class Library:
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(name)
 
-    def context_settings(self, n_tokens: int, n_batch: int, n_sequences: int) -> Settings:
-        """Settings of a context that holds `n_tokens` and reads `n_batch` at once; its sequences share the space.
+    def context_settings(self, n_tokens: int, n_batch: int, n_sequences: int, *, is_shared: bool) -> Settings:
+        """Settings of a context that reads `n_batch` tokens at once and holds `n_tokens`, shared or for each sequence.
 
         Flash attention is off: on a CPU its sums depend on how a text is cut into batches, and the same text must have
         the same scores whether or not its beginning was read before. Raises ModelError if the layout is another.
@@ -105,9 +104,10 @@ class Library:
         if default[:16] != _SIZES.tobytes() or not 0 < flash < switches < _LONGEST_SETTINGS:
             raise _unknown_layout("lays out its settings in another way")
         settings = bytearray(default)
-        settings[:16] = np.array([n_tokens, n_batch, n_batch, n_sequences], dtype=np.uint32).tobytes()
+        n_all = n_tokens if is_shared else n_tokens * n_sequences
+        settings[:16] = np.array([n_all, n_batch, n_batch, n_sequences], dtype=np.uint32).tobytes()
         settings[flash : flash + 4] = bytes(4)
-        settings[switches + len(_SWITCHES) - 1] = True
+        settings[switches + len(_SWITCHES) - 1] = is_shared
         return Settings.from_buffer(settings)
 
     def listen(self) -> None:
@@ -115,9 +115,9 @@ class Library:
         self.errors: list[str] = []
         self.llama_log_set(self._keep_errors, None)
 
-    def check_shares_room(self, context: int) -> None:
-        """Check that a context took its settings as intended; raises ModelError."""
-        if self.llama_n_ctx_seq(context) != self.llama_n_ctx(context):
+    def check_room(self, context: int, n_tokens: int) -> None:
+        """Check that a context took its settings, so that a sequence may have `n_tokens`; raises ModelError."""
+        if self.llama_n_ctx_seq(context) != n_tokens:
             raise _unknown_layout("lays out its settings in another way")
 
     def reason(self) -> str:

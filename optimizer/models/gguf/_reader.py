@@ -6,7 +6,7 @@ import itertools
 import os
 import weakref
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from psopt.errors import InputError, ModelError
@@ -14,7 +14,7 @@ from psopt.models.gguf._library import Batch, library
 from psopt.models.scoring import common_length
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -88,12 +88,8 @@ def check_is_gguf(name: str, path: Path) -> None:
 
 _BATCH = 512  # tokens read at once: llama.cpp's own default; larger ones are no faster on a CPU
 _FEWEST = 2  # other kernels multiply a single token, and they round differently
-_FIRST_CONTEXT = 1024  # tokens; doubled for longer prompts
+_FIRST_CONTEXT = 256  # tokens of a prompt; doubled for longer ones
 _BRANCHES = 64  # continuations of a prompt that are read side by side; llama.cpp allows at most 256 sequences
-# Side by side, SmolLM2 answers 1.5 to 2.7 times as fast with 7 or more continuations. Sums over tokens that are apart
-# may round differently, and eight-bit activations may amplify that: of 268 scores 8 differed, by .06 at most. One or
-# two continuations are read one after the other.
-_FEW_WAYS = 2
 _ALL = _WHOLE = -1  # "every sequence" and "to the end" in llama.cpp's interface
 
 
@@ -105,19 +101,35 @@ class ReadPrefix:
     memory: NDArray[np.uint8]
 
 
-class Reader:
-    """A prompt that a model has read, in one thread, with labels as branches after it.
+class _Row(NamedTuple):
+    """What a reader reads of one prompt: per token its position, its sequences, and whether its logits are wanted."""
 
-    What a prompt shares with the previous one is not read again. Many labels are read side by side, each in its own
-    sequence that sees the prompt and no other label. Scores do not depend on what was read before, to the last bit.
+    tokens: Tokens
+    positions: Sequence[int]
+    sequences: list[NDArray[np.int32]]
+    is_wanted: NDArray[np.bool_]
+
+    def part(self, columns: slice) -> _Row:
+        """Some of its tokens."""
+        return _Row(self.tokens[columns], self.positions[columns], self.sequences[columns], self.is_wanted[columns])
+
+
+class Reader:
+    """Prompts that a model has read, in one thread, and labels behind them, as a tree of tokens.
+
+    Up to `n_prompts` prompts are read side by side, each with a memory of its own; the tree's paths follow one by one.
+    A reader of one prompt reads the paths side by side, each in its own sequence, which sees the prompt and no other
+    path. What a prompt shares with the previous one is not read again. Scores do not depend on what was read before,
+    nor on the prompts beside, to the last bit.
     """
 
-    def __init__(self, weights: GGUFWeights) -> None:
+    def __init__(self, weights: GGUFWeights, n_prompts: int = 1) -> None:
+        self.n_prompts = n_prompts
         self._weights = weights
         self._library = library()
         self._context: int | None = None
         self._free: weakref.finalize[..., Any] | None = None
-        self._read: Tokens = []
+        self._read: list[Tokens] = [[]] * n_prompts
         self._every_branch = np.arange(_BRANCHES, dtype=np.int32)
 
     def read_prefix(self, tokens: Tokens, n_threads: int, n_room: int) -> ReadPrefix:
@@ -125,7 +137,7 @@ class Reader:
         self._make_room(n_room)
         self._library.llama_set_n_threads(self._context, n_threads, n_threads)
         try:
-            self._read_behind(tokens)
+            self._read_behind([tokens])
         finally:
             self._library.llama_set_n_threads(self._context, 1, 1)
         memory = np.empty(self._library.llama_state_seq_get_size(self._context, 0), dtype=np.uint8)
@@ -133,66 +145,79 @@ class Reader:
         return ReadPrefix(tokens, memory[:n_bytes])
 
     def _take(self, prefix: ReadPrefix) -> None:
-        """Copy what another reader has read into every branch; if that fails, it is read again."""
+        """Copy what another reader has read for every prompt and branch; if that fails, it is read again."""
         self._forget_from(0)
-        self._read = []
         memory = prefix.memory
-        if not self._library.llama_state_seq_set_data(self._context, memory.ctypes.data, len(memory), 0):
-            return
-        for branch in range(1, _BRANCHES):
-            self._library.llama_memory_seq_cp(self._library.llama_get_memory(self._context), 0, branch, _WHOLE, _WHOLE)
-        self._read = prefix.tokens
+        for sequence in range(self.n_prompts):
+            if not self._library.llama_state_seq_set_data(self._context, memory.ctypes.data, len(memory), sequence):
+                return
+            self._read[sequence] = prefix.tokens
+        if self.n_prompts == 1:
+            kept = self._library.llama_get_memory(self._context)
+            for branch in range(1, _BRANCHES):
+                self._library.llama_memory_seq_cp(kept, 0, branch, _WHOLE, _WHOLE)
 
     def log_probabilities(
-        self, prompt: Tokens, tree: LabelTree, prefix: ReadPrefix | None = None
+        self, prompts: Sequence[Tokens], tree: LabelTree, prefix: ReadPrefix | None = None
     ) -> NDArray[np.float64]:
-        """Log-probabilities of what may follow a prompt and each node of a tree: (1 + n_nodes, n_vocabulary)."""
+        """What may follow each prompt and each node behind it: (n_prompts, 1 + n_nodes, n_vocabulary) logs."""
         from scipy.special import log_softmax
 
-        self._make_room(len(prompt) + len(tree.tokens))
-        if prefix and common_length([self._read, prompt]) < len(prefix.tokens):
+        self._make_room(max(map(len, prompts)) + len(tree.tokens))
+        if prefix and common_length([*self._read[: len(prompts)], *prompts]) < len(prefix.tokens):
             self._take(prefix)
-        logits = np.empty((1 + len(tree.tokens), self._weights.n_vocabulary))
+        logits = np.empty((len(prompts), 1 + len(tree.tokens), self._weights.n_vocabulary))
         paths = tree.paths()
-        n_at_once = 1 if len(paths) <= _FEW_WAYS else _BRANCHES
-        for start in range(0, len(paths), n_at_once):
-            places: dict[int, int] = {}
-            branches: dict[int, list[int]] = {}
-            for branch, path in enumerate(paths[start : start + n_at_once]):
-                places.update(zip(path[1:], itertools.count(len(prompt)), strict=False))
-                for node in path[1:]:
-                    branches.setdefault(node, []).append(branch)
-            nodes = sorted(places)
-            branch_tokens = [tree.tokens[node - 1] for node in nodes]
-            at = [places[node] for node in nodes]
-            logits[[0, *nodes]] = self._read_behind(prompt, branch_tokens, at, [branches[node] for node in nodes])
-        return np.asarray(log_softmax(logits, axis=1))
+        if self.n_prompts > 1:
+            for path in paths:
+                logits[:, path] = self._read_behind(prompts, [tree.tokens[node - 1] for node in path[1:]])
+        else:
+            for start in range(0, len(paths), _BRANCHES):
+                nodes, depths, branches = _side_by_side(paths[start : start + _BRANCHES])
+                tokens = [tree.tokens[node - 1] for node in nodes]
+                logits[:, [0, *nodes]] = self._read_behind(prompts, tokens, depths, branches)
+        return np.asarray(log_softmax(logits, axis=-1))
 
     def _read_behind(
-        self, prompt: Tokens, nodes: Sequence[int] = (), places: Sequence[int] = (), branches: Sequence[list[int]] = ()
-    ) -> list[NDArray[np.float64]]:
-        """The logits after a prompt and after each node: a token at a position in some of the branches."""
-        tokens = [*prompt, *nodes]
-        position = np.array([*range(len(prompt)), *places], dtype=np.int32)
-        sequences = [self._every_branch] * len(prompt) + [np.array(subset, dtype=np.int32) for subset in branches]
-        n_known = max(0, min(common_length([self._read, prompt]), len(prompt) - 1, len(tokens) - _FEWEST))
+        self,
+        prompts: Sequence[Tokens],
+        behind: Sequence[int] = (),
+        depths: Sequence[int] = (),
+        branches: Sequence[Sequence[int]] = (),
+    ) -> list[list[NDArray[np.float64]]]:
+        """Per prompt the logits after it and after each token behind it: one by one, or at a depth in some branches."""
+        n_columns = max(map(len, prompts)) + len(behind)
+        rows = [self._row(index, prompt, behind, n_columns) for index, prompt in enumerate(prompts)]
+        if branches:
+            (prompt,) = prompts
+            positions = [*range(len(prompt)), *(len(prompt) + depth for depth in depths)]
+            sequences = [np.array(some, dtype=np.int32) for some in branches]
+            rows = [rows[0]._replace(positions=positions, sequences=rows[0].sequences[: len(prompt)] + sequences)]
+        n_shared = min(common_length([*pair]) for pair in zip(self._read, prompts, strict=False))
+        shortest = min(map(len, prompts))
+        n_known = max(0, min(n_shared, shortest - 1, shortest + len(behind) - _FEWEST))
         self._forget_from(n_known)
-        rows = []
-        while n_known < len(tokens):
-            n_left = len(tokens) - n_known
-            n_read = min(n_left, _BATCH)
-            if n_left - n_read == 1:
-                n_read -= _FEWEST
-            part = slice(n_known, n_known + n_read)
-            is_wanted = np.arange(part.start, part.stop) >= len(prompt) - 1
-            rows += self._decode(tokens[part], position[part], sequences[part], is_wanted)
-            n_known += n_read
-        self._read = prompt
-        return rows
+        logits: list[list[NDArray[np.float64]]] = [[] for _ in rows]
+        for columns in _parts(n_known, n_columns, _BATCH // len(rows)):
+            parts = [row.part(columns) for row in rows]
+            wanted = self._decode(parts)
+            for part, of_prompt in zip(parts, logits, strict=True):
+                of_prompt += itertools.islice(wanted, int(part.is_wanted.sum()))
+        self._read[: len(prompts)] = prompts
+        return logits
+
+    def _row(self, index: int, prompt: Tokens, behind: Sequence[int], n_columns: int) -> _Row:
+        """A prompt with what follows; lengthened, which changes nothing before, as prompts are read in equal steps."""
+        tokens = [*prompt, *behind]
+        n = len(tokens)
+        tokens += tokens[-1:] * (n_columns - n)
+        own = self._every_branch if self.n_prompts == 1 else self._every_branch[index : index + 1]
+        column = np.arange(n_columns)
+        return _Row(tokens, range(n_columns), [own] * n_columns, (column >= len(prompt) - 1) & (column < n))
 
     def _make_room(self, n_tokens: int) -> None:
         """Enlarge the context if it is too small; what was read is then read again."""
-        if self._context is not None and n_tokens <= self._library.llama_n_ctx(self._context):
+        if self._context is not None and n_tokens <= self._library.llama_n_ctx_seq(self._context):
             return
         size = _FIRST_CONTEXT
         while size < n_tokens:
@@ -200,10 +225,12 @@ class Reader:
         if self._free is not None:
             self._free()
         self._context = self._free = None
-        self._read = []
+        self._read = [[]] * self.n_prompts
         self._library.listen()
+        is_shared = self.n_prompts == 1
+        n_sequences = _BRANCHES if is_shared else self.n_prompts
         self._context = self._library.llama_init_from_model(
-            self._weights.model, self._library.context_settings(size, min(size, _BATCH), _BRANCHES)
+            self._weights.model, self._library.context_settings(size, _BATCH, n_sequences, is_shared=is_shared)
         )
         if not self._context:
             self._context = None
@@ -213,9 +240,10 @@ class Reader:
         self._free = weakref.finalize(self, _free, self._library, self._context, self._weights)
         self._free.atexit = False
         self._library.llama_set_n_threads(self._context, 1, 1)
-        self._library.check_shares_room(self._context)
+        self._library.check_room(self._context, size)
 
     def _forget_from(self, n_known: int) -> None:
+        self._read = [tokens[:n_known] for tokens in self._read]
         memory = self._library.llama_get_memory(self._context)
         if not self._library.llama_memory_seq_rm(memory, _ALL, n_known, _WHOLE):
             # Models with a recurrent state can't forget only a part of what they have read.
@@ -225,31 +253,48 @@ class Reader:
                     f"{self._weights.name} keeps a state that can't be shared between texts: use hf/ or a server"
                 )
 
-    def _decode(
-        self,
-        tokens: Tokens,
-        position: NDArray[np.int32],
-        sequences: Sequence[NDArray[np.int32]],
-        is_wanted: NDArray[np.bool_],
-    ) -> list[NDArray[np.float64]]:
-        """Read tokens, each at a position in some sequences; return the logits after those that are wanted."""
-        token = np.array(tokens, dtype=np.int32)
+    def _decode(self, rows: Sequence[_Row]) -> Iterator[NDArray[np.float64]]:
+        """Read rows side by side; return the logits that are wanted, row by row."""
+        token = np.concatenate([row.tokens for row in rows]).astype(np.int32)
+        position = np.concatenate([row.positions for row in rows]).astype(np.int32)
+        is_wanted = np.concatenate([row.is_wanted for row in rows]).astype(np.int8)
+        sequences = [sequence_ids for row in rows for sequence_ids in row.sequences]
         n_sequences = np.array([len(sequence_ids) for sequence_ids in sequences], dtype=np.int32)
         pointers = np.array([sequence_ids.ctypes.data for sequence_ids in sequences], dtype=np.uintp)
-        position = np.ascontiguousarray(position)
-        wanted = is_wanted.astype(np.int8)
-        at = [array.ctypes.data for array in (token, position, n_sequences, pointers, wanted)]
+        at = [array.ctypes.data for array in (token, position, n_sequences, pointers, is_wanted)]
         code = self._library.llama_decode(self._context, Batch(len(token), at[0], None, at[1], at[2], at[3], at[4]))
         if code != 0:
-            self._read = []
+            self._read = [[]] * self.n_prompts
             reason = self._library.reason() or f"llama.cpp says {code}"
             raise ModelError(f"{self._weights.name} can't answer: {reason}")
         get = self._library.llama_get_logits_ith
         shape = (self._weights.n_vocabulary,)
-        return [
+        return (
             np.ctypeslib.as_array(get(self._context, int(place)), shape).astype(np.float64)
             for place in np.flatnonzero(is_wanted)
-        ]
+        )
+
+
+def _side_by_side(paths: Sequence[Sequence[int]]) -> tuple[list[int], list[int], list[list[int]]]:
+    """The nodes of some paths, each node's depth behind the prompt, and the paths that it is on, as branches."""
+    depth_of: dict[int, int] = {}
+    branches: dict[int, list[int]] = {}
+    for branch, path in enumerate(paths):
+        for depth, node in enumerate(path[1:]):
+            depth_of[node] = depth
+            branches.setdefault(node, []).append(branch)
+    nodes = sorted(depth_of)
+    return nodes, [depth_of[node] for node in nodes], [branches[node] for node in nodes]
+
+
+def _parts(first: int, end: int, n_most: int) -> Iterator[slice]:
+    """Columns in parts of at most `n_most`, none of them a single one."""
+    while first < end:
+        n_read = min(end - first, n_most)
+        if end - first - n_read == 1:
+            n_read -= _FEWEST
+        yield slice(first, first + n_read)
+        first += n_read
 
 
 def _free(library: Library, context: int, _weights: GGUFWeights) -> None:

@@ -42,7 +42,7 @@ def _read_alone(model: GGUFModel, label: str, text: str, before: str = _BEFORE) 
     read = tokens(before.format(text=text), with_opening=False)
     found = []
     for token in tokens(f" {label}"):
-        found.append(float(Reader(model.weights).log_probabilities(read, ONE_TOKEN)[0, token]))
+        found.append(float(Reader(model.weights).log_probabilities([read], ONE_TOKEN)[0, 0, token]))
         read = [*read, token]
     return found
 
@@ -66,6 +66,21 @@ def test_labels_read_side_by_side_score_as_those_read_alone_whatever_was_read_be
     assert scores[1] == pytest.approx(alone, abs=0.005)
     again = GGUFModel(model._path).label_scores([prompt], TEXTS[1::-1])[::-1]
     assert (again[:, 0] == scores).all()
+
+
+def test_texts_read_side_by_side_score_as_those_read_alone_to_the_last_bit(model: GGUFModel) -> None:
+    """Of different lengths, and of 127 to 129 tokens, after which the next reading begins."""
+    texts = [*TEXTS, "Why ?", f"{'moon ' * 200}?"]
+    alone = np.concatenate([model.label_scores([SHOWN], [text]) for text in texts])
+    assert (GGUFModel(model._path).label_scores([SHOWN], texts) == alone).all()
+    moons = model.weights.tokens("moon " * 140)
+    many = Reader(model.weights, n_prompts=4)
+    for lengths in ([9, 127, 128, 129], [128, 12], [300]):
+        prompts = [moons[:n] for n in lengths]
+        beside = many.log_probabilities(prompts, label_tree([[1, 2, 3]]))
+        for prompt, read in zip(prompts, beside, strict=True):
+            whole = Reader(model.weights).log_probabilities([prompt], label_tree([[1, 2, 3]]))
+            assert (read == whole[0]).all()
 
 
 def test_the_beginnings_read_last_are_read_once_for_all_processors_however_the_texts_come(
