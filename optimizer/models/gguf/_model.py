@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from psopt.errors import import_extra
-from psopt.models.gguf._reader import GGUFWeights, Reader, check_is_gguf
+from psopt.models.gguf._reader import FEW_WAYS, GGUFWeights, Reader, check_is_gguf
 from psopt.models.scoring import PromptTokenizer, ScoringModel, common_length
 
 if TYPE_CHECKING:
@@ -35,10 +36,7 @@ _LONG = 8  # tokens; under 57 shared ones SmolLM2 answers 1.2 times as fast for 
 # texts are read side by side: 60 TREC questions take 1.15 times less by twos, 1.21 by fours, 1.23 by eights.
 _SIDE_BY_SIDE = 4  # prompts; each has its own memory of the common beginning
 _ENOUGH = 128  # tokens at once
-# Labels side by side behind one prompt: SmolLM2 answers 1.5 to 2.7 times as fast with 7 or more continuations. Sums
-# over tokens that are apart may round differently, and eight-bit activations may amplify that: of 268 scores 8
-# differed, by .06 at most. One or two continuations are read one after the other.
-_FEW_WAYS = 2
+_LONGEST = 2048  # tokens; SmolLM2 then takes 190 MB for each processor. Longer prompts are read one by one
 
 
 class GGUFModel(ScoringModel):
@@ -89,14 +87,16 @@ class GGUFModel(ScoringModel):
         return readers
 
     def steps(self, prompts: Sequence[Tokens], tree: LabelTree) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
-        readers = self._readers[_SIDE_BY_SIDE if len(tree.paths()) <= _FEW_WAYS else 1]
+        are_beside = len(tree.paths()) <= FEW_WAYS and max(map(len, prompts)) <= _LONGEST
+        n_most = min(_SIDE_BY_SIDE, math.ceil(len(prompts) / n_processors())) if are_beside else 1
+        readers = self._readers[_SIDE_BY_SIDE if are_beside else 1]
         threads = ThreadPoolExecutor(n_processors())
         try:
             n_shared = common_length(prompts)
             prefix = self._shared(prompts, n_shared, tree, readers)
             futures = {
                 threads.submit(_steps, readers, [prompts[index] for index in group], tree, prefix): group
-                for group in _groups(prompts, n_shared, tree)
+                for group in _groups(prompts, n_shared, n_most)
             }
             for future, group in futures.items():
                 yield group, future.result()
@@ -146,9 +146,8 @@ def _steps(
         return reader.log_probabilities(prompts, tree, prefix)[:, list(tree.nodes), list(tree.targets)]
 
 
-def _groups(prompts: Sequence[Tokens], n_shared: int, tree: LabelTree) -> Iterator[list[int]]:
-    """Indices of prompts that are read side by side: few labels, short texts of similar length."""
-    n_most = min(_SIDE_BY_SIDE, -(-len(prompts) // n_processors())) if len(tree.paths()) <= _FEW_WAYS else 1
+def _groups(prompts: Sequence[Tokens], n_shared: int, n_most: int) -> Iterator[list[int]]:
+    """Indices of prompts that are read side by side, short ones of similar length, at most `n_most`."""
     group: list[int] = []
     for index in sorted(range(len(prompts)), key=lambda index: len(prompts[index])):
         n_tokens = (len(group) + 1) * (len(prompts[index]) - n_shared)
