@@ -174,9 +174,9 @@ def _next_row(lines: Sequence[Line], row: int, skipped: Collection[str]) -> int:
     return next((below for below in range(row + 1, len(lines)) if lines[below].kind not in skipped), len(lines))
 
 
-_OPEN_END = re.compile(r"(?:[^\w<>\n]*(?:\w+[ \t]+){0,3}\w+[^\w<>\n]*:|<[A-Za-z_][\w.-]*>)$")
+_OPEN_END = re.compile(r"(?:[^\w<>\n]*(?:\w+[ \t]+){0,3}\w+[^\w<>\n]*:|<[A-Za-z_][\w.-]*>|#{1,6}[ \t]+\S.*)$")
 _DELIMITER = re.compile(r"(?P<mark>\"{3,}|'{3,}|-{3,}|={3,}|\*{3,}|`{3,}|~{3,}|#{3,}|<{3,}|>{3,})\w*\s*")
-_JOINING = ("blank", "tag", "lead", "caption")
+_JOINING = ("blank", "tag", "lead", "caption", "heading")
 """Kinds of lines that may stand between fields of one block."""
 
 
@@ -206,7 +206,7 @@ def input_block(draft: Draft) -> InputBlock | None:
         return None
     first = last = rows[-1]
     for above in reversed(rows[:-1]):
-        if any(line.kind not in _JOINING for line in lines[above + 1 : first]):
+        if not all(_joins(lines, row) for row in range(above + 1, first)):
             break
         first = above
     first, last = _with_tags(text, lines, *_with_delimiters(lines, first, last))
@@ -218,14 +218,22 @@ def input_block(draft: Draft) -> InputBlock | None:
         start, top = lines[first].outer_start, first
     opening = _opening_row(text, lines, top)
     tail = _open_end(lines, last)
-    if lines[opening].kind == "heading" and text[tail[0] : tail[1]].startswith("#"):
-        start = lines[opening].outer_start  # sections of input and of answer: an example has both
+    is_sectioned = text[tail[0] : tail[1]].startswith("#") or "heading" in {line.kind for line in lines[first:last]}
+    if lines[opening].kind == "heading" and is_sectioned:
+        start = lines[opening].outer_start  # sections of fields, or of input and answer: an example has all
     shared = [part for part in draft.parts_in(draft.last_user) if part.start < end and start < part.end]
     if shared:
         # Examples don't repeat an instruction on the same line.
         after = (field.start for field in fields if field.start >= shared[-1].end and field.end <= end)
         start = min(after, default=end)
     return InputBlock(start, end, lines[opening].outer_start, tail)
+
+
+def _joins(lines: Sequence[Line], row: int) -> bool:
+    """Whether a row may stand between fields of one block: also quoting lines, and ``Answer:`` above an answer."""
+    line = lines[row]
+    names_field = line.kind == "output" and line.text.endswith(":") and lines[row + 1].kind == "field"
+    return line.kind in _JOINING or names_field or _DELIMITER.fullmatch(line.text) is not None
 
 
 def _with_delimiters(lines: Sequence[Line], first: int, last: int) -> tuple[int, int]:
@@ -238,7 +246,13 @@ def _with_delimiters(lines: Sequence[Line], first: int, last: int) -> tuple[int,
 
 
 def _with_tags(text: str, lines: Sequence[Line], first: int, last: int) -> tuple[int, int]:
-    """Include the tags that enclose the block, one pair per step, and those that close what the block opens."""
+    """Include the tags that enclose the block, one pair per step, and those that open or close what it does not."""
+    while first and lines[first - 1].kind == "tag":
+        opens = re.match(r"<([\w.-]+)", lines[first - 1].text)
+        block = text[lines[first].outer_start : lines[last].outer_end]
+        if opens is None or block.count(f"</{opens[1]}>") <= block.count(f"<{opens[1]}"):
+            break
+        first -= 1
     while last + 1 < len(lines) and lines[last + 1].kind == "tag":
         closes = re.match(r"</([\w.-]+)>", lines[last + 1].text)
         block = text[lines[first].outer_start : lines[last].outer_end]
@@ -289,7 +303,7 @@ def example_form(draft: Draft, block: InputBlock | None, answer: AnswerForm) -> 
             start, end = 0, len(text)
         elif turns:
             end = block.tail[1] or block.end
-        pieces = _pieces(message, start, end)
+        pieces = (*_fields_elsewhere(draft, start, end), *_pieces(message, start, end))
         gap = _gap(text[start:end], _tail(text, block), answer, ends_in_field=isinstance(pieces[-1], Field))
     return ExampleForm(pieces, gap, answer.output, answer.key, answer.keys, turns)
 
@@ -316,6 +330,22 @@ def _pieces(message: DraftMessage, start: int, end: int) -> tuple[str | Field, .
     # Fields that stand within an instruction: an example shows them one per line.
     names = dict.fromkeys(field.name for field in places_in(message.fields, Field))
     return tuple(fields_as_lines(list(names)))
+
+
+def _fields_elsewhere(draft: Draft, start: int, end: int) -> list[str | Field]:
+    """Fields that the user's messages show outside the block, one per line; none where the block has none itself."""
+    last = draft.last_user
+    inside: list[Span] = []
+    outside: list[Span] = []
+    for index, message in enumerate(draft.messages[: last + 1]):
+        for field in message.fields if message.role == "user" else ():
+            is_inside = index == last and start <= field.start and field.end <= end
+            (inside if is_inside else outside).append(field)
+    shown = {field.name for field in places_in(inside, Field)}
+    names = dict.fromkeys(field.name for field in places_in(outside, Field) if field.name not in shown)
+    if not shown or not names:
+        return []
+    return [part for name in names for part in (f"{name}: ", Field(name, f"{{{name}}}", written=False), "\n")]
 
 
 def _tail(text: str, block: InputBlock) -> str:

@@ -25,6 +25,11 @@ STYLES = [
     ('Judge the review.\n\n~^Review:\n"""\n{text}\n"""', 'Review:\n"""\nNice.\n"""\nAnswer: good'),
     ('Judge the review.\n\n~^It says "{text}". It is', 'It says "Nice.". It is good'),
     ("Judge the review.\n\n~^Review: {text}\n\nAnswer so:\n<tone>..</tone>", "Review: Nice.\n<tone>good</tone>"),
+    # Examples have every field that the user's messages show, however these are parted.
+    ("Judge it.\n\n~^Review:\n{text}\n\nAnswer:\n{by}\n", "Review:\nNice.\n\nAnswer:\nEve\n\nAnswer: good"),
+    ("Judge it.\n\n~^[By]\n{by}\n\n[Review]\n{text}\n", "[By]\nEve\n\n[Review]\nNice.\n\nAnswer: good"),
+    ('Judge it.\n\n~^"""\n{by}\n"""\n\n"""\n{text}\n"""\nTone:', '"""\nEve\n"""\n\n"""\nNice.\n"""\nTone: good'),
+    ("It is by {by}.\n\nJudge it.\n\n~^Review: {text}\nTone:", "by: Eve\nReview: Nice.\nTone: good"),
 ]
 
 
@@ -46,6 +51,18 @@ def test_markdown_gets_sections_of_the_same_level(tmp_path: Path) -> None:
         "# Task\n\nJudge the review.\n\n## What the labels mean\n\n* mixed: both\n\n## Notes\n\n* Be fair.\n\n## Labels"
         "\n\n* good\n* bad\n\n## Examples\n\nNice.\nAnswer: good\n\n## Review\n\n{text}\n"
     )
+
+
+def test_examples_have_all_sections_of_a_sample(tmp_path: Path) -> None:
+    text = "Judge the review.\n\n## By\n\n{by}\n\n## Review\n\n{text}\n\n## Tone\n"
+    example = text.partition("\n\n")[2].format(by="Eve", text="Nice.") + "good"
+    notes = "## What the labels mean\n\n- mixed: both\n\n## Notes\n\n- Be fair.\n\n"
+    edits = f"Judge the review.\n\n{notes}## Examples\n\n{example}\n\n"
+    assert edited(tmp_path, text, ".md") == text.replace("Judge the review.\n\n", edits)
+    enclosed = "<by>\n{by}\n</by>\n\n<review>\n{text}\n</review>\n"
+    example = enclosed.format(by="Eve", text="Nice.")
+    with_examples = edited(tmp_path, f"Judge it.\n\n{enclosed}\nTone:")
+    assert f"</notes>\n\n<examples>\n<example>\n{example}\nTone: good\n</example>\n</examples>" in with_examples
 
 
 def test_xml_gets_sections_after_the_instructions(tmp_path: Path) -> None:
