@@ -139,8 +139,8 @@ def apply_edits(prompt: Prompt, edits: Iterable[Edit], order: str = ORDERS[0]) -
     """Return `prompt` with `edits` applied, and its few-shot examples in one of the `ORDERS`.
 
     What the prompt already holds is not added twice. Only a template names the columns of examples; psopt's own form
-    shows just their texts. Several definitions of one label become one, joined by semicolons, so that the order of
-    edits for different labels does not matter.
+    shows just their texts. Several definitions of one label become one, so that the order of edits for different labels
+    does not matter.
     """
     definitions = {definition.label: [definition.text] for definition in prompt.definitions}
     notes = list(prompt.notes)
@@ -148,9 +148,7 @@ def apply_edits(prompt: Prompt, edits: Iterable[Edit], order: str = ORDERS[0]) -
     calibration = prompt.calibration
     for edit in edits:
         if edit.kind == "definition":
-            texts = definitions.setdefault(edit.label, [])
-            if edit.text not in texts:
-                texts.append(edit.text)
+            definitions.setdefault(edit.label, []).append(edit.text)
         elif edit.kind == "note" and edit.text not in notes:
             notes.append(edit.text)
         elif edit.kind == "example":
@@ -162,7 +160,7 @@ def apply_edits(prompt: Prompt, edits: Iterable[Edit], order: str = ORDERS[0]) -
     defined = [label for label in prompt.labels if label in definitions]
     return replace(
         prompt,
-        definitions=tuple(Definition(label, "; ".join(definitions[label])) for label in defined),
+        definitions=tuple(Definition.of_texts(label, definitions[label]) for label in defined),
         notes=tuple(notes),
         calibration=calibration,
         examples=_ordered(examples, prompt.labels, order),

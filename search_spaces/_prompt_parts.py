@@ -112,6 +112,20 @@ class Definition:
     label: str
     text: str
 
+    @classmethod
+    def of_texts(cls, label: str, texts: Sequence[str]) -> Definition:
+        """Join several texts on one label; those that stand in another of them are left out.
+
+        >>> Definition.of_texts("Sales", ["offers", "Orders.", "offers", "Orders. Not refunds."]).text
+        'offers; Orders. Not refunds.'
+        """
+        different = dict.fromkeys(texts)
+        whole = [text for text in different if not any(text in other for other in different if other != text)]
+        joined = whole[0]
+        for text in whole[1:]:
+            joined += f" {text}" if joined.endswith((".", "!", "?", "。")) else f"; {text}"
+        return cls(label, joined)
+
 
 BATCH = "batch"
 """Batch calibration: Zhou et al., "Batch Calibration", 2023 (arXiv 2309.17249)."""

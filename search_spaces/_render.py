@@ -33,7 +33,7 @@ def with_statements(prompt: Prompt) -> Prompt:
     meanings = {label: [text] for label, text in literal.definitions}
     for definition in prompt.definitions:
         meanings.setdefault(definition.label, []).append(definition.text)
-    definitions = tuple(Definition(label, "; ".join(texts)) for label, texts in meanings.items())
+    definitions = tuple(Definition.of_texts(label, texts) for label, texts in meanings.items())
     return replace(prompt, definitions=definitions, notes=(*literal.notes, *prompt.notes))
 
 
