@@ -169,6 +169,11 @@ def _print(text: str, suffix: str) -> None:
     """Print a file's content unchanged; JSON with escapes if standard output cannot show it."""
     if suffix == ".json" and not is_utf8():
         text = f"{as_json_text(json.loads(text))}\n"
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError as error:
+        lacking = f"{sys.stdout.encoding} has no {text[error.start]!a}"
+        typer.echo(f"Note: the prompt was changed to be shown: {lacking}. Write it with --out FILE.", err=True)
     is_open = sys.stdout.isatty() and not text.endswith("\n")  # otherwise the shell's prompt follows on the same line
     typer.echo(text, nl=is_open)
 

@@ -119,13 +119,14 @@ def _write_what_can_be_shown() -> None:
 
 
 def _nearest(error: UnicodeError) -> tuple[str, int]:
-    """Replace what an encoding lacks: a symbol by a similar one in ASCII, a letter by its base, the rest by ``?``."""
+    """Replace what an encoding lacks: a symbol by a similar one in ASCII, a letter by its base, the rest by a code."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     shown = ""
     for character in error.object[error.start : error.end]:
         base = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
-        shown += _SIGNS.get(character) or base or ("" if unicodedata.combining(character) else "?")
+        code = "" if unicodedata.combining(character) else ascii(character)[1:-1]  # different labels stay different
+        shown += _SIGNS.get(character) or base or code
     return shown, error.end
 
 

@@ -9,8 +9,9 @@ from dataclasses import asdict, fields
 from io import FileIO
 from typing import TYPE_CHECKING
 
+from psopt.errors import InputError
 from psopt.models.chat import Usage
-from psopt.runs._directory import SPENT, json_object
+from psopt.runs._directory import MANIFEST, SPENT, json_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from psopt.models.chat import Budget
     from psopt.runs._directory import RunDirectory
 
+_LIMITS = ("max_calls", "max_tokens_total", "max_cost")
 _SIZE = 400  # bytes: more than the numbers take, so that each state overwrites the one before in a single write
 
 
@@ -25,9 +27,16 @@ _SIZE = 400  # bytes: more than the numbers take, so that each state overwrites 
 def spending_kept(directory: RunDirectory, budget: Budget) -> Iterator[None]:
     """Tell a budget what the run has spent before, and save what it spends from now on.
 
-    A request that was in flight when the process was killed counts as failed: it may have been paid for.
+    A request that was in flight when the process was killed counts as failed: it may have been paid for. Raises
+    InputError if the run has a limit, and its file is damaged.
     """
-    spent = json_object(directory.path / SPENT)
+    path = directory.path / SPENT
+    spent = json_object(path)
+    options = json_object(directory.path / MANIFEST).get("settings", {}).get("lm", {})
+    is_limited = budget.is_limited or any(options.get(name) is not None for name in _LIMITS)
+    if path.exists() and not spent and is_limited:
+        cure = "remove it to count from 0, or resume without limits"
+        raise InputError(f"{path} is damaged, so what the run has spent is unknown, and it has a limit: {cure}")
     budget.earlier = Usage(**{part.name: spent[part.name] for part in fields(Usage) if part.name in spent})
     file: FileIO | None = None
 
@@ -36,7 +45,7 @@ def spending_kept(directory: RunDirectory, budget: Budget) -> Iterator[None]:
         nonlocal file
         with contextlib.suppress(OSError):
             if file is None:
-                file = FileIO(os.open(directory.path / SPENT, os.O_WRONLY | os.O_CREAT, 0o666), "w")
+                file = FileIO(os.open(path, os.O_WRONLY | os.O_CREAT, 0o666), "w")
             file.seek(0)  # each amount overwrites the one before
             file.write(json.dumps(asdict(usage)).ljust(_SIZE).encode())
 

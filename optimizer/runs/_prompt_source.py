@@ -270,10 +270,11 @@ def of_configuration(source: PromptSource, path: str | Path) -> PromptSource:
 
 def prompts_in(path: str, *, every: bool = False) -> list[str]:
     """Name the first prompt of a promptfoo configuration, or `every` one of them; none for another file."""
-    config = promptfoo_config(path)
-    if config is None:
-        return []
-    n_prompts = len(prompt_entries(config))
+    try:
+        config = promptfoo_config(path)
+    except InputError:  # what is wrong is told where the data are read
+        config = None
+    n_prompts = len(prompt_entries(config)) if config is not None else 0
     if every and n_prompts > 1:
         return [f"{path}#{number + 1}" for number in range(n_prompts)]
     return [path] if n_prompts else []

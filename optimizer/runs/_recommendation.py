@@ -120,6 +120,8 @@ def _sentence(data: Mapping[str, Any], tests: list[Mapping[str, Any]], quality: 
     looks_better = _looks_better(best, data["margin"])
     if best.get("is_harmful") and looks_better:
         return f"{found} looks better on the whole, but is worse for single classes: {differences}."
+    if looks_better and best["sensitivity"]["low"] > 0 and tuple(best.get("decisive", ())) != F1_ALONE:
+        return f"{found} has a better {quality}, but is surely less steady: {differences}."
     if data["mode"] == "likely":
         return f"{found} is not likely better: {differences} on test, and no better {_BY_ESTIMATE}."
     if data["samples_needed"]:

@@ -221,7 +221,12 @@ def _document(path: Path, text: str) -> Node:
     if not text.strip():
         raise DataError(f"{path}: is empty")
     read = json_node if path.suffix.lower() == ".json" else yaml_node
-    node = read(text, str(path), DataError)
+    try:
+        node = read(text, str(path), DataError)
+    except DataError as error:
+        if path.suffix.lower() == ".json" and "Extra data" in str(error):
+            raise DataError(f"{path}: looks like JSON lines: rename it so that it ends in .jsonl") from error
+        raise
     if not isinstance(node.value, (dict, list)):
         raise DataError(f"{path}: is no promptfoo configuration; data are .csv, .tsv, .jsonl or .parquet files")
     return node

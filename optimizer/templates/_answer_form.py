@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from psopt.notebooks import shortened
-from psopt.templates._lines import json_objects
+from psopt.templates._lines import fences, json_objects, within
 from psopt.text import names_label
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ _LAST_LINE = re.compile(
 )
 
 
+_PROGRAM = re.compile(r"[ \t]*[`~]{3,}[ \t]*(?!json)[a-z]", re.IGNORECASE)
 _NEAR = 100  # chosen: characters within which the next element of a list begins
 
 
@@ -107,10 +108,11 @@ def _json(draft: Draft, label_column: str) -> AnswerForm | None:
 
 
 def _skeletons(draft: Draft) -> Iterator[str]:
-    """The JSON that a prompt shows, except where JSON holds its input."""
+    """The JSON that a prompt shows, except where JSON holds its input, or is part of a program in a code fence."""
     for message in draft.messages:
+        programs = [span for span in fences(message.text) if _PROGRAM.match(message.text, span[0])]
         for start, end in json_objects(message.text):
-            if not _holds_field(message, start, end):
+            if not _holds_field(message, start, end) and not within((start, end), programs):
                 yield message.text[start:end]
 
 

@@ -129,6 +129,14 @@ def test_what_is_written_at_the_end_may_be_damaged(here: Path) -> None:
     psopt(here, "resume", "run", "--trials", "4", code=0)
 
 
+def test_what_a_run_with_a_limit_has_spent_is_not_forgotten(data: Path) -> None:
+    with FakeServer() as server:
+        optimize(data, server, *_SIZES, "--max-calls", "5000", code=0)
+        (data / "run" / "spent.json").write_bytes(b"")
+        said = ["run/spent.json is damaged, so what the run has spent is unknown", "remove it to count from 0"]
+        check_refused(priced(data, "resume", "run", "--trials", "5"), *said, alone=False)
+
+
 def test_a_full_disk_is_one_line_and_with_room_the_run_goes_on(data: Path) -> None:
     """A limit on the size of files stands for the disk: no test may mount one."""
     with FakeServer() as server:

@@ -247,6 +247,9 @@ def test_a_process_with_such_streams_ends_well_too_and_what_it_writes_is_utf_8_w
     done = subprocess.run(command, cwd=pages, env=env, capture_output=True, check=True, timeout=600)
     assert done.stdout.decode("cp1252")
     assert "Traceback" not in done.stderr.decode("cp1252")
+    exported = subprocess.run([*command[:4], "export", RUN], cwd=pages, env=env, capture_output=True, check=True)
+    assert rb"\u5927\u304d\u3044" in exported.stdout, "different labels stay different"
+    assert b"Note: the prompt was changed to be shown: cp1252 has no '" in exported.stderr
     files = [path for path in (pages / RUN).rglob("*") if path.suffix in {".json", ".txt", ".html"}]
     assert len(files) > 8
     assert not [path for path in files if "\r\n" in path.read_bytes().decode("utf-8")]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from psopt.errors import AnswersMissingError, BudgetReachedError, ModelError
-from psopt.models.chat import Budget, Need
+from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, ModelError
+from psopt.models.chat import Budget, Need, price_of
 
 from tests.fake_server import FAULTS
 from tests.models.conftest import KEY, LABELS, PROMPTS, TEXTS, model_at
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from tests.fake_server import FakeServer
 
 pytestmark = pytest.mark.usefixtures("quick")
+
+
+def test_prices_below_0_are_refused(priced: Callable[[str], None]) -> None:
+    priced("in = -1.0, out = 2.0")
+    with pytest.raises(InputError, match=r"no table of prices \(a price of openai/test is below 0"):
+        price_of("openai/test")
 
 
 def test_answers_are_those_of_the_server_and_are_asked_once(server: FakeServer, tmp_path: Path) -> None:

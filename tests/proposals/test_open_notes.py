@@ -82,7 +82,7 @@ def test_texts_are_copied_and_brief() -> None:
 
 def test_sets_with_too_few_or_too_many_labels() -> None:
     few = edits_where(open_tasks.complaints(), "labels", lambda right, _: written_set(right[:-1], SET_LABELS))
-    assert any(note.startswith("Often several labels apply") for note in notes(few))
+    assert any(note.startswith("Several labels may apply") for note in notes(few))
     many = edits_where(open_tasks.complaints(), "labels", lambda *_: written_set(SET_LABELS, SET_LABELS))
     assert any(note.startswith("Name a label only if") for note in notes(many))
     assert "If no label applies, answer with an empty list: []." in notes(many)

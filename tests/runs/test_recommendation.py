@@ -87,6 +87,10 @@ def test_the_words_say_what_was_tested_and_what_it_would_take() -> None:
     keep = lines(few, "old", samples_needed=340)[0]
     assert keep.startswith("Keep yours. The best found, new, may be better: F1 ")
     assert keep.endswith("about 340 test samples would settle it.")
+    shaky = good.to_dict()["tests"][0] | {"sensitivity": {"before": 0.1, "after": 0.3, "difference": 0.2, "low": 0.1}}
+    shaky["sensitivity"]["high"] = 0.3
+    said = recommendation_lines({**data_of(few, "old", samples_needed=340), "tests": [shaky]})[0]
+    assert said.startswith("Keep yours. The best found, new, has a better F1, but is surely less steady: F1 ")
     assert lines(untested("sure", 0.01, "the run has ended"), "old") == ["Keep yours: the run has ended."]
 
 

@@ -94,6 +94,12 @@ FAULTS = [
 ]
 
 
+def test_json_lines_are_recognised_under_another_name(tmp_path: Path) -> None:
+    (tmp_path / "lines.json").write_text('{"text": "a", "label": "x"}\n{"text": "b", "label": "y"}\n')
+    with pytest.raises(DataError, match=r"lines\.json: looks like JSON lines: rename it"):
+        load_task(tmp_path / "lines.json")
+
+
 @each("tests, message", FAULTS)
 def test_what_is_wrong_with_tests_is_said_in_one_line(tests: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(f"prompts: ['A or B? {{{{x}}}}']\n{tests}")

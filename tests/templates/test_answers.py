@@ -31,6 +31,7 @@ ANSWERS = [
     ("Think first. End with a last line:\nAnswer: <team>", "last-line", "Answer: tech"),
     ("The customer was told:\nAnswer: {reason}", "label", "tech"),  # an answer that is shown, as judges are
     ('Return {"queue": "..", "desk": ".."}', "label", "tech"),
+    ('```python\nreturn {"x": TEAMS["body"]}\n```\nAnswer with the team.', "label", "tech"),
     ('Return {"why": "{..}", "result": {"team": ".."}}', "json:result.team", '{"result": {"team": "tech"}}'),
     ("Is the answer inside <answer> tags right?\n<answer>{reason}</answer>", "label", "tech"),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import astuple, dataclass, field, fields
 from importlib import resources
@@ -254,6 +255,8 @@ def _table(entries: dict[str, Any], where: str) -> dict[str, Price]:
         for name, entry in entries.items():
             cached_in = float(entry["cached"]) if "cached" in entry else None
             prices[name] = Price(float(entry["in"]), float(entry["out"]), cached_in)
+            if not all(0 <= amount < math.inf for amount in map(float, entry.values())):
+                raise ValueError(f"a price of {name} is below 0, or no number")
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
             f'{where} is no table of prices ({error}); a line of it reads: "openai/NAME" = {{ in = 0.15, out = 0.6 }}'

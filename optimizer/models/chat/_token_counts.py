@@ -135,14 +135,15 @@ def unread_line(counted: Iterable[tuple[float, int]]) -> str:
 
     >>> unread_line([(2600.0 + 200 * number, 2048) for number in range(5)]).partition(":")[0]
     'the server counts 2,048 tokens for 5 prompts that have at least 2,600 to 3,400'
-    >>> unread_line([(300.0, 350), (260.0, 290)])
-    ''
+    >>> unread_line([(300.0, 350), (260.0, 290)]), unread_line([(44.0 + number, 100) for number in range(20)])
+    ('', '')
     """
     counts = [(fewest, count) for fewest, count in counted if count]
     most = max((count for _, count in counts), default=0)
     shown = f"{most:,}"
     lengths = [fewest for fewest, count in counts if count == most]
-    if len(lengths) < _FEW_ALIKE or max(lengths) < _APART * min(lengths):  # not cut to a fixed number
+    is_short = max(lengths, default=0) <= most  # a constant count that no prompt exceeds says nothing
+    if len(lengths) < _FEW_ALIKE or max(lengths) < _APART * min(lengths) or is_short:  # not cut to a fixed number
         shown = f"at most {most:,}"
         lengths = [fewest for fewest, count in counts if fewest >= _LONG_ENOUGH and count < fewest * _FAR_BELOW]
     if not lengths:

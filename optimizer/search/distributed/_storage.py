@@ -114,6 +114,8 @@ def _opening(url: str) -> Iterator[None]:
                 f"the storage {without_password(url)!r} is damaged ({reason}): put it back, or start anew in another "
                 "folder (answers that were paid for are in the cache)"
             ) from error
+        elif "disk I/O" in reason or "disk is full" in reason:
+            reason += "; is the disk full, or is there a limit on the size of files?"
         raise InputError(f"the storage {without_password(url)!r} can't be opened: {reason}") from error
     finally:
         optuna.logging.set_verbosity(verbosity)
