@@ -9,6 +9,7 @@ from psopt.proposals._checks import ProposalChecks
 from psopt.proposals._quoted_phrases import NoteTopics, one_a_topic, with_support
 from psopt.proposals.rules._examples import EXAMPLE_LAYERS, MOST_EXAMPLE_CHARACTERS, examples_from_train
 from psopt.proposals.rules._notes import (
+    NONE_APPLIES,
     NUMBER_ALONE,
     definitions_from_subclasses,
     definitions_from_task,
@@ -52,8 +53,8 @@ def propose_edits(
     )
     edits = definitions_from_task(task, predictions)
     if task.spec.is_open:
-        # A number in JSON or in a tag does not stand alone.
-        unfit = () if prompt.answer == "label" else (NUMBER_ALONE,)
+        # In the prompt's own JSON or tag, a number does not stand alone, nor does an empty list.
+        unfit = () if prompt.answer == "label" else (NUMBER_ALONE, NONE_APPLIES)
         edits += [note for note in notes_on_open_answers(task, predictions) if note.text not in unfit]
         edits += examples
     else:

@@ -159,7 +159,7 @@ Kind = Literal[
 VERBS = (
     "analy[sz]e|annotate|answer|assess|assign|categori[sz]e|check|choose|classify|compare|consider|decide|detect|determine"
     "|discern|distinguish|estimate|evaluate|examine|extract|figure|file|find|flag|follow|forward|give|grade|group|guess"
-    "|identify|indicate|infer|inspect|interpret|judge|label|look|map|mark|match|name|pick|place|predict|put|rank|rate|read"
+    "|identify|indicate|infer|inspect|interpret|judge|label|list|look|map|mark|match|name|pick|place|predict|put|rank|rate|read"
     "|recogni[sz]e|respond|return|review|route|say|score|select|sort|specify|split|state|tag|tell|think|triage|use|verify"
     "|work"
 )
@@ -167,7 +167,7 @@ VERBS = (
 CAPTION = re.compile(r"(?:your\s+)?(?:task|instructions?|goal|objective|question|job)\s*:\s+", re.IGNORECASE)
 """What may stand before an instruction on its line."""
 _COMMAND = re.compile(rf"(?:{VERBS})\b", re.IGNORECASE)
-_NOUNS = "answer|file|grade|group|label|map|mark|match|name|note|rank|rate|report|review|score|state|tag|use|work"
+_NOUNS = "answer|file|grade|group|label|list|map|mark|match|name|note|rank|rate|report|review|score|state|tag|use|work"
 _OTHER_CAPTION = re.compile(rf"(?:(?:{_NOUNS})|(?!(?:{VERBS})\b)[^\W\d_][\w-]*(?:\s[\w-]+)?):\s+\S", re.IGNORECASE)
 _HEADING = re.compile(r"#{1,6}[ \t]+\S|\*\*[^*]+\*\*:?$|__[^_]+__:?$|={3,}$|-{3,}$|\*{3,}$|\[[^\]]+\]$")
 BULLET = re.compile(r"[ \t]*(?:[-*+•–]|\(?\d{1,3}[.)]|[a-zA-Z][.)])[ \t]+(?=\S)")

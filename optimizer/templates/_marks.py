@@ -68,7 +68,7 @@ _MARKS = (
         re.compile(
             rf"\$\{{(?:{_NAME}\.)*(?P<name>{_NAME})[^{{}}\n]*\}}|\$(?P<bare>{_NAME})"
             rf"|%\((?P<percent>[^()\n]+)\)[-+ #\d.]*[a-z]"
-            rf"|%(?P<between>{_NAME})%|\[\[\s*(?P<square>{_NAME})\s*\]\]|<<\s*(?P<angle>{_NAME})\s*>>"
+            rf"|%(?P<between>{_NAME})%|(?<!\")\[\[\s*(?P<square>{_NAME})\s*\]\]|<<\s*(?P<angle>{_NAME})\s*>>"
             rf"|(?<!\{{)\{{[ \t]+(?P<spaced>{_NAME})\s*\}}"
         ),
         "names a column in other signs than {name}, as shells and Python's % do: write that",

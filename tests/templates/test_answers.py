@@ -21,6 +21,7 @@ BOTH = '{"reason": "It is late.", "category": "tech"}'
 # A prompt, how it is read, how an example is answered.
 ANSWERS = [
     ("Answer with the team.", "label", "tech"),
+    ('Rate it by this format: "[[reason]]".', "label", "tech"),  # as judges are told
     ('Respond with {"reason": "..", "team": ".."}.', "json:team", '{"reason": "It is late.", "team": "tech"}'),
     ('Like this:\n```json\n{"label": "<one>"}\n```', "json:label", '{"label": "tech"}'),
     ('The mail is {"body": "{body}"}.', "label", "tech"),
