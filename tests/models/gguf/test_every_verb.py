@@ -63,7 +63,9 @@ def test_a_run_tries_calibration_first_and_tells_it_apart(psopt: Any, folder: Pa
     assert manifest["calibration"]["id"] == trials[1]["id"]
     assert manifest["calibration"]["test"]["f1"] > manifest["baseline"]["test"]["f1"]
     said = psopt("report", "run", code=0).stderr
-    assert "Calibration alone" in said + (folder / "run" / "report.html").read_text("utf-8")
+    page = (folder / "run" / "report.html").read_text("utf-8")
+    assert "Calibration alone" in said + page
+    assert "It is calibrated: its text alone does not give these scores." in page
 
 
 def test_texts_are_classified_by_the_prior_that_the_prompt_brings(psopt: Any, folder: Path, calibrated: Path) -> None:
