@@ -120,7 +120,9 @@ class Definition:
         'offers; Orders. Not refunds.'
         """
         different = dict.fromkeys(texts)
-        whole = [text for text in different if not any(text in other for other in different if other != text)]
+        whole = [
+            text for text in different if not any(f" {text} " in f" {other} " for other in different if other != text)
+        ]
         joined = whole[0]
         for text in whole[1:]:
             joined += f" {text}" if joined.endswith((".", "!", "?", "。")) else f"; {text}"

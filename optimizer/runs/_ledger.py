@@ -35,8 +35,8 @@ def spending_kept(directory: RunDirectory, budget: Budget) -> Iterator[None]:
     options = json_object(directory.path / MANIFEST).get("settings", {}).get("lm", {})
     is_limited = budget.is_limited or any(options.get(name) is not None for name in _LIMITS)
     if path.exists() and not spent and is_limited:
-        cure = "remove it to count from 0, or resume without limits"
-        raise InputError(f"{path} is damaged, so what the run has spent is unknown, and it has a limit: {cure}")
+        why = "is damaged, so what the run has spent is unknown, and it has a limit"
+        raise InputError(f"{path} {why}: remove it to count from 0")
     budget.earlier = Usage(**{part.name: spent[part.name] for part in fields(Usage) if part.name in spent})
     file: FileIO | None = None
 

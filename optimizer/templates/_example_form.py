@@ -308,10 +308,10 @@ def example_form(draft: Draft, block: InputBlock | None, answer: AnswerForm) -> 
     return ExampleForm(pieces, gap, answer.output, answer.key, answer.keys, turns)
 
 
-def fields_as_lines(names: Sequence[str]) -> list[str | Field]:
-    """Show columns for which a prompt has no form: a single one as is, several as ``name: value``, one per line."""
+def fields_as_lines(names: Sequence[str], *, is_named: bool = False) -> list[str | Field]:
+    """Show columns for which a prompt has no form: as ``name: value``, one per line; a single one may stand alone."""
     fields = [Field(name, f"{{{name}}}", written=False) for name in names]
-    if len(fields) == 1:
+    if len(fields) == 1 and not is_named:
         return [*fields]
     pieces: list[str | Field] = []
     for field in fields:
@@ -345,7 +345,7 @@ def _fields_elsewhere(draft: Draft, start: int, end: int) -> list[str | Field]:
     names = dict.fromkeys(field.name for field in places_in(outside, Field) if field.name not in shown)
     if not shown or not names:
         return []
-    return [part for name in names for part in (f"{name}: ", Field(name, f"{{{name}}}", written=False), "\n")]
+    return [*fields_as_lines(list(names), is_named=True), "\n"]
 
 
 def _tail(text: str, block: InputBlock) -> str:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 _WAY_OF_READING = 2  # part of the cache key; way 1 lost the beginning of a prompt when the context had to grow for it
-_LONG = 8  # tokens; under 57 shared ones SmolLM2 answers 1.2 times as fast for 60 texts and 1.6 times for 15
+_LONG = 8  # tokens; 57 shared ones read once, not by each: SmolLM2 answers 1.2 times as fast for 60 texts, 1.6 for 15
 # SmolLM2 on one thread takes 4.7 ms per token for 20 tokens at once, 4.0 for 64, and 3.9 for 128 and more. So short
 # texts are read side by side: 60 TREC questions take 1.15 times less by twos, 1.21 by fours, 1.23 by eights.
 _SIDE_BY_SIDE = 4  # prompts; each has its own memory of the common beginning
