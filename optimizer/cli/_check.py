@@ -244,7 +244,7 @@ def _row(threshold: Threshold) -> str:
     cells = [
         "kept" if threshold.met else "**missed**",
         _literal(threshold.note or threshold.title),
-        threshold.percent(threshold.value),
+        threshold.percent(threshold.value if threshold.estimate is None else threshold.estimate),
         f"{sign} {100 * threshold.bound:g}",
         " to ".join(map(percent, threshold.interval or ())),
         *("" if number is None else str(number) for number in (threshold.n_samples, threshold.n_rephrasings)),

@@ -164,16 +164,20 @@ def _label_key(keys: Collection[str], label_column: str) -> str:
 
 def _xml(draft: Draft) -> AnswerForm | None:
     wanted = {name.casefold() for name in (draft.label_column, *_ANSWER_TAGS) if name}
+    for tag, shown, content in _tags(draft):
+        if tag.casefold() in wanted or content in draft.labels:
+            return AnswerForm.in_tag(tag, f"it says {shown!r}")
+    return None
+
+
+def _tags(draft: Draft) -> Iterator[tuple[str, str, str]]:
+    """The elements that a prompt names and that don't hold its input: name, what is said, and content if it has any."""
     for message in draft.messages:
         for pattern in (_TAG_PAIR, _TAG_NAMED):
             for match in pattern.finditer(message.text):
                 tag = match["tag"] or match["inner"]
-                shows_label = pattern is _TAG_PAIR and match["inner"].strip() in draft.labels
-                if not (tag.casefold() in wanted or shows_label) or _is_listed(message.text, match, tag):
-                    continue
-                if not _is_input(draft, tag):
-                    return AnswerForm.in_tag(tag, f"it says {shortened(match.group(), 60)!r}")
-    return None
+                if not _is_listed(message.text, match, tag) and not _is_input(draft, tag):
+                    yield tag, shortened(match.group(), 60), match["inner"].strip() if pattern is _TAG_PAIR else ""
 
 
 def _is_input(draft: Draft, tag: str) -> bool:
@@ -204,10 +208,10 @@ def _last_line(draft: Draft) -> AnswerForm | None:
 
 
 def _unclear(draft: Draft) -> str:
-    """What to say if a prompt shows JSON in which no member is clearly the label."""
-    skeleton = next(_skeletons(draft), None)
-    if skeleton is None:
-        return ""
-    return (
-        f"it shows {shortened(skeleton, 60)}, of which no member is plainly the label (--answer json:NAME says which)"
-    )
+    """What to say if a prompt shows JSON in which no member is clearly the label, or an element that may hold it."""
+    if skeleton := next(_skeletons(draft), None):
+        shown = shortened(skeleton, 60)
+        return f"it shows {shown}, of which no member is plainly the label (--answer json:NAME says which)"
+    for tag, said, _ in _tags(draft):
+        return f"it says {said!r}; if that holds the label: --answer xml:{tag}"
+    return ""

@@ -83,8 +83,12 @@ def test_a_header_that_can_t_be_sent_is_refused_whoever_sets_it(monkeypatch: pyt
 
 
 @each("place", ["localhost:PORT", "localhost:99999", "localhost:0", "[::1", "", "local host", "a\x1b[31mb:1"])
-def test_an_address_that_leads_nowhere_is_refused_and_its_query_not_shown(place: str) -> None:
+def test_an_address_that_leads_nowhere_is_refused_and_its_query_not_shown(place: str, monkeypatch: Any) -> None:
+    address = f"http://{place}/v1?code=c0de1234"
     with pytest.raises(InputError, match="--api-base must be an address such as") as caught:
-        opens(api_base=f"http://{place}/v1?code=c0de1234")
+        opens(api_base=address)
+    monkeypatch.setenv("OPENAI_BASE_URL", address)
+    with pytest.raises(InputError, match=r"^OPENAI_BASE_URL must be an address such as"):
+        opens(api_base="")
     assert "c0de1234" not in str(caught.value)
     assert str(caught.value).isprintable()

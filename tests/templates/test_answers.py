@@ -35,6 +35,7 @@ ANSWERS = [
     ('```python\nreturn {"x": TEAMS["body"]}\n```\nAnswer with the team.', "label", "tech"),
     ('Return {"why": "{..}", "result": {"team": ".."}}', "json:result.team", '{"result": {"team": "tech"}}'),
     ("Is the answer inside <answer> tags right?\n<answer>{reason}</answer>", "label", "tech"),
+    ("Put it in <desk> tags.", "label", "tech"),
 ]
 
 
@@ -45,6 +46,7 @@ def template(folder: Path, text: str, **options: str) -> Template:
     assert f"answers are read as {found.answer}" in prompt.notes[-1]
     is_unclear = "no member is plainly the label (--answer json:NAME says which)" in prompt.notes[-1]
     assert is_unclear == ('"b": ' in text or '"desk": ' in text)
+    assert ("if that holds the label: --answer xml:desk" in prompt.notes[-1]) == ("<desk>" in text)
     return found
 
 

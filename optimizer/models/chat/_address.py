@@ -68,14 +68,14 @@ class Address:
 
 def openai_address(model: str, options: LMConfig) -> Address:
     """Return the address of ``openai/MODEL``; raises InputError if it is OpenAI itself without a key, or no address."""
-    address = options.api_base or os.environ.get("OPENAI_BASE_URL") or f"{_OPENAI}v1"
+    address, source = _named(options, "OPENAI_BASE_URL") or (f"{_OPENAI}v1", "")
     key = _key("OPENAI_API_KEY")
     headers = _headers(options)
     if not key and not _has_credentials(headers) and address.startswith(_OPENAI) and not _IS_COUNTED.get():
         raise InputError(
             f"model openai/{model} needs a key: set OPENAI_API_KEY, or name a server of your own with --api-base URL"
         )
-    base, query = _split(address)
+    base, query = _split(address, source)
     if options.api_version:
         query["api-version"] = options.api_version
     if (urlsplit(base).hostname or "").endswith(_AZURE_HOSTS):
@@ -89,8 +89,8 @@ def azure_address(deployment: str, options: LMConfig) -> Address:
     The resource is ``--api-base`` (else ``$AZURE_OPENAI_ENDPOINT``): ``https://NAME.openai.azure.com``, an address that
     already names the deployment, or one that ends in ``/openai/v1`` and needs no version.
     """
-    resource = options.api_base or os.environ.get("AZURE_OPENAI_ENDPOINT")
-    if not resource:
+    named = _named(options, "AZURE_OPENAI_ENDPOINT")
+    if named is None:
         raise InputError(
             f"model azure/{deployment} needs its resource: --api-base https://NAME.openai.azure.com, "
             "or AZURE_OPENAI_ENDPOINT"
@@ -99,7 +99,7 @@ def azure_address(deployment: str, options: LMConfig) -> Address:
     key = _key("AZURE_OPENAI_API_KEY")
     if not key and not _has_credentials(headers) and not _IS_COUNTED.get():
         raise InputError(f"model azure/{deployment} needs a key: set AZURE_OPENAI_API_KEY")
-    base, query = _split(resource)
+    base, query = _split(*named)
     version = options.api_version or query.get("api-version") or os.environ.get("OPENAI_API_VERSION")
     if not base.endswith("/v1"):
         query["api-version"] = version or _API_VERSION
@@ -110,10 +110,16 @@ def azure_address(deployment: str, options: LMConfig) -> Address:
     return Address(base, query, headers, key, "api-key")
 
 
-def _split(address: str) -> tuple[str, dict[str, str]]:
+def _named(options: LMConfig, variable: str) -> tuple[str, str] | None:
+    """The address that the user has given, and where: as an option, or in this variable."""
+    of_both = (options.api_base, "--api-base"), (os.environ.get(variable), variable)
+    return next(((address, source) for address, source in of_both if address), None)
+
+
+def _split(address: str, source: str) -> tuple[str, dict[str, str]]:
     """An address without its query, and the query; the path that the protocol adds is removed."""
     if re.match(r"https?://[^/?#]*@", address):
-        raise InputError("--api-base holds a password, which belongs into OPENAI_API_KEY: leave it out")
+        raise InputError(f"{source} holds a password, which belongs into OPENAI_API_KEY: leave it out")
     try:
         parts = urlsplit(address.strip())
         is_whole = address.startswith(("http://", "https://")) and bool(parts.hostname) and parts.port != 0
@@ -121,7 +127,7 @@ def _split(address: str) -> tuple[str, dict[str, str]]:
         is_whole = False
     if not is_whole or re.search(r"\s", parts.netloc):
         place = address.partition("?")[0]
-        raise InputError(f"--api-base must be an address such as http://localhost:8000/v1, not {place!r}")
+        raise InputError(f"{source} must be an address such as http://localhost:8000/v1, not {place!r}")
     path = parts.path.rstrip("/").removesuffix(_CHAT)
     return urlunsplit((parts.scheme, parts.netloc, path, "", "")), dict(parse_qsl(parts.query))
 

@@ -45,10 +45,8 @@ class Progress:
             self.on_progress(self.done + n_ahead, self.total)
 
     def __str__(self) -> str:
-        """The progress, for notices; a program's calls come one by one."""
-        if self.total == 1:
-            return "Ctrl-C saves"
-        return f"{self.done} of {self.total} answered; Ctrl-C saves"
+        """The progress, to end notices with; nothing for calls that come one by one: a program's, or a server's."""
+        return "" if self.total == 1 else f"; {self.done} of {self.total} answered; Ctrl-C saves"
 
 
 async def run_workers(n: int, ask: Callable[[int, Worker], Awaitable[None]], n_places: int, last_calls: float) -> None:
