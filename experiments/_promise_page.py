@@ -40,7 +40,7 @@ _EXPLAINED = (
 
 def lm_promise(results: Results) -> str:
     """How many runs recommend a prompt that is truly worse, and how many of the knees are, by model and original."""
-    head = ("model", "original", "runs", "recommended", "worse", "at most", "knees that are worse", "true F1 and S")
+    head = ("model", "original", "runs", "recommended", "worse", "at most", "worse knees", "true F1 and S", "gain kept")
     rows = []
     for model, original in dict.fromkeys((run["model"], run["original"]) for run in results["runs"]):
         runs = [run for run in results["runs"] if (run["model"], run["original"]) == (model, original)]
@@ -49,8 +49,16 @@ def lm_promise(results: Results) -> str:
         truth = {name: np.mean([run["truth"][name] for run in runs], axis=0) for name in ("original", "recommended")}
         change = " -> ".join(f"{100 * f1:.1f}, {100 * s:.1f}" for f1, s in truth.values())
         most = f"{clopper_pearson(worse, len(runs)):.1%}"
-        rows.append((model, original, len(runs), len(better), worse, most, knees, change))
-    return table(head, rows)
+        gains = [sum(_gain(run, name) for run in runs) for name in ("recommended", "knee")]
+        kept = f"{gains[0] / gains[1]:.0%}"
+        rows.append((model, original, len(runs), len(better), worse, most, knees, change, kept))
+    return f"Gain kept: the share of the knees' true gain in F1 - S.\n\n{table(head, rows)}"
+
+
+def _gain(run: Results, name: str) -> float:
+    """A prompt's true gain over the original one, in F1, and in S where the gate compares it."""
+    (f1, s), (before_f1, before_s) = run["truth"][name], run["truth"]["original"]
+    return float(f1 - before_f1 - (0.0 if run["f1_alone"] else s - before_s))
 
 
 def is_worse(run: Results, name: str) -> bool:

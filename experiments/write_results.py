@@ -414,6 +414,23 @@ def samples_or_wordings(results: Results) -> str:
     return f"In percent of draws, by samples x wordings.\n\n{table(head, [*rows, ('mean', '', '', *means)])}"
 
 
+def prior_texts(results: Results) -> str:
+    """F1 and S by the number of texts that priors are measured on, and how many answers change."""
+    rows = []
+    for cell in results["cells"]:
+        pool = str(cell["pool"])
+        schemes = [name for name, of in cell.items() if isinstance(of, dict)]
+        told = [
+            f"{cell[name]['f1'][0]:.3f} ± {cell[name]['f1'][1]:.3f} / {cell[name]['s'][0]:.3f}, "
+            f"{100 * cell[name]['other']:.0f} %"
+            for name in schemes
+        ]
+        of_all = "{:.3f} / {:.3f}".format(*cell[pool])
+        rows.append((cell["model"], cell["dataset"], cell["kind"], f"{of_all} ({pool})", *told))
+    head = ("model", "set", "prompt", "all texts: F1 / S", *schemes)
+    return f"F1 ± its deviation over draws / S, and the share of answers that are others.\n\n{table(head, rows)}"
+
+
 SECTIONS = {
     "promise": ("The promise: what psopt recommends is not worse", promise),
     "table1": ("Tables 1 and 2: strategies", table1),
@@ -443,6 +460,7 @@ SECTIONS = {
     "answer_lead": ("Where a chat model's answer begins", answer_lead),
     "example_turns": ("Examples in one message, and as turns", example_turns),
     "example_layers": ("How many examples of a class", example_layers),
+    "prior_texts": ("On how many texts a label prior is measured", prior_texts),
     "label_map": ("Calibration that learns from labels", label_map),
     "confidence": ("Which figure of a vote predicts its errors", confidence),
     "near_constant": ("When the label prior decides the scores", near_constant),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +79,8 @@ class Prompt:
     asking : int
         The number of a repeated call with the same prompt: each has its own seed, and its own answer in the cache. Not
         part of what a prompt says, so neither of its `id` nor of its JSON.
+    original : Prompt or None
+        The prompt that this one rewords (`described_as`), if it does; no part of its `id`, its JSON or comparisons.
     """
 
     description: str
@@ -92,6 +94,7 @@ class Prompt:
     asks: str = LABEL
     calibration: Calibration | None = None
     asking: int = 0
+    original: Prompt | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         """The id, the beginning, and how much it holds: prompts with examples would fill screens."""
@@ -129,7 +132,9 @@ class Prompt:
         """Return the same prompt with its task description reworded, and on request in another format."""
         if description == self.description and form in {None, self.form}:
             return self
-        return replace(self.without_prior(), description=description, form=form or self.form)
+        return replace(
+            self.without_prior(), description=description, form=form or self.form, original=self.original or self
+        )
 
     def without_prior(self) -> Prompt:
         """Return the same prompt, whose label prior will be measured where it is used; its label map stays."""
@@ -170,13 +175,13 @@ class Prompt:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the prompt as plain JSON data; its format only if it is not psopt's own."""
-        plain = replace(self, template=None, calibration=None)
+        plain = replace(self, template=None, calibration=None, original=None)
         data: dict[str, Any] = json.loads(json.dumps(asdict(plain)))  # tuples become lists
         for example in data["examples"]:
             for optional in ("step", "fields"):
                 if not example[optional]:
                     del example[optional]
-        del data["asking"]
+        del data["asking"], data["original"]
         further = {
             "form": self.form.to_dict(),
             "template": self.template and self.template.to_dict(),
@@ -192,7 +197,7 @@ class Prompt:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Prompt:
         """Build a prompt from `to_dict`'s data; raises InputError if a part is missing, unknown or wrong."""
-        unknown = set(data) - {part.name for part in fields(cls) if part.name != "asking"} - {"measured"}
+        unknown = set(data) - ({part.name for part in fields(cls)} - {"asking", "original"}) - {"measured"}
         if unknown:
             raise InputError(f"a prompt has no part {sorted(unknown)[0]!r}")
         if data.get("asks", LABEL) not in FORMS:

@@ -22,7 +22,7 @@ SEARCHING = ("ablation", "appendix_b", "appendix_c", "transfer")  # sim answers 
 BESIDES = """
     answer_lead confidence drafts dspy_equal_calls example_layers example_turns groups_on_trec label_map lm_edits
     lm_fixes lm_formats lm_promise lm_prosa lm_racing lm_table1 meaning_threshold minilm_constants near_constant
-    promise proposal_constants prosa_free racing real_grids samples_or_wordings shipping
+    prior_texts promise proposal_constants prosa_free racing real_grids samples_or_wordings shipping
     whose_words write_results
 """
 SCRIPTS = sorted({path.stem for path in EXPERIMENTS.glob("[!_]*.py")} - set(BESIDES.split()))

@@ -19,6 +19,7 @@ from psopt.models._base import (
 from psopt.models._calibrated import (
     MOST_LABELLED,
     PRIOR_TEXTS,
+    REWORDED_TEXTS,
     CalibratedModel,
     LabelledTexts,
     calibrated_as,

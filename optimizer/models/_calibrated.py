@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -33,6 +34,8 @@ PRIOR_TEXTS = 30
 50, .422 with 200. Fewer add noise: the choice of texts moves F1 by .013 (standard deviation) with 30, and by .025 with
 10 (150 questions, people's wordings).
 """
+REWORDED_TEXTS = 15
+"""How many of them are asked under a rephrasing: `experiments/prior_texts.py`."""
 _FEWEST_TEXTS = 10  # with fewer, a prior is mostly the noise of single texts
 _UNLISTED = 1e-6  # assumed for a label that a server does not list among the likeliest tokens: its value is unknown
 _LONGEST = 5  # one of these has the most tokens: rankings by characters and by tokens rarely differ more
@@ -55,7 +58,9 @@ class CalibratedModel(WrappedModel):
     the answer is the label with the most left. The probability of N/A, and the rest of the model, do not change. Where
     there are `labelled` texts, the result goes through a map learnt from them; otherwise it uses no labels.
 
-    Of the unlabelled `texts`, `PRIOR_TEXTS` are taken, spread over all. The `budget` counts the calls for priors, where
+    Of the unlabelled `texts`, `PRIOR_TEXTS` are taken, spread over all. Under a rephrasing, `REWORDED_TEXTS` of them
+    are enough: their mean difference from the prompt's own wording is added to the prior of that (a control variate),
+    because a text moves the log-probabilities under all wordings alike. The `budget` counts the calls for priors, where
     the model does not count its own calls. `is_always`: under every prompt, not only under those that ask for it.
     """
 
@@ -70,16 +75,21 @@ class CalibratedModel(WrappedModel):
     ) -> None:
         super().__init__(model)
         self._texts = evenly_spread(list(dict.fromkeys(texts)), PRIOR_TEXTS)
+        self._few_texts = evenly_spread(self._texts, REWORDED_TEXTS)
         self._budget = budget
         self._is_always = is_always
         self._labelled = labelled
-        self._priors: dict[str, Floats] = {}
+        # By prompt id and text: the labels' log-probabilities, as far as priors took them
+        self._read: defaultdict[str, dict[str, Floats]] = defaultdict(dict)
 
     def learning_from(self, labelled: LabelledTexts) -> CalibratedModel:
-        """The same model with a label map, if there are enough texts to learn one; it is learnt on first use."""
+        """The same model with a label map, if there are enough texts to learn one; it is learnt on first use.
+
+        Priors are then measured on some of these texts, which are asked anyway.
+        """
         if len(labelled.texts) < FEWEST_LABELLED or self._is_always:
             return self
-        return CalibratedModel(self._model, self._texts, self._budget, labelled=labelled)
+        return CalibratedModel(self._model, labelled.texts, self._budget, labelled=labelled)
 
     @property
     def capabilities(self) -> Capabilities:
@@ -145,15 +155,15 @@ class CalibratedModel(WrappedModel):
 
     def prior_calls(self, prompts: Prompts) -> int:
         """At most how many more answers the priors of these prompts, and the label map, will need."""
-        unmeasured = {
-            prompt.id: prompt
-            for prompt in prompts
-            if self.calibrates(prompt) and not self._brought_prior(prompt) and prompt.id not in self._priors
-        }
-        n_calls = sum(self._n_unkept(prompt, self._texts) for prompt in unmeasured.values())
+        unmeasured = [prompt for prompt in prompts if self.calibrates(prompt) and not self._brought_prior(prompt)]
+        wanted = [reading for prompt in unmeasured for reading in self._readings(prompt)]
         if self._labelled and unmeasured and "_learnt" not in self.__dict__:
-            n_calls += self._n_unkept(self._labelled.prompt, self._labelled.texts)
-        return n_calls
+            wanted.append((self._labelled.prompt, self._labelled.texts))
+        missing: dict[str, tuple[Prompt, dict[str, None]]] = {}
+        for prompt, texts in wanted:
+            unread = dict.fromkeys(text for text in texts if text not in self._read[prompt.id])
+            missing.setdefault(prompt.id, (prompt, {}))[1].update(unread)
+        return sum(self._n_unkept(prompt, list(texts)) for prompt, texts in missing.values())
 
     def _n_unkept(self, prompt: Prompt, texts: Texts) -> int:
         return n_unkept(self._model, [prompt], texts, all_cells([prompt], texts))
@@ -167,9 +177,25 @@ class CalibratedModel(WrappedModel):
         """The mean log-probability of each label under a prompt, (n_labels,): brought along, or measured once."""
         if brought := self._brought_prior(prompt):
             return np.array(brought)
-        if prompt.id not in self._priors:
-            self._priors[prompt.id] = self._measure(prompt)
-        return self._priors[prompt.id]
+        self.check_priors([prompt])
+        if prompt.original is None:
+            return self._mean(prompt, self._texts)
+        own = prompt.original
+        return self._prior(own) + self._mean(prompt, self._few_texts) - self._mean(own, self._few_texts)
+
+    def _readings(self, prompt: Prompt) -> list[tuple[Prompt, Texts]]:
+        """Which texts are asked under which prompts to measure a prior."""
+        own = prompt.original
+        if own is None:
+            return [(prompt, self._texts)]
+        return [(prompt, self._few_texts), (own, self._few_texts if self._brought_prior(own) else self._texts)]
+
+    def _mean(self, prompt: Prompt, texts: Texts) -> Floats:
+        """The mean log-probability of each label over texts, (n_labels,); each is asked once."""
+        read = self._read[prompt.id]
+        if missing := [text for text in texts if text not in read]:
+            read.update(zip(missing, _log(self._asked(prompt, missing)[:, :-1]), strict=True))
+        return np.asarray(np.mean([read[text] for text in texts], axis=0))
 
     def _label_map(self, prompt: Prompt) -> Floats | None:
         """The map of a prompt: brought along, or learnt once for all prompts; None where labels are not used."""
@@ -198,10 +224,6 @@ class CalibratedModel(WrappedModel):
         """The prior that it holds of exactly this wording."""
         brought = self._brought(prompt)
         return brought.prior if brought.prompt == prompt.id else ()
-
-    def _measure(self, prompt: Prompt) -> Floats:
-        self.check_priors([prompt])
-        return np.asarray(_log(self._asked(prompt, self._texts)[:, :-1]).mean(axis=0))
 
     def _asked(self, prompt: Prompt, texts: Texts) -> Floats:
         """The model's own probabilities under one prompt, (n, C), counted."""

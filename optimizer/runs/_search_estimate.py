@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.evaluation import Grid
-from psopt.models import PRIOR_TEXTS, calibrates
+from psopt.models import PRIOR_TEXTS, REWORDED_TEXTS, calibrates
 from psopt.models.chat import asks_in_chat, grid_price, tokens_of_text
 from psopt.proposals import (
     EXAMPLE_LAYERS,
@@ -72,7 +72,8 @@ class SearchBasis:
     price: Price | None  # of the model that answers
     races: bool  # whether candidates race
     pace: Pace | None = None  # how fast the model that is asked most will answer; unknown for batches
-    prior_texts: int = 0  # on how many texts label priors are measured under each wording; 0 for no calibration
+    prior_texts: int = 0  # on how many texts a prompt's label prior is measured; 0 for no calibration
+    is_always_calibrated: bool = False  # whether the original prompt is calibrated too
     labelled_texts: int = 0  # from how many labelled texts a label map is learnt, once
     model: str = ""  # which of several models this is for; empty if there is one
     others: tuple[SearchBasis, ...] = ()  # for further models that are asked the same
@@ -107,7 +108,12 @@ class SearchBasis:
         )
         if calibrates(model):
             prior_texts = PRIOR_TEXTS if model.can_measure else 0
-            basis = replace(basis, prior_texts=prior_texts, labelled_texts=model.n_labelled)
+            basis = replace(
+                basis,
+                prior_texts=prior_texts,
+                labelled_texts=model.n_labelled,
+                is_always_calibrated=model.calibrates(baseline),
+            )
         return basis
 
     def sized(self, sizes: Sizes) -> SearchBasis:
@@ -192,8 +198,12 @@ class SearchBasis:
         """What measuring label priors takes, under each wording of val that a candidate is asked under, and of test."""
         n_val, n_test = self.shapes["val"][1], self.shapes["test"][1]
         n_least = min(n_val, _WORDINGS_OF_STOPPED) if self.races else n_val
-        n_measured = n_more * ((n_least + n_val) // 2) + n_test * front
-        times = (self.labelled_texts + self.prior_texts * n_measured) / self.grids["val"].calls
+        # The first wording of val is the prompt's own.
+        n_own, n_reworded = n_more, n_more * ((n_least + n_val) // 2 - 1) + n_test * front
+        if self.is_always_calibrated:
+            n_own, n_reworded = n_own + 1, n_reworded + n_val - 1 + n_test
+        n_texts = self.prior_texts * n_own + min(self.prior_texts, REWORDED_TEXTS) * n_reworded
+        times = (self.labelled_texts + n_texts) / self.grids["val"].calls
         return self._of_others("label priors of calibrated prompts", "val", times, "one a wording of each candidate")
 
 

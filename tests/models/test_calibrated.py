@@ -29,6 +29,7 @@ PROMPT = Prompt("Say which.", LABELS)
 CALIBRATED = apply_edits(PROMPT, [CALIBRATE])
 # p(label | text): "A" is the likeliest answer to every text.
 ROWS = {"x": (0.6, 0.3, 0.1), "y": (0.8, 0.1, 0.1), "z": (0.5, 0.1, 0.4)}
+REWORDED = "Decide which."
 TEXTS = [f"{name}{number}" for number in range(4) for name in ROWS]  # twelve texts, four of each kind
 
 
@@ -47,8 +48,16 @@ class Biased:
 
     def predict_proba(self, prompts: Sequence[Prompt], texts: Sequence[str], _: object = None) -> NDArray[np.float64]:
         self.asked += texts
-        rows = [[*((1 - self.n_a) * p for p in ROWS[text[0]]), self.n_a] for text in texts]
-        return np.array([[row] * len(prompts) for row in rows])
+        rows = [
+            [[*((1 - self.n_a) * p for p in self._row(prompt, text)), self.n_a] for prompt in prompts] for text in texts
+        ]
+        return np.array(rows)
+
+    @staticmethod
+    def _row(prompt: Prompt, text: str) -> list[float]:
+        """A rephrasing doubles the weight of "B" under every text alike."""
+        weights = np.array(ROWS[text[0]]) * ((1, 2, 1) if prompt.description == REWORDED else (1, 1, 1))
+        return (weights / weights.sum()).tolist()
 
 
 def calibrated(texts: Sequence[str] = TEXTS, *, is_always: bool = False, **biased: Any) -> CalibratedModel:
@@ -87,6 +96,28 @@ def test_a_prior_is_measured_once_and_counted_and_no_model_is_calibrated_twice()
     model.predict([CALIBRATED], ["y"])
     assert len(inner.asked) == 30 + 2
     assert provider.budget.usage.made == 30
+
+
+def test_a_rephrasing_is_asked_about_fewer_texts_and_has_the_prior_of_all() -> None:
+    # Thirty texts, of which the first fifteen that are spread over them have other shares of x, y and z.
+    texts = [f"{name}{place}" for place, name in enumerate("xyzzy" * 6)]
+    reworded = CALIBRATED.described_as(REWORDED)
+    model, inner = calibrated(texts), Biased()
+    assert model.prior_calls([reworded]) == 30 + 15
+    assert model.prior_calls([CALIBRATED, reworded, reworded]) == 30 + 15
+    # Logarithms of weights, since what is equal for all labels changes no answer
+    of_all = np.log([inner._row(reworded, text) for text in texts]).mean(axis=0)
+    proportional = np.log([0.6, 0.3, 0.1]) + np.log([1, 2, 1]) - of_all
+    expected = np.exp(proportional) / np.exp(proportional).sum()
+    assert model.predict_proba([reworded], ["x"])[0, 0, :3] == pytest.approx(expected)
+    assert model.prior_calls([CALIBRATED, reworded]) == 0
+    brought = Prompt.from_dict(model.measured(CALIBRATED).to_dict())
+    elsewhere = calibrated(texts)
+    assert elsewhere.prior_calls([brought]) == 0
+    assert elsewhere.prior_calls([brought.described_as(REWORDED)]) == 15 + 15
+    assert elsewhere.predict_proba([brought.described_as(REWORDED)], ["x"])[0, 0, :3] == pytest.approx(
+        expected, abs=1e-5
+    )
 
 
 def test_a_prompt_that_brings_its_prior_needs_no_texts() -> None:
@@ -141,13 +172,13 @@ def _labelled(n: int = 48) -> LabelledTexts:
 def test_labelled_texts_teach_what_the_evidence_means_once() -> None:
     answering: Any = Biased()
     model = CalibratedModel(answering, TEXTS, Budget()).learning_from(_labelled())
-    assert model.prior_calls([CALIBRATED]) == len(TEXTS) + 48
+    assert model.prior_calls([CALIBRATED]) == 48  # the prior is measured on thirty of them
     assert model.predict([CALIBRATED], ["x", "y", "z"])[:, 0].tolist() == [1, 0, 0]  # without labels z was C
     n_asked = len(answering.asked)
     other = CALIBRATED.described_as("Tell which.")
-    assert model.prior_calls([other]) == len(TEXTS)  # the map is learnt once
+    assert model.prior_calls([other]) == 15  # the map is learnt once
     assert model.predict([other], ["z"])[0, 0] == 0
-    assert len(answering.asked) == n_asked + len(TEXTS) + 1
+    assert len(answering.asked) == n_asked + 15 + 1
     measured = Prompt.from_dict(model.measured(CALIBRATED).to_dict())  # handed over, it brings the map
     assert measured.to_dict()["calibration"]["method"] == "supervised"
     assert calibrated(texts=[]).predict([measured], ["x", "y", "z"])[:, 0].tolist() == [1, 0, 0]
