@@ -17,7 +17,7 @@ from psopt.metrics import mean_interval
 from psopt.models import ModelProvider, OnProgress
 from psopt.search.gating import check_pinned
 from psopt.settings import BoundOptions, MeasureOptions, PromptOptions, built, check_keywords, group_given
-from psopt.text import one_line, shortened_list
+from psopt.text import counted, one_line, shortened_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -152,7 +152,7 @@ class Threshold:
         if self.value != self.estimate:
             name += f" of {100 * self.estimate:.1f}"
         varied = "wording" if self.n_rephrasings == 1 else self.varied
-        return f" ({name}: {interval}, {self.n_samples} samples x {self.n_rephrasings} {varied})"
+        return f" ({name}: {interval}, {counted(self.n_samples, 'sample')} x {self.n_rephrasings} {varied})"
 
 
 @dataclass(frozen=True, slots=True)

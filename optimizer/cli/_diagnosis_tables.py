@@ -21,7 +21,7 @@ from psopt.evaluation import (
 from psopt.rephrasings import tame_note
 from psopt.report import most_severe
 from psopt.settings import UNCHANGED
-from psopt.text import percent
+from psopt.text import counted, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,8 +42,8 @@ def show_diagnosis(console: Console, report: PromptReport) -> None:
     """Print the scores, and what is unstable."""
     n_samples, n_rephrasings = report.predictions.array.shape
     varied = report.predictions.varied
-    rephrasings = varied.replace("wordings", "rephrasings")
-    console.print(f"{n_samples} samples × {n_rephrasings} {rephrasings if n_rephrasings > 1 else 'rephrasing'}")
+    rephrasings = varied.replace("wordings", "rephrasings") if n_rephrasings > 1 else "rephrasing"
+    console.print(f"{counted(n_samples, 'sample')} × {n_rephrasings} {rephrasings}")
     print_table(console, scores_table(report))
     _print_notes(console, report)
     if (shares := report.shares) is not None:
