@@ -26,6 +26,8 @@ _BULLET = re.compile(r"^(?P<bullet>[ \t]*[-*+•][ \t]+)\S", re.MULTILINE)
 _TITLES: dict[SlotKind, str] = {"definitions": "What the labels mean", "notes": "Notes", "examples": "Examples"}
 _EXAMPLES = re.compile(r"^[^\w\n]{0,6}(?:\w+[ \t]+)?examples?\b[^\n]{0,20}$", re.IGNORECASE | re.MULTILINE)
 """A line that introduces examples."""
+_NOTES = re.compile(r"\W*(?:(?:further|important|more|other)\s+)?(?:notes?|rules|guidelines)\W*", re.IGNORECASE)
+"""A line that introduces notes."""
 _STEP = re.compile(r"[ \t]*1[.)][ \t]")
 _SAME_BLOCK = ("prose", "bullet", "labels", "caption")
 
@@ -40,18 +42,20 @@ class Place:
     position: int
     before: bool
     headed: bool = True
+    bullet: str = ""  # that of the list which it ends, if what is added goes on with it
 
 
 def place_for(draft: Draft, block: InputBlock | None, kind: SlotKind) -> tuple[int, Place]:
     """Find the message and the place for edits of a kind.
 
-    Notes follow the last instruction of the first message that has any; examples precede the input, and continue the
-    prompt's own examples of the same form. If the sample comes at the end (no `block`), they precede a line that
-    announces it (``Review:``).
+    Notes continue the prompt's own list of notes; without one they follow the last instruction of the first message
+    that has any. Examples precede the input, and continue the prompt's own examples of the same form. If the sample
+    comes at the end (no `block`), they precede a line that announces it (``Review:``).
     """
     if kind != "examples":
         index = draft.parts[0].message
-        return index, _place_after(draft, draft.parts_in(index)[-1])
+        listed = _after_own_notes(draft, index) if kind == "notes" else None
+        return index, listed or _place_after(draft, draft.parts_in(index)[-1])
     index = draft.last_user
     text = draft.messages[index].text
     if block is None:
@@ -61,6 +65,24 @@ def place_for(draft: Draft, block: InputBlock | None, kind: SlotKind) -> tuple[i
     caption = text[block.start : min(starts, default=block.start)].strip()
     goes_on = bool(caption) and f"\n{caption}" in text[: block.top]
     return index, Place(block.top, before=True, headed=not goes_on)
+
+
+def _after_own_notes(draft: Draft, index: int) -> Place | None:
+    """The end of a message's own list of notes, if it has one with bullets."""
+    text, lines = draft.messages[index].text, lines_of(draft.messages[index], draft.labels)
+    for row, line in enumerate(lines):
+        first = _next_row(lines, row, ("blank",))
+        if first == len(lines) or not _NOTES.fullmatch(line.text):
+            continue
+        if marked := _BULLET.match(text, lines[first].outer_start):
+            last = first
+            for below in range(first + 1, len(lines)):
+                if lines[below].kind == "bullet" or (lines[below].kind == "prose" and last == below - 1):
+                    last = below  # an item, or its next line
+                elif lines[below].kind != "blank":
+                    break
+            return Place(lines[last].outer_end, before=False, bullet=marked["bullet"])
+    return None
 
 
 def _place_after(draft: Draft, part: PartSpan) -> Place:
@@ -100,6 +122,8 @@ def slot_at(text: str, place: Place, kind: SlotKind, elsewhere: str, answer_tag:
     )
     marked = _BULLET.search(text)
     bullet = marked["bullet"].lstrip() if marked else "- "
+    if place.bullet:
+        return Slot(kind, new, bullet=place.bullet, joint=new)
     if is_xml:
         slot = _element(kind, bullet, new)
     else:

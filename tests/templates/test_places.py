@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from typing import TYPE_CHECKING
 
 import yaml
@@ -77,6 +78,26 @@ def test_xml_gets_sections_after_the_instructions(tmp_path: Path) -> None:
 def test_examples_go_on_with_those_that_are_there(tmp_path: Path) -> None:
     text = "Judge the review.\n\nReview: Bah.\nLabel: bad\n\nReview: {text}\nLabel:"
     assert "Label: bad\n\nReview: Nice.\nLabel: good\n\nReview: {text}" in edited(tmp_path, text)
+
+
+OWN_LISTS = [
+    "Judge the review.\n\nNotes:\n- Praise is good,\n  mostly.\n-~\n\nReview: {text}",
+    "# Task\n\nJudge it.\n\n## Rules\n\n  * Praise is good.\n\n  * Else bad.\n    * or\n  *~\n\n## Review\n{text}",
+    "<task>Judge the review.</task>\n<notes>\n- Praise is good.\n-~\n</notes>\n<review>{text}</review>",
+    "\\Judge it.\n\nRules:\n1. Praise is good.\n2. Else bad.\n\n{text}",  # a number would have to go on
+    "\\Judge the review.\n\nPraise:\n- is good.\n\n{text}",
+]
+
+
+@each("prompt", OWN_LISTS)
+def test_notes_go_on_with_the_author_s(tmp_path: Path, prompt: str) -> None:
+    """~ stands for a note; none goes on with the list where a prompt begins with a backslash."""
+    has_own = not prompt.startswith("\\")
+    before = re.sub(r"\n *[-*]~", "", prompt.removeprefix("\\"))
+    read = read_text(tmp_path / "prompt.txt", before, ("text",), LABELS)
+    after = written(read, Additions(notes=("Be fair.",)))
+    assert (after == prompt.replace("~", " Be fair.")) == has_own
+    assert has_own or "Notes:\n- Be fair." in after
 
 
 def test_an_author_may_say_where(tmp_path: Path) -> None:
