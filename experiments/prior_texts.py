@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _N_POOL, _N_TEST, _N_WORDINGS, _N_DRAWS, _OWN = 120, 120, 5, 200, 30
-_SCHEMES = {"30": (0, 30), "20": (0, 20), "15": (0, 15), "10": (0, 10), "5": (0, 5)}
-_SCHEMES |= {f"own {_OWN}, and {few}": (_OWN, few) for few in (20, 15, 10, 5)}
+_SCHEMES = {str(few): (0, few, False) for few in (30, 20, 15, 10, 5)}
+_SCHEMES |= {f"own {_OWN}, and {few}": (_OWN, few, False) for few in (20, 15, 10, 5)}
+_SCHEMES |= {f"original {_N_POOL}, own {n_own}, and 15": (n_own, 15, True) for n_own in (_OWN, 15)}
 _KINDS = ("no edit", "an example a class")
 
 
@@ -59,23 +60,29 @@ def _cell(name: str, dataset: str, kind: str, data: Path) -> dict[str, Any]:
     if kind != _KINDS[0]:
         origin = Provenance("rules", "task")
         prompt = apply_edits(prompt, [Edit("example", str(of), each.text, origin) for of, each in shown.items()])
-    # the own wording first
-    prompts = [prompt, *(prompt.described_as(words) for words in wordings_by_people(dataset, data, _N_WORDINGS))]
-    texts = [sample.text for sample in (*pool, *test)]
-    probabilities = predict_proba_cells(model, prompts, texts, np.ones((len(texts), len(prompts)), dtype=np.bool_))[
-        :, :, :-1
+    # the prompt without edits, and the own wording, come first
+    prompts = [
+        seed_prompt(task),
+        prompt,
+        *(prompt.described_as(words) for words in wordings_by_people(dataset, data, _N_WORDINGS)),
     ]
+    texts = [sample.text for sample in (*pool, *test)]
+    cells = np.ones((len(texts), len(prompts)), dtype=np.bool_)
+    probabilities = predict_proba_cells(model, prompts, texts, cells)[:, :, :-1]
     scores = np.log(probabilities / probabilities.sum(axis=2, keepdims=True))
-    of_pool, of_test, truth = scores[: len(pool)], scores[len(pool) :, 1:], classes_of(test, task)
+    original, of_pool = scores[: len(pool), 0], scores[: len(pool), 1:]
+    of_test, truth = scores[len(pool) :, 2:], classes_of(test, task)
     best = (of_test - of_pool[:, 1:].mean(axis=0)).argmax(axis=2)
     row: dict[str, Any] = {"n": len(test), "pool": len(pool), f"{len(pool)}": _figures(best, truth, task)}
-    for scheme, (n_own, few) in _SCHEMES.items():
+    for scheme, (n_own, few, by_original) in _SCHEMES.items():
         drawn = []
         for seed in range(_N_DRAWS):
             order = np.random.default_rng(seed).permutation(len(pool))
             prior = of_pool[order[:few], 1:].mean(axis=0)
             if n_own:
                 prior = prior + of_pool[order[:n_own], 0].mean(axis=0) - of_pool[order[:few], 0].mean(axis=0)
+            if by_original:
+                prior = prior + original.mean(axis=0) - original[order[:n_own]].mean(axis=0)
             answers = (of_test - prior).argmax(axis=2)
             drawn.append([*_figures(answers, truth, task), float((answers != best).mean())])
         means, deviations = np.mean(drawn, axis=0).round(3).tolist(), np.std(drawn, axis=0, ddof=1).round(3).tolist()

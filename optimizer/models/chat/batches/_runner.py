@@ -120,7 +120,7 @@ class BatchRunner:
                 await self._send_more(grid, batches)
         if (len(batches), self._n_done) != self._told:
             self._told = (len(batches), self._n_done)
-            self._notices.say(f"batches: {len(batches)} open, {self._n_done} done; {grid.progress}")
+            self._notices.say(f"batches: {len(batches)} open, {self._n_done} done{grid.progress}")
         n_ahead = 0
         has_ended = False
         for batch in batches:
