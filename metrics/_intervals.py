@@ -268,7 +268,7 @@ def macro_f1_interval(
     concerned = _concerned(predicted, truth, wanted, draws)
     true = np.array([_n_drawn(truth == label, draws) for label in wanted])
     is_known = true >= FEWEST_OF_CLASS
-    share_known = is_known.sum() / (concerned > 0).sum()
+    share_known = float(is_known.sum() / (concerned > 0).sum())
     if not is_known.any():
         return Interval(estimate, 0.0, 1.0)
     n_samples = is_known.sum() ** 2 / (1 / concerned[is_known]).sum()

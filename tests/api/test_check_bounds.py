@@ -66,6 +66,7 @@ def test_every_class_that_occurs_has_a_bound_of_its_own_and_so_has_macro_f1() ->
     assert held(min_macro_f1=0.79)[0].met
     ends = [held(PREDICTIONS, min_macro_f1=0.79, **{end: True})[0].value for end in ("use_ci_bound", "alarm")]
     assert ends == list(SCORES.ci["macro_f1"])
+    assert all(type(end) is float for end in ends)  # JSON has no NumPy's numbers
     together = held(min_macro_f1=0.5, min_class_f1=0.5, each=0.5)
     assert [one.option for one in together] == ["min_macro_f1", *2 * ["min_class_f1"], "min_each"]
 
