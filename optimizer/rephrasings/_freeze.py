@@ -151,6 +151,10 @@ def freeze_rephrasings(
         )
     if n_parts:
         check_families(options.wordings)
+    n_families = len(options.wordings)
+    for flag, n, least in (("--rephrasings", n_search, n_families + 1), ("--heldout", n_heldout, n_families)):
+        if n_families > 1 and 1 < n < least:  # the first of --rephrasings is unchanged; one alone shows nothing anyhow
+            raise InputError(f"--vary: {n_families} families need {flag} {least} or more")
     if options.file is not None:
         of_file = _from_file(options.file, description, n_parts, n_search, n_heldout)
         if options.keep_labels:  # a file that psopt wrote may have been edited

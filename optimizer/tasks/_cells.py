@@ -128,7 +128,7 @@ T = TypeVar("T")
 _MOST_NAMED = 10  # rows that a message names for each kind of fault
 # Guards against a wrong column or a broken quote, not measured: no text to classify is a book.
 LONGEST_TEXT = 100_000
-OR_SKIP = ", or leave such rows out with --skip-empty (skip_empty=True)"
+OR_SKIP = ", or leave such rows out with --skip-empty"
 """What messages on empty cells add, where rows with empty cells may be left out."""
 
 

@@ -108,6 +108,7 @@ def test_changed_texts_are_told_apart_by_family(psopt: Any, data: Path) -> None:
         ("diagnose", ["--vary", "repeat", "--rephrasings", "1"], "--rephrasings 2"),
         ("check", ["--vary", "input", "--max-sensitivity", "1"], "5 families need --rephrasings 6 or more"),
         ("optimize", ["--vary", "input"], "psopt diagnose and psopt check take them"),
+        ("optimize", ["--vary", "format,label-order", "--rephrasings", "2"], "2 families need --rephrasings 3"),
         ("compare", ["--vary", "repeat", "--model2", "minilm"], "leave it out here"),
     ],
 )
