@@ -152,7 +152,7 @@ class Threshold:
         if self.value != self.estimate:
             name += f" of {100 * self.estimate:.1f}"
         varied = "wording" if self.n_rephrasings == 1 else self.varied
-        return f" ({name}: {interval}, {counted(self.n_samples, 'sample')} x {self.n_rephrasings} {varied})"
+        return f" ({name}: {interval}, {counted(self.n_samples or 0, 'sample')} x {self.n_rephrasings} {varied})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,16 @@ class Predictions:
         n_samples, n_rephrasings = self.array.shape
         return f"<Predictions: {n_samples} samples x {n_rephrasings} rephrasings, {self.answers.name}>"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """With the texts of open answers, whose codes another process does not know."""
+        arrays = [value for value in vars(self).values() if isinstance(value, np.ndarray) and value.dtype == np.int64]
+        return {**vars(self), "open_texts": [text for array in arrays for text in packed(array)[1]]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for text in state.pop("open_texts"):
+            code_of(text)
+        vars(self).update(state)
+
     @property
     def each(self) -> tuple[Predictions, ...]:
         """Each model's answers separately; only these if there is one model."""

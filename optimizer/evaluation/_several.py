@@ -72,7 +72,7 @@ def note_size(scores: Scores, *, limit: bool = True) -> str:
     S grows with Q, and C grows with fewer samples: neither can be compared without N and Q.
     """
     varied = "wording" if scores.n_rephrasings == 1 else scores.varied
-    sentences = [f"{counted(scores.n_samples, 'sample')} x {scores.n_rephrasings} {varied}."]
+    sentences = [f"{counted(scores.n_samples or 0, 'sample')} x {scores.n_rephrasings} {varied}."]
     if limit and scores.sensitivity_limit is not None:
         now, at_limit = 100 * scores.sensitivity, 100 * scores.sensitivity_limit
         sentences.append(f"S is {now:.1f} under these, and about {at_limit:.1f} extrapolated to many more.")

@@ -82,4 +82,4 @@ def size_line(candidate: Candidate) -> str:
 
 
 def _size(scores: Scores) -> str:
-    return f"{counted(scores.n_samples, 'sample')} x {counted(scores.n_rephrasings or 0, 'wording')}"
+    return f"{counted(scores.n_samples or 0, 'sample')} x {counted(scores.n_rephrasings or 0, 'wording')}"

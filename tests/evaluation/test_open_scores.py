@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -159,6 +160,15 @@ def test_grids_survive_being_kept() -> None:
     places, texts = packed(codes)
     assert places.dtype == np.int32
     assert unpacked(places, texts, 3).tolist() == codes.tolist()
+
+
+def test_predictions_bring_their_texts_to_other_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = predictions_of("number", [["3", "4"], ["5", None]], ["3", "5"])
+    pickled, answers = pickle.dumps(made), [made.answers_to(index) for index in range(2)]
+    monkeypatch.setattr("psopt.answers._open_grid._texts", {})
+    read = pickle.loads(pickled)
+    assert [read.answers_to(index) for index in range(2)] == answers == [{"3": 1, "4": 1}, {"5": 1, "N/A": 1}]
+    assert score(read) == score(made)
 
 
 def test_predictions_for_some_samples_are_what_they_are_in_whole() -> None:
