@@ -10,7 +10,7 @@ import numpy as np
 from ._consistency import consistency, sample_consistency
 from ._counts import prediction_counts
 from ._f1 import micro_f1
-from ._inputs import read_either, read_labels, read_n_classes, read_predictions
+from ._inputs import read_either, read_labels, read_n_classes, read_predictions, read_size
 from ._sensitivity import sample_sensitivity, sensitivity
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def noised_predictions(
     answers = read_predictions(predictions, n_classes)
     if not 0 <= share <= 1:
         raise ValueError(f"share is {share!r}; it must lie in [0, 1]")
-    stream = np.random.default_rng(seed)
+    stream = np.random.default_rng(read_size(seed, "seed", 0))
     replaced = stream.random(answers.shape) < share
     return np.where(replaced, stream.integers(n_classes, size=answers.shape), answers).astype(np.int64)
 

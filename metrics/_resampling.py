@@ -77,7 +77,7 @@ def bootstrap_ci(
     columns: NDArray[Any] = np.arange(n_rephrasings)
     estimate = np.array(scores(rows, columns))
     # separate streams, so that one's draws do not depend on the other's
-    of_rows, of_columns = np.random.default_rng(seed).spawn(2)
+    of_rows, of_columns = np.random.default_rng(read_size(seed, "seed", 0)).spawn(2)
     replicates = []
     for _ in range(n_replicates):
         if resample != "rephrasings":
@@ -159,7 +159,7 @@ def rephrasing_curve(
     n_subsets = read_size(n_subsets, "n_subsets", least=2)
     n_rephrasings = predicted.shape[1]
     tried = _read_sizes(sizes, n_rephrasings)
-    stream = np.random.default_rng(seed)
+    stream = np.random.default_rng(read_size(seed, "seed", 0))
     summaries = []
     for size in tried:
         subsets = stream.random((n_subsets if size < n_rephrasings else 1, n_rephrasings)).argsort(axis=1)[:, :size]

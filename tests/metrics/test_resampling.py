@@ -120,6 +120,7 @@ def test_the_references_stand_where_appendix_a_says() -> None:
         (bootstrap_ci, {"predictions": np.full((40, 8, 3), 1 / 3)}, "predictions has 3 classes"),
         (bootstrap_ci, {"predictions": np.ones((40, 8, 4))}, "predictions holds floats"),
         (bootstrap_ci, {"n_replicates": 0}, "n_replicates is 0"),
+        (bootstrap_ci, {"seed": -1}, "seed is -1; it must be an integer of 0 or more"),
         (rephrasing_curve, {"sizes": [13]}, "sizes holds 13"),
         (rephrasing_curve, {"confidence": 0}, "confidence is 0"),
     ],
