@@ -26,7 +26,7 @@ from psopt.runs import (
     study_name,
 )
 from psopt.search import Reserve, Search, SearchProblem, keep_baseline, open_study, show_note
-from psopt.search.distributed import StoredStudy, StudyMetadata, outdate_answers, write_metadata
+from psopt.search.distributed import StoredStudy, StudyMetadata, check_is_there, outdate_answers, write_metadata
 from psopt.search.gating import check_pinned
 from psopt.text import counted, escaped_markdown, shell_line
 
@@ -103,6 +103,8 @@ def _begin(recorder: RunRecorder, problem: SearchProblem, *, resume: bool) -> St
     name = settings.study_name or directory.path.resolve().name
     if resume and not settings.storage:
         name = study_name(directory.path / STUDY) or name
+    if resume and settings.storage and recorder.before.get("baseline"):
+        check_is_there(settings.storage)  # it would be made anew, and the run begin again
     recorder.save(Found(), "running")
     recorder.save_rephrasings()
     try:

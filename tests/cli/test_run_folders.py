@@ -59,6 +59,11 @@ def test_a_run_that_has_lost_a_file_has_a_cure(here: Path) -> None:
     assert len(list((run / "prompts").iterdir())) >= 2
     (run / "study.db").unlink()
     check_refused(psopt(here, "resume", "run"), "run has lost its study.db, which holds its trials: put it back")
+    settings = manifest(run)
+    settings["settings"]["storage"] = "sqlite:///gone.db"
+    (run / "run.json").write_text(json.dumps(settings))
+    check_refused(psopt(here, "resume", "run"), "there is no file gone.db; put it back")
+    assert not (here / "gone.db").exists()
 
 
 def test_a_run_is_resumed_from_another_folder(made: Path, tmp_path: Path) -> None:

@@ -41,9 +41,15 @@ _IN_QUERY = re.compile(r"([?&](?:ssl)?(?:password|passwd|pwd)=)[^&\s]*", re.IGNO
 def open_storage(url: str, *, is_there: bool = False) -> optuna.storages.BaseStorage:
     """Open the storage of a URL; refuse one that can't be opened, or a file that `is_there` isn't: it would be made."""
     with _opening(url):
-        if is_there and (file := _file_of(url)) and not file.exists():
-            raise InputError(f"the storage {url!r} is not there: there is no file {file}")
+        if is_there:
+            check_is_there(url)
         return _make_storage(url)
+
+
+def check_is_there(url: str) -> None:
+    """Refuse a storage in a file that does not exist."""
+    if (file := _file_of(url)) and not file.exists():
+        raise InputError(f"the storage {url!r} is not there: there is no file {file}; put it back, or correct its name")
 
 
 def _escaped(url: str) -> str:
