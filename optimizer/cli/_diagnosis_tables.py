@@ -157,10 +157,9 @@ def families_table(families: Mapping[str, FamilyScores], quality_name: str) -> T
     if has_texts:
         columns = ["variants", quality_name, "S", "answers changed"]
     table = new_table("By what is varied, in percent", texts=["family"], numbers=columns)
-    for family, of_family in sorted(families.items(), key=lambda item: (item[0] != UNCHANGED, -item[1].sensitivity)):
+    ranked = sorted(families.items(), key=lambda item: (item[0] != UNCHANGED, -(item[1].sensitivity or 0.0)))
+    for family, of_family in ranked:
         cells = [family, str(of_family.n), percent(of_family.f1), percent(of_family.sensitivity)]
-        if family == UNCHANGED:
-            cells[-1] = percent(None)  # one answer has no S
         if has_texts:
             cells.append(percent(of_family.flips))
         table.add_row(*cells)

@@ -37,9 +37,9 @@ def schema(*, name: Name = None, as_json: bool = JSON) -> int:
     elif name is not None:
         typer.echo(as_json_text(schema_of(name)))
     elif as_json:
-        print_json({"names": outputs()})
+        print_json({"names": _names()})
     else:
-        typer.echo("\n".join(outputs()))
+        typer.echo("\n".join(_names()))
     return 0
 
 
@@ -47,6 +47,10 @@ def schema(*, name: Name = None, as_json: bool = JSON) -> int:
 def tables() -> dict[str, Any]:
     """The contents of json_keys.toml: tables of keys by name, under ``outputs``, ``shapes`` and ``parts``."""
     return tomllib.loads(files("psopt.cli").joinpath("json_keys.toml").read_text("utf-8"))
+
+
+def _names() -> list[str]:
+    return [*outputs(), "config"]
 
 
 def outputs() -> list[str]:
@@ -68,7 +72,7 @@ def keys_of(name: str) -> Keys:
 def schema_of(name: str) -> dict[str, Any]:
     """Return the JSON Schema of an output or file, by its name in `outputs`; raises UnknownNameError."""
     if name not in outputs():
-        raise UnknownNameError("output", name, [*outputs(), "config"])
+        raise UnknownNameError("output", name, _names())
     table = tables()["outputs"][name]
     whole = _object(name)
     if table.get("is_array"):

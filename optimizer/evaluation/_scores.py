@@ -69,7 +69,8 @@ class FamilyScores:
 
     n: int  # Columns. S grows with their number: compare families of equal n.
     f1: float | None  # None without labels
-    sensitivity: float  # for changed texts, includes the answer to the unchanged one
+    # For changed texts, includes the answer to the unchanged one; None for a single answer, which can't differ
+    sensitivity: float | None
     # For changed texts: the share of answers that differ from the one to the unchanged text; independent of n
     flips: float | None = None
 
@@ -374,7 +375,7 @@ def family_scores(predictions: Predictions) -> dict[str, FamilyScores]:
             unchanged = families.index(UNCHANGED)
             beside = predictions.under([unchanged, *columns])
             flips = float((predictions.places[:, columns] != predictions.places[:, [unchanged]]).mean())
-        of_s = sensitivity(beside.p_tau, similarity=beside.similarity)
+        of_s = sensitivity(beside.p_tau, similarity=beside.similarity) if beside.n_rephrasings > 1 else None
         scores[family] = FamilyScores(len(columns), quality, of_s, flips)
     return scores
 

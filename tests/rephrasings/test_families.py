@@ -85,6 +85,8 @@ def test_sensitivity_is_told_apart_by_family(task: Task) -> None:
     assert found.per_family["paraphrase"].sensitivity == 0.0
     assert found.per_family["format"].sensitivity == pytest.approx(np.log(2) / np.log(3))
     assert found.per_family["format"].n == 2
+    three = score(evaluate(FormModel(), Prompt(task.description, task.labels), words[:3], task.val, forms=forms[:3]))
+    assert three.per_family["format"].sensitivity is None  # one answer can't differ
     # one family alone is not told apart
     assert score(Predictions(np.zeros((40, 2), dtype=int), task.val, task.labels)).per_family == {}
 
