@@ -83,13 +83,10 @@ class CalibratedModel(WrappedModel):
         self._read: defaultdict[str, dict[str, Floats]] = defaultdict(dict)
 
     def learning_from(self, labelled: LabelledTexts) -> CalibratedModel:
-        """The same model with a label map, if there are enough texts to learn one; it is learnt on first use.
-
-        Priors are then measured on some of these texts, which are asked anyway.
-        """
+        """The same model with a label map, if there are enough texts to learn one; it is learnt on first use."""
         if len(labelled.texts) < FEWEST_LABELLED or self._is_always:
             return self
-        return CalibratedModel(self._model, labelled.texts, self._budget, labelled=labelled)
+        return CalibratedModel(self._model, self._texts, self._budget, labelled=labelled)
 
     @property
     def capabilities(self) -> Capabilities:
