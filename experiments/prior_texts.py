@@ -8,7 +8,8 @@ prior of one wording, measured on 30, serves the others with that difference add
 
 Under five wordings by people: F1 and S of 120 test samples, as the mean over draws of the texts, with the standard
 deviation over draws, and the share of answers that are not those of the priors of all 120 texts. Prompts: without
-edits, and with an example per class. Expected: "own 30, and 10" is as good as 30 texts for every wording.
+edits, and with an example per class. In "original 120" the prompt without edits, asked about all texts, serves the own
+wording in the same way. Expected: "own 30, and 10" is as good as 30 texts for every wording.
 
 Each cell is saved when it is done and not measured again. Two to ten minutes a cell on one core.
 """
@@ -19,20 +20,14 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _lm_cells import KeptResults, lm_parser
+from _lm_cells import KeptResults, figures_of, lm_parser
 from _lm_sets import classes_of, lm_task, wordings_by_people
-from psopt.metrics import micro_f1, prediction_counts, sensitivity
 from psopt.models import ModelProvider, predict_proba_cells
 from psopt.search_spaces import Edit, Provenance, apply_edits, seed_prompt
 from psopt.tasks import subset
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from numpy.typing import NDArray
-    from psopt.tasks import Task
-
-    Floats = NDArray[np.float64]
 
 _N_POOL, _N_TEST, _N_WORDINGS, _N_DRAWS, _OWN = 120, 120, 5, 200, 30
 _SCHEMES = {str(few): (0, few, False) for few in (30, 20, 15, 10, 5)}
@@ -73,7 +68,7 @@ def _cell(name: str, dataset: str, kind: str, data: Path) -> dict[str, Any]:
     original, of_pool = scores[: len(pool), 0], scores[: len(pool), 1:]
     of_test, truth = scores[len(pool) :, 2:], classes_of(test, task)
     best = (of_test - of_pool[:, 1:].mean(axis=0)).argmax(axis=2)
-    row: dict[str, Any] = {"n": len(test), "pool": len(pool), f"{len(pool)}": _figures(best, truth, task)}
+    row: dict[str, Any] = {"n": len(test), "pool": len(pool), f"{len(pool)}": figures_of(best, truth, task)[:2]}
     for scheme, (n_own, few, by_original) in _SCHEMES.items():
         drawn = []
         for seed in range(_N_DRAWS):
@@ -84,16 +79,10 @@ def _cell(name: str, dataset: str, kind: str, data: Path) -> dict[str, Any]:
             if by_original:
                 prior = prior + original.mean(axis=0) - original[order[:n_own]].mean(axis=0)
             answers = (of_test - prior).argmax(axis=2)
-            drawn.append([*_figures(answers, truth, task), float((answers != best).mean())])
+            drawn.append([*figures_of(answers, truth, task)[:2], float((answers != best).mean())])
         means, deviations = np.mean(drawn, axis=0).round(3).tolist(), np.std(drawn, axis=0, ddof=1).round(3).tolist()
         row[scheme] = {"f1": [means[0], deviations[0]], "s": [means[1], deviations[1]], "other": means[2]}
     return {**row, "seconds": round(time.monotonic() - started)}
-
-
-def _figures(answers: NDArray[np.int64], truth: NDArray[np.int64], task: Task) -> list[float]:
-    """F1 and S."""
-    s = sensitivity(prediction_counts(answers, len(task.labels) + 1))
-    return [round(float(micro_f1(answers, truth)), 3), round(float(s), 3)]
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from psopt.evaluation import (
 )
 from psopt.models import ChangedTextsModel, Model, ModelProvider, OnProgress, evenly_spread
 from psopt.models.chat import Budget
-from psopt.rephrasings import change_texts, freeze_rephrasings
+from psopt.rephrasings import change_texts, check_room, freeze_rephrasings
 from psopt.report import diagnosis_figure
 from psopt.runs import as_in_run, as_measured, read_source, set_in
 from psopt.settings import MeasureOptions, PromptOptions, built, check_keywords, group_given
@@ -285,8 +285,7 @@ def _columns(
     """Wordings and changed texts, in equal parts; raises InputError if there are too few for each family."""
     rephrasing = options.rephrasing
     n_families = len((*rephrasing.wordings, *rephrasing.texts))
-    if options.rephrasings <= n_families > 1:  # one of them is unchanged
-        raise InputError(f"--vary: {n_families} families need --rephrasings {n_families + 1} or more")
+    check_room(n_families, options.rephrasings)
     n_texts = sum(family in rephrasing.texts for family in rephrasing.turns(options.rephrasings))
     n_wordings = options.rephrasings - n_texts
     rephrasings: tuple[str, ...] = ()

@@ -3,6 +3,7 @@
 from psopt.rephrasings._frames import is_english
 from psopt.rephrasings._freeze import (
     check_labels_given,
+    check_room,
     closeness,
     freeze_rephrasings,
     n_parts_of,

@@ -83,6 +83,12 @@ def check_families(families: Sequence[Family], where: str = "--vary") -> None:
             )
 
 
+def check_room(n_families: int, n_rephrasings: int) -> None:
+    """Refuse more families than there are rephrasings besides the first, which is unchanged."""
+    if n_rephrasings <= n_families > 1:
+        raise InputError(f"--vary: {n_families} families need --rephrasings {n_families + 1} or more")
+
+
 def _in_turn(members: dict[Family, Iterator[Variant]], families: Sequence[Family], n: int) -> list[Variant]:
     variants: list[Variant] = []
     for number in range(n):
@@ -152,9 +158,10 @@ def freeze_rephrasings(
     if n_parts:
         check_families(options.wordings)
     n_families = len(options.wordings)
-    for flag, n, least in (("--rephrasings", n_search, n_families + 1), ("--heldout", n_heldout, n_families)):
-        if n_families > 1 and 1 < n < least:  # the first of --rephrasings is unchanged; one alone shows nothing anyhow
-            raise InputError(f"--vary: {n_families} families need {flag} {least} or more")
+    if n_search > 1:  # one alone shows nothing anyhow
+        check_room(n_families, n_search)
+    if 1 < n_heldout < n_families:
+        raise InputError(f"--vary: {n_families} families need --heldout {n_families} or more")
     if options.file is not None:
         of_file = _from_file(options.file, description, n_parts, n_search, n_heldout)
         if options.keep_labels:  # a file that psopt wrote may have been edited
