@@ -35,8 +35,7 @@ class Model(Protocol):
     """A classifier that reads prompts.
 
     A call is for a whole grid, so that a model can batch it as it likes; equal prompts and texts always get equal
-    answers. A model that can't answer raises ModelError: a failure never becomes a label. It may have `capabilities`,
-    which say what else it can do; see `capabilities_of` for a model without them.
+    answers. A model that can't answer raises ModelError: a failure never becomes a label. See also `capabilities_of`.
     """
 
     @property
@@ -140,11 +139,6 @@ class AbleModel(Model, Protocol):
         """Return which of the (n_texts, n_prompts) predictions are N/A, with the model's answers."""
 
 
-def n_computed(model: Model) -> int | None:
-    """How many answers a model with a cache has computed so far; None without an attribute `computed`."""
-    return getattr(model, "computed", None)
-
-
 class WholeGrids:
     """Whole grids from a model that answers cells: it is asked for all of them."""
 
@@ -191,12 +185,15 @@ def keeps_answers(model: Model) -> bool:
     return hasattr(model, "n_kept")
 
 
+def n_computed(model: Model) -> int | None:
+    """How many answers a model with a cache has computed so far; None without an attribute `computed`."""
+    return getattr(model, "computed", None)
+
+
 def n_unkept(model: Model, prompts: Prompts, texts: Texts, cells: Cells) -> int:
     """How many of the wanted answers, (n_texts, n_prompts), a model still has to compute; all if it keeps none."""
-    n_wanted = int(cells.sum())
-    if keeps_answers(model):
-        return n_wanted - int(model.n_kept(prompts, texts, cells))  # type: ignore[attr-defined]
-    return n_wanted
+    n_kept = model.n_kept(prompts, texts, cells) if keeps_answers(model) else 0  # type: ignore[attr-defined]
+    return int(cells.sum() - n_kept)
 
 
 def evenly_spread(items: Sequence[T], most: int) -> Sequence[T]:
@@ -242,14 +239,15 @@ def _fill(answers: Any, ask: Any, prompts: Prompts, texts: Texts, cells: Cells, 
     for column, wanted in enumerate(cells.T):
         if wanted.any():
             columns_of.setdefault(wanted.tobytes(), []).append(column)
-    n_done = 0
+    n_done = n_cells = 0
+
+    def shifted(done: int, total: int) -> None:  # from one grid, in a model's own units, to all cells
+        if on_progress:
+            on_progress(n_done + n_cells * done // max(1, total), int(cells.sum()))
+
     for columns in columns_of.values():
         rows = np.flatnonzero(cells[:, columns[0]]).tolist()
-        progress = on_progress and _shifted(on_progress, n_done, len(rows) * len(columns), int(cells.sum()))
-        answers[np.ix_(rows, columns)] = ask([prompts[i] for i in columns], [texts[i] for i in rows], progress)
-        n_done += len(rows) * len(columns)
-
-
-def _shifted(on_progress: OnProgress, n_done: int, n_cells: int, n_total: int) -> OnProgress:
-    """Report one grid's progress as that of all cells; models count in their own units."""
-    return lambda done, total: on_progress(n_done + n_cells * done // max(1, total), n_total)
+        n_cells = len(rows) * len(columns)
+        grid = [prompts[i] for i in columns], [texts[i] for i in rows]
+        answers[np.ix_(rows, columns)] = ask(*grid, on_progress and shifted)
+        n_done += n_cells

@@ -13,7 +13,7 @@ from psopt.metrics import hard_predictions
 from psopt.models._base import (
     WrappedModel,
     all_cells,
-    capabilities_of,
+    can,
     evenly_spread,
     n_unkept,
     predict_cells,
@@ -24,18 +24,16 @@ from psopt.search_spaces import Calibration
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from psopt.models._base import AbleModel, Capabilities, Cells, Floats, Ints, Model, Progress, Prompts, Texts
+    from psopt.models._base import Capabilities, Cells, Floats, Ints, Model, Progress, Prompts, Texts
     from psopt.models.chat import Budget
     from psopt.search_spaces import Prompt
     from typing_extensions import TypeIs
 
+# How many unlabelled texts a prior is measured on. More did not help: on TREC, SmolLM2 has F1 .428 with 30, .424 with
+# 50, .422 with 200. Fewer add noise: the choice of texts moves F1 by .013 (standard deviation) with 30, and by .025
+# with 10 (150 questions, people's wordings).
 PRIOR_TEXTS = 30
-"""How many unlabelled texts a prior is measured on. More did not help: on TREC, SmolLM2 has F1 .428 with 30, .424 with
-50, .422 with 200. Fewer add noise: the choice of texts moves F1 by .013 (standard deviation) with 30, and by .025 with
-10 (150 questions, people's wordings).
-"""
-REWORDED_TEXTS = 15
-"""How many of them are asked under a rephrasing: `experiments/prior_texts.py`."""
+REWORDED_TEXTS = 15  # how many of them are asked under a rephrasing: `experiments/prior_texts.py`
 _FEWEST_TEXTS = 10  # with fewer, a prior is mostly the noise of single texts
 _UNLISTED = 1e-6  # assumed for a label that a server does not list among the likeliest tokens: its value is unknown
 _LONGEST = 5  # one of these has the most tokens: rankings by characters and by tokens rarely differ more
@@ -54,19 +52,18 @@ class LabelledTexts(NamedTuple):
 class CalibratedModel(WrappedModel):
     """Batch calibration around a model with label probabilities (see `psopt.search_spaces.Calibration`).
 
-    It subtracts from each label's log-probability the mean over unlabelled texts of the task, under the same wording;
-    the answer is the label with the most left. The probability of N/A, and the rest of the model, do not change. Where
-    there are `labelled` texts, the result goes through a map learnt from them; otherwise it uses no labels.
+    It subtracts from each label's log-probability the mean over `PRIOR_TEXTS` of the unlabelled `texts`, under the same
+    wording; the answer is the label with the most left. The probability of N/A does not change. Where there are
+    `labelled` texts, the result goes through a map learnt from them.
 
-    Of the unlabelled `texts`, `PRIOR_TEXTS` are taken, spread over all. Under a rephrasing, `REWORDED_TEXTS` of them
-    are enough: their mean difference from the prompt's own wording is added to the prior of that (a control variate),
-    because a text moves the log-probabilities under all wordings alike. The `budget` counts the calls for priors, where
-    the model does not count its own calls. `is_always`: under every prompt, not only under those that ask for it.
+    Under a rephrasing, `REWORDED_TEXTS` are enough: their mean difference from the prompt's own wording is added to the
+    prior of that (a control variate), because a text moves the log-probabilities under all wordings alike. The `budget`
+    counts the calls for priors, where the model does not. `is_always`: also under prompts that don't ask for it.
     """
 
     def __init__(
         self,
-        model: AbleModel,
+        model: Model,
         texts: Texts,
         budget: Budget,
         *,
@@ -77,6 +74,7 @@ class CalibratedModel(WrappedModel):
         self._texts = evenly_spread(list(dict.fromkeys(texts)), PRIOR_TEXTS)
         self._few_texts = evenly_spread(self._texts, REWORDED_TEXTS)
         self._budget = budget
+        self._calibrated_as = calibrated_as(model.name, getattr(model, "likelihood", "mean"))
         self._is_always = is_always
         self._labelled = labelled
         # By prompt id and text: the labels' log-probabilities, as far as priors took them
@@ -121,10 +119,7 @@ class CalibratedModel(WrappedModel):
         return len(self._texts) >= _FEWEST_TEXTS
 
     def check_priors(self, prompts: Prompts) -> None:
-        """Make sure that each prompt brings its label prior, or that there are enough texts to measure it.
-
-        Raises InputError.
-        """
+        """Raise InputError if a prompt brings no label prior, and the texts are too few to measure it."""
         if not self.can_measure and not all(map(self._brought_prior, filter(self.calibrates, prompts))):
             raise InputError(
                 f"the prompt is calibrated, and brings no label prior of {self._calibrated_as} for this wording: to "
@@ -213,10 +208,6 @@ class CalibratedModel(WrappedModel):
         calibration = (prompt.calibration or Calibration()).of(self._calibrated_as)
         return calibration if calibration.model == self._calibrated_as else Calibration()
 
-    @property
-    def _calibrated_as(self) -> str:
-        return calibrated_as(self.name, getattr(self._model, "likelihood", "mean"))
-
     def _brought_prior(self, prompt: Prompt) -> tuple[float, ...]:
         """The prior that it holds of exactly this wording."""
         brought = self._brought(prompt)
@@ -224,7 +215,7 @@ class CalibratedModel(WrappedModel):
 
     def _asked(self, prompt: Prompt, texts: Texts) -> Floats:
         """The model's own probabilities under one prompt, (n, C), counted."""
-        if not capabilities_of(self._model).counts_calls:
+        if not can(self._model, "counts_calls"):
             n_new = self._n_unkept(prompt, texts)
             self._budget.count(made=n_new, cached=len(texts) - n_new)
         return predict_proba_cells(self._model, [prompt], texts, all_cells([prompt], texts))[:, 0]
@@ -245,16 +236,14 @@ def calibrated_as(model: str, likelihood: str) -> str:
 
 
 def calibrates(model: Model) -> TypeIs[CalibratedModel]:
-    return capabilities_of(model).calibrates
+    return can(model, "calibrates")
 
 
 def without_prior(probabilities: Floats, prior: Floats, label_map: Floats | None = None) -> Floats:
     """Return probabilities with a label prior taken out: both (n, C) with N/A last, which does not change.
 
-    `prior` is the mean log-probability of each label, (C - 1,). A `label_map`, (C, C - 1), scores labels by what is
-    left of their log-probabilities; see `fit_label_map`.
-
-    A model that gives the first label three times the second's probability, whatever the text:
+    `prior` is the mean log-probability of each label, (C - 1,); for the `label_map`, (C, C - 1), see `fit_label_map`.
+    Here a model gives the first label three times the second's probability, whatever the text:
 
     >>> without_prior(np.array([[0.75, 0.25, 0.0], [0.6, 0.4, 0.0]]), np.log([0.75, 0.25])).round(3)
     array([[0.5  , 0.5  , 0.   ],
@@ -315,5 +304,4 @@ def fit_label_map(evidence: Floats, truth: Ints) -> Floats:
 
 
 def scores_by(label_map: Floats, evidence: Floats) -> Floats:
-    """The labels' scores, (n, C)."""
     return np.asarray(evidence @ label_map[:-1] + label_map[-1])

@@ -25,6 +25,7 @@ from psopt.models.chat import (
     name_hint,
     same_meaning,
 )
+from psopt.models.chat._factory import RUN_HERE, WRITING_KINDS
 from psopt.models.gguf import GGUFModel, fast_copy, fetched_model
 from psopt.models.hf import HFModel
 from psopt.models.minilm import Encoder, MiniLM
@@ -36,10 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from psopt.models._base import AbleModel, Model
+    from psopt.models._base import Model
     from psopt.models.chat import Engine, Writer
     from psopt.tasks import AnswerSpec, Task
-    from typing_extensions import TypeIs
 
 NAMES = {
     "minilm": "embedded: all-MiniLM-L6-v2 reads the prompt; offline, free",
@@ -54,9 +54,7 @@ NAMES = {
 SMOLLM2 = "smollm2"
 _WHOLE_NAMES = [name for name in NAMES if "/" not in name]
 _KINDS = {name.partition("/")[0]: name for name in NAMES if "/" in name}  # by what stands before the slash
-_WRITING = frozenset({"gguf", "openai", "azure", "dspy"})
 _SCORING = frozenset({"hf", "gguf", SMOLLM2})
-_CHOOSING = _SCORING | {"minilm", "sim"}
 
 
 def can_write(model: str) -> bool:
@@ -67,7 +65,7 @@ def can_write(model: str) -> bool:
     >>> [can_write(name) for name in ("openai/gpt-4o-mini", "gguf/qwen.gguf", "smollm2", "minilm", "hf/qwen")]
     [True, True, False, False, False]
     """
-    return model.partition("/")[0] in _WRITING
+    return model.partition("/")[0] in WRITING_KINDS
 
 
 def scores_labels(model: str) -> bool:
@@ -100,6 +98,7 @@ def load_model(
     (see `Capabilities.writes`) or lacks the requested probabilities (see `Capabilities.has_confidences`).
     """
     options = options or LMConfig()
+    budget = budget or Budget.of(options)  # shared with a judge
     if hasattr(model, "predict") and hasattr(model, "name"):
         _check_own(model, task, options)
         return model  # type: ignore[no-any-return]
@@ -146,7 +145,7 @@ def _read_name(model: Any, task: Task) -> tuple[str, Any]:
     if len(model_names(model)) > 1:
         raise InputError(f"{model} is several models, and this is for one: name it with --model")
     kind, _, name = model.partition("/")
-    if kind in _CHOOSING and task.spec.is_open:
+    if kind in RUN_HERE and task.spec.is_open:
         raise _chooses(model, task)
     if model not in _WHOLE_NAMES and kind not in _KINDS:
         raise _unknown(model)
@@ -198,15 +197,13 @@ def _is_dspy_lm(model: Any) -> bool:
     return hasattr(model, "model") and hasattr(model, "kwargs") and callable(model)
 
 
-def assessor_for(
-    spec: AnswerSpec, cache_dir: Path | None, options: LMConfig | None, budget: Budget | None
-) -> Assessor | None:
+def assessor_for(spec: AnswerSpec, cache_dir: Path | None, options: LMConfig, budget: Budget) -> Assessor | None:
     """Return what compares or rates a task's answers, None where the answers alone are enough; raises InputError."""
     if not spec.is_assessed:
         return None
 
     def judge(model: str) -> Writer:
-        if options and options.batch:
+        if options.batch:
             raise InputError("--batch is for answers without a judge, who is asked call by call: leave it out")
         return load_writer(model, cache_dir=cache_dir, options=options, budget=budget)
 
@@ -238,7 +235,8 @@ class ModelProvider:
         answering = load_model(model, task, cache_dir=self.cache_dir, options=self.lm, budget=self.budget)
         if calibrates(answering):  # loaded before: a second wrapper would measure its priors again
             return answering
-        if task.spec.is_open or not self._has_label_prior(answering):
+        has_label_prior = capabilities_of(answering).has_label_prior or (asks_in_chat(answering) and self.lm.logprobs)
+        if task.spec.is_open or not has_label_prior:
             if self.lm.calibration == "batch":
                 raise InputError(
                     f"--calibration batch needs the probabilities of labels, and {answering.name} gives none: take "
@@ -250,11 +248,8 @@ class ModelProvider:
         texts = [sample.text for sample in (task.train or task.val)]
         return CalibratedModel(answering, texts, self.budget, is_always=self.lm.calibration == "batch")
 
-    def _has_label_prior(self, model: Model) -> TypeIs[AbleModel]:
-        return capabilities_of(model).has_label_prior or (asks_in_chat(model) and self.lm.logprobs)
-
     def assessor(self, spec: AnswerSpec) -> Assessor | None:
-        """Make what compares or rates free answers (see `AnswerSpec.is_assessed`); None where nothing is needed."""
+        """Make what compares or rates free answers (see `assessor_for`)."""
         return assessor_for(spec, self.cache_dir, self.lm, self.budget)
 
     def writer(self, model: Any) -> Writer:

@@ -11,7 +11,7 @@ from psopt.errors import ModelError, NoLabelsError, UnansweredError
 from psopt.tasks import LABEL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from psopt.answers import AnswerReader
     from psopt.models.chat._client import Answer
@@ -38,24 +38,21 @@ class AnswerMonitor:
         self._asks_for_labels = prompt.asks == LABEL
         self._options = options
         self._least = least  # fewest answers before it is an error that none names a label; `FIRST` at most
-        # Refusals are compared with the whole grid, also with what is left out and not asked for: a part may have more
-        # than its share of the texts that a server refuses.
         self._n_left_out = n_left_out
-        self._total = 0
-        self._n_seen = 0
+        self._total = self._n_seen = 0
         self._kinds: Counter[str] = Counter()
         self._refused: Counter[str] = Counter()
         self._quoted: list[str] = []
         self._n_thoughts = 0
 
-    def begin(self, total: int, kept: Iterable[Answer]) -> None:
-        """Note how many different answers the grid has, and observe those that are already known."""
-        self._total = total
+    def parts(self, keys: Sequence[bytes], kept: Collection[Answer]) -> Iterator[Sequence[bytes]]:
+        """Observe what is known, and yield the keys to ask for: the first few, then the rest.
+
+        Raises NoLabelsError if none names a label.
+        """
+        self._total = len(keys) + len(kept)
         for answer in kept:
             self.observe(answer)
-
-    def parts(self, keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
-        """Yield the keys to ask for: the first few, then the rest; raises NoLabelsError if none names a label."""
         if self._n_seen >= FIRST:
             self._check()
         n_first = max(1, FIRST - self._n_seen)
@@ -89,6 +86,7 @@ class AnswerMonitor:
     def _observe_refusal(self, answer: Answer) -> None:
         self._refused[answer.unanswered or ""] += 1
         most = self._options.max_unanswered
+        # Also of what is left out: a part may have more than its share of the texts that a server refuses.
         n_grid = self._total + self._n_left_out
         if self._refused.total() <= most * n_grid:
             return
@@ -102,13 +100,11 @@ class AnswerMonitor:
         if self.is_trusted or self._n_seen < self._least:
             return
         which = f"the first {self._n_seen}" if self._n_seen < self._total else f"{self._n_seen}"
-        message = f"{self._name}: none of {which} answers names a label"
-        if self._is_own_prompt:
-            message += f" where --answer {self._reader.spec} looks for it"
-        message += f" ({_listed(self._kinds)})"
-        if self._quoted:
-            message += f"; it said: {', '.join(map(repr, self._quoted))}"
-        raise NoLabelsError(f"{message}; {self._cure()}")
+        where = f" where --answer {self._reader.spec} looks for it" if self._is_own_prompt else ""
+        said = f"; it said: {', '.join(map(repr, self._quoted))}" if self._quoted else ""
+        raise NoLabelsError(
+            f"{self._name}: none of {which} answers names a label{where} ({_listed(self._kinds)}){said}; {self._cure()}"
+        )
 
     def _cure(self) -> str:
         kind, n = self._kinds.most_common(1)[0]

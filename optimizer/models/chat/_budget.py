@@ -79,10 +79,7 @@ class Budget:
     """Limits that all models of a run share, over all its parts; None is no limit.
 
     Before it is sent, a request reserves the most that it can take, so that no limit is ever exceeded; afterwards it
-    pays what it took. When the rest is too small for another request, the budget is reached.
-
-    What the end of a run needs can be held back: then the budget is reached, for every request, as soon as it would
-    use that.
+    pays what it took. When the rest, without what is held back, is too small for another, the budget is reached.
     """
 
     max_calls: int | None = None
@@ -116,7 +113,6 @@ class Budget:
 
     @property
     def limits_tokens(self) -> bool:
-        """Whether a limit is reached by tokens: by their number, or by what they cost."""
         return self.max_tokens is not None or self.max_cost is not None
 
     def price(self, model: str) -> Price:
@@ -139,10 +135,7 @@ class Budget:
         return True
 
     def set_aside(self, need: Need, n_in_batches: int = 0) -> None:
-        """Set aside what requests already in flight may take, whatever is left; `release` takes it back.
-
-        An open batch holds `n_in_batches` more of the calls that are set aside.
-        """
+        """Set aside what requests in flight may take, `n_in_batches` of them in a batch; `release` takes it back."""
         self._reserved += need
         self._in_batches += n_in_batches
         self._tell_ledger()
@@ -224,8 +217,7 @@ class Price:
         return Price(self.tokens_in * IN_BATCHES, self.tokens_out * IN_BATCHES)
 
 
-NO_PRICE = Price(0.0, 0.0)
-"""For models whose price is not known: their cost counts as nothing."""
+NO_PRICE = Price(0.0, 0.0)  # where it is not known: costs count as nothing
 
 
 def user_prices() -> Path:
@@ -253,9 +245,9 @@ def _table(entries: dict[str, Any], where: str) -> dict[str, Price]:
     prices = {}
     try:
         for name, entry in entries.items():
-            cached_in = float(entry["cached"]) if "cached" in entry else None
-            prices[name] = Price(float(entry["in"]), float(entry["out"]), cached_in)
-            if not all(0 <= amount < math.inf for amount in map(float, entry.values())):
+            amounts = {part: float(amount) for part, amount in entry.items()}
+            prices[name] = Price(amounts["in"], amounts["out"], amounts.get("cached"))
+            if not all(0 <= amount < math.inf for amount in amounts.values()):
                 raise ValueError(f"a price of {name} is below 0, or no number")
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from psopt.errors import ModelError, causes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from psopt.errors import PsoptError
     from psopt.models.chat._refusals import Feature
@@ -53,7 +53,7 @@ class Answer:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Answer:
-        """Read an answer from the cache; what a later version of psopt keeps besides is left out."""
+        """Read an answer from the cache, without what a later version of psopt keeps besides."""
         return cls(**{name: value for name, value in data.items() if name in cls.__slots__})
 
 
@@ -78,8 +78,8 @@ class ChatClient:
     name: str  # the name under which `load_model` finds the model
     endpoint: str | None  # where requests go, as part of the cache's key; None if answers must not be kept on disk
     # What requests can do without if the server refuses it; the most dispensable first
-    features: tuple[str, ...] = ()
-    refused: set[str]  # those of the features that requests are built without
+    features: tuple[Feature, ...] = ()
+    refused: set[str]  # the names of those that requests are built without
 
     def prepare(self) -> None:
         """Do slow preparation first, so that it does not count as part of the time until an answer."""
@@ -88,9 +88,14 @@ class ChatClient:
         """Build the request, the JSON data that determine the answer, without unsupported features."""
         raise NotImplementedError
 
-    def negotiable(self, request: dict[str, Any]) -> list[Feature]:  # noqa: ARG002  # for those that can do without one
+    def own_fields(self, request: dict[str, Any]) -> Container[str]:  # noqa: ARG002  # for those that know any
+        """The fields of a request that are the user's own."""
+        return ()
+
+    def negotiable(self, request: dict[str, Any]) -> list[Feature]:
         """Return the features that a request uses and can do without."""
-        return []
+        own = self.own_fields(request)
+        return [feature for feature in self.features if feature.uses(request) and feature.field not in own]
 
     async def send(self, request: dict[str, Any]) -> Answer:
         """Send a request once.
@@ -210,24 +215,20 @@ class CallEnd:
     @classmethod
     def answered(cls, answer: Answer) -> CallEnd:
         """A call that was answered. Servers give more detail about its end than an `Answer` keeps."""
-        finish_reason = "stop"
-        if answer.truncated:
-            finish_reason = "length"
-        elif answer.unanswered or answer.text is None:
-            finish_reason = "content_filter"
         told = {name: getattr(answer, name) for name in ("text", "tokens_in", "tokens_out", "cached_in", "reasoning")}
-        return cls(**told, finish_reason=finish_reason)
+        if answer.truncated:
+            return cls(**told, finish_reason="length")
+        return cls(**told, finish_reason="content_filter" if answer.unanswered or answer.text is None else "stop")
 
     @classmethod
     def failed(cls, error: BaseException) -> CallEnd:
         """A call that failed; but an empty answer still counts as an answer."""
-        if not isinstance(error, TransientError):
-            name = "cancelled" if isinstance(error, asyncio.CancelledError) else type(error).__name__
-            return cls(error=name, message=str(error))
-        if error.empty is not None:
-            return cls.answered(error.empty)
-        line = "connection" if error.unreachable else "transient"
-        name = "timeout" if error.given_up else str(error.status or line)
+        name = "cancelled" if isinstance(error, asyncio.CancelledError) else type(error).__name__
+        if isinstance(error, TransientError):
+            if error.empty is not None:
+                return cls.answered(error.empty)
+            name = str(error.status or ("connection" if error.unreachable else "transient"))
+            name = "timeout" if error.given_up else name
         return cls(error=name, message=str(error))
 
 

@@ -47,10 +47,8 @@ def read_completion(content: bytes, safe: Callable[[str], str] = redacted) -> An
     if len(content) > _LARGEST_ANSWER:
         raise TransientError(f"an answer of {len(content):,} bytes")
     try:
-        body = read_json(content)
-        _raise_error(body)
-        choice = min(body["choices"], key=lambda choice: choice.get("index") or 0)
-        _raise_error(choice)
+        body = _unless_error(read_json(content))
+        choice = _unless_error(min(body["choices"], key=lambda choice: choice.get("index") or 0))
         answer = _read(choice, body.get("usage"))
         return replace(answer, model=safe(str(body.get("model") or "")))
     except (ValueError, LookupError, TypeError, AttributeError):
@@ -63,21 +61,18 @@ def _read(choice: dict[str, Any], usage: Any) -> Answer:
     if ending in _BROKEN_OFF:
         raise TransientError(f"the server broke the answer off ({ending})")
     text, refusal, is_thought = _text(choice["message"])
-    unanswered, reason = None, ""
-    if ending == "content_filter":
-        text, unanswered, reason = None, CONTENT_FILTER, "the answer was filtered"
-    elif refusal and not text:
-        unanswered, reason = REFUSED, refusal
     answer = Answer(
-        text=text,
+        text,
         **_tokens(usage),
         logprobs=_alternatives(choice.get("logprobs")),
         truncated=ending in _CUT_SHORT,
-        unanswered=unanswered,
-        reason=reason,
         is_thought=is_thought,
         confidence=confidence_of(choice.get("logprobs")),
     )
+    if ending == "content_filter":
+        return replace(answer, text=None, unanswered=CONTENT_FILTER, reason="the answer was filtered")
+    if refusal and not text:
+        return replace(answer, unanswered=REFUSED, reason=refusal)
     if answer.is_empty:
         raise TransientError("an empty answer", empty=answer)
     return answer
@@ -101,8 +96,7 @@ def _tokens(usage: Any) -> dict[str, Any]:
     # xAI and some gateways give the number at the top level.
     reasoning = _count(usage.get("completion_tokens_details"), "reasoning_tokens") or _count(usage, "reasoning_tokens")
     cached = _count(usage.get("prompt_tokens_details"), "cached_tokens") or _count(usage, "prompt_cache_hit_tokens")
-    counted_beside = _count(usage, "total_tokens") == tokens_in + tokens_out + reasoning
-    if counted_beside or reasoning > tokens_out:
+    if _count(usage, "total_tokens") == tokens_in + tokens_out + reasoning or reasoning > tokens_out:
         tokens_out += reasoning
     cached_in = min(cached, tokens_in)
     return {"tokens_in": tokens_in, "tokens_out": tokens_out, "reasoning": reasoning, "cached_in": cached_in}
@@ -169,25 +163,24 @@ def _parts(content: Any) -> tuple[str | None, str, str]:
     return answered, thought, refused
 
 
-def _raise_error(body: dict[str, Any]) -> None:
-    """Raise the error that came in place of a completion or its choice."""
+def _unless_error(body: Any) -> Any:
     if body.get("error") or _ending_of(body) == "error":
         raise ErrorInAnswerError(body)
+    return body
 
 
 def _alternatives(logprobs: Any) -> Alternatives | None:
+    """The alternatives at each place, and what was written: a grammar may force a model to an unlikely token."""
     places = (logprobs or {}).get("content") or []
     if all("top_logprobs" not in place for place in places):  # where no alternatives were asked for
         return None
-    return [(_token(place), _listed(place)) for place in places]
-
-
-def _listed(place: dict[str, Any]) -> list[tuple[str, float]]:
-    """The alternatives at a place, and what was written: a grammar may force a model to an unlikely token."""
-    listed = [(_token(likely), _logprob(likely)) for likely in place["top_logprobs"]]
-    if place.get("logprob") is not None and place["token"] not in dict(listed):
-        listed.append((place["token"], _logprob(place)))
-    return listed
+    alternatives: Alternatives = []
+    for place in places:
+        listed = list(map(_likely, place["top_logprobs"]))
+        if place.get("logprob") is not None and place["token"] not in dict(listed):
+            listed.append(_likely(place))
+        alternatives.append((_token(place), listed))
+    return alternatives
 
 
 def _token(place: dict[str, Any]) -> str:
@@ -196,12 +189,12 @@ def _token(place: dict[str, Any]) -> str:
     return place["token"]
 
 
-def _logprob(place: dict[str, Any]) -> float:
-    """A log-probability, which some servers round to slightly above 0."""
+def _likely(place: dict[str, Any]) -> tuple[str, float]:
+    """A token and its log-probability, which some servers round to slightly above 0."""
     logprob = min(float(place["logprob"]), 0.0)
     if math.isnan(logprob):
         raise ValueError("not a number")
-    return logprob
+    return _token(place), logprob
 
 
 def read_json(content: bytes) -> Any:

@@ -87,10 +87,6 @@ FEATURES = (
 )
 
 
-def features_of(body: Body) -> list[Feature]:
-    return [feature for feature in FEATURES if feature.uses(body)]
-
-
 def without_refused(body: Body, lacks: Container[str]) -> Body:
     """Write a request without the temperatures and roles that its server refuses."""
     body = dict(body)
@@ -190,7 +186,7 @@ def profile_of(model: str) -> Profile:
 class ChatCompletionsClient(ChatClient):
     """A client that writes requests in OpenAI's protocol, and learns what to leave out."""
 
-    features = tuple(feature.name for feature in FEATURES)
+    features = FEATURES
 
     def __init__(self, model: str, options: LMConfig) -> None:
         self.model = model
@@ -200,12 +196,8 @@ class ChatCompletionsClient(ChatClient):
         self.refused: set[str] = set()
         self._own_forms: list[Any] = []
 
-    def negotiable(self, request: Body) -> list[Feature]:
-        """Return the features of a request that it can do without, except what the user has set."""
-        own = {*self._extra}
-        if self.has_own_form(request):
-            own.add("response_format")
-        return [feature for feature in features_of(request) if feature.field not in own]
+    def own_fields(self, request: Body) -> set[str]:
+        return {*self._extra, "response_format"} if self.has_own_form(request) else {*self._extra}
 
     def has_own_form(self, body: Body) -> bool:
         """Whether a request's response format is the user's and not psopt's."""

@@ -12,7 +12,7 @@ from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat._address import public_address
 from psopt.models.chat._budget import Budget
 from psopt.models.chat._client import Query, TransientError
-from psopt.models.chat._factory import CHAT_KINDS, chat_engine, name_hint
+from psopt.models.chat._factory import CHAT_KINDS, RUN_HERE, chat_engine, name_hint
 from psopt.models.chat._openai_client import OpenAIClient
 from psopt.models.chat._worker_pool import run
 from psopt.models.chat.batches import BatchService
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from psopt.models.chat._client import Answer, ChatClient
 
-_RUN_HERE = frozenset({"minilm", "smollm2", "gguf", "hf", "sim"})  # no server answers for them
 _LABELS = ("animal", "plant")
 _TASK = "Is it an animal or a plant? Answer with exactly one of these labels and nothing else: animal, plant\n\n{}:"
 _MARK = "marble-heron-48"
@@ -61,7 +60,7 @@ def examine(model: str, *, cache_dir: Path | None = None, options: LMConfig | No
     kind, _, name = model.partition("/")
     if kind not in CHAT_KINDS or not name:
         hint = name_hint(model) or ("give such a name" if "/" in model else f"did you mean openai/{model}?")
-        if kind in _RUN_HERE:
+        if kind in RUN_HERE:
             hint = "that runs here, and needs no doctor"
         raise InputError(f"doctor looks at openai/NAME, azure/DEPLOYMENT and dspy/NAME, not at {model!r}; {hint}")
     options = replace(options or LMConfig(), retries=_RETRIES, batch=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, import_extra
@@ -15,18 +16,18 @@ from psopt.models.chat._client import (
     UnclearRefusalError,
     is_unreachable,
 )
-from psopt.models.chat._dialect import FEATURES, features_of, profile_of, refused_part, without_refused
+from psopt.models.chat._dialect import FEATURES, profile_of, refused_part, without_refused
 from psopt.models.chat._refusals import read_refusal, retry_after
 from psopt.models.chat._secrets import is_secret, redacted, secret_values
 from psopt.models.chat._worker_pool import in_a_thread
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from psopt.models.chat._client import Query
-    from psopt.models.chat._refusals import Feature
     from psopt.settings import LMConfig
 
-_BAD_REQUEST = 400
-# What a `dspy.LM` lets us change; it writes the rest itself.
+# What a `dspy.LM` lets us change; it writes the rest itself, and drops what is not taken.
 _NEGOTIABLE = frozenset({"temperature", "max_tokens", "messages"})
 _GENERATION = frozenset(
     {"temperature", "max_tokens", "top_p", "seed", "stop", "presence_penalty", "frequency_penalty", "response_format"}
@@ -39,7 +40,7 @@ class DspyClient(ChatClient):
     The LM is made from a name, or given; if given, its temperature and limit on tokens override the options'.
     """
 
-    features = tuple(feature.name for feature in FEATURES if feature.field in _NEGOTIABLE)
+    features = tuple(feature for feature in FEATURES if feature.field in _NEGOTIABLE)
 
     def __init__(self, lm: Any, options: LMConfig) -> None:
         dspy = import_extra("dspy", "a dspy/ model", "dspy")
@@ -72,10 +73,8 @@ class DspyClient(ChatClient):
             request.pop("max_tokens", None)
         return without_refused(request, self.refused)
 
-    def negotiable(self, request: dict[str, Any]) -> list[Feature]:
-        """Return the features that a request uses and can do without; dspy drops the rest itself."""
-        fields = _NEGOTIABLE - self._own.keys()
-        return [feature for feature in features_of(request) if feature.field in fields]
+    def own_fields(self, request: dict[str, Any]) -> Container[str]:  # noqa: ARG002
+        return self._own.keys()
 
     async def send(self, request: dict[str, Any]) -> Answer:
         return await in_a_thread(lambda: self._call(request))
@@ -90,7 +89,7 @@ class DspyClient(ChatClient):
             response = self._lm(lm15.request_from_openai_chat(body))
         except (dspy.LMAuthError, dspy.LMBillingError, dspy.LMInvalidRequestError, dspy.LMConfigurationError) as error:
             message = self._safe(error)
-            refusal = read_refusal(_BAD_REQUEST, None, f"{type(error).__name__}: {error}")
+            refusal = read_refusal(HTTPStatus.BAD_REQUEST, None, f"{type(error).__name__}: {error}")
             if refusal.text_kind:
                 return Answer(None, unanswered=refusal.text_kind, reason=message)
             kind = ModelRefusedError
@@ -118,12 +117,10 @@ class DspyClient(ChatClient):
 def _settings(name: str, options: LMConfig) -> dict[str, Any]:
     """Arguments for `dspy.LM`: for reasoning models it accepts neither a temperature nor a small limit on tokens."""
     profile = profile_of(name)
-    settings: dict[str, Any] = {"temperature": None, "max_tokens": None}
-    if "temperature" not in profile.lacks:
-        settings = {"temperature": options.temperature, "max_tokens": options.max_tokens + profile.room}
-    if options.api_base:
-        settings["api_base"] = options.api_base
-    return settings
+    settings: dict[str, Any] = {"api_base": options.api_base} if options.api_base else {}
+    if "temperature" in profile.lacks:
+        return {**settings, "temperature": None, "max_tokens": None}
+    return {**settings, "temperature": options.temperature, "max_tokens": options.max_tokens + profile.room}
 
 
 def stay_here() -> None:
@@ -132,7 +129,9 @@ def stay_here() -> None:
 
 
 def _read(response: Any) -> Answer:
-    text = response.text or _data_of(response)
+    # What DSPy has parsed by a response format is turned back into JSON.
+    parsed = [part.value for part in response.message.parts if part.type == "data"]
+    text = response.text or "\n".join(json.dumps(value, ensure_ascii=False) for value in parsed) or response.text
     text = text and text.encode("utf-8", "replace").decode()  # without halves of surrogate pairs
     usage = response.usage
     answer = Answer(
@@ -145,12 +144,6 @@ def _read(response: Any) -> Answer:
     if answer.is_empty:
         raise TransientError("an empty answer", empty=answer)
     return answer
-
-
-def _data_of(response: Any) -> str | None:
-    """The text of an answer that DSPy has parsed by its response format: turned back into JSON."""
-    parts = [part for part in response.message.parts if part.type == "data"]
-    return "\n".join(json.dumps(part.value, ensure_ascii=False) for part in parts) or response.text
 
 
 def _place(lm: Any) -> str | None:

@@ -84,8 +84,7 @@ class Engine:
         progress = Progress(len(queries), len(queries) - len(missing), on_progress)
         parts: Iterable[Sequence[bytes]] = [[*missing]]
         if monitor is not None:
-            monitor.begin(len(answers) + len(missing), answers.values())
-            parts = monitor.parts([*missing])
+            parts = monitor.parts([*missing], answers.values())
         for part in filter(None, parts):
             new_answers = run(self._ask([missing[key] for key in part], progress, monitor))
             answers |= dict(zip(part, new_answers, strict=True))

@@ -30,17 +30,16 @@ CHAT_KINDS = frozenset({"openai", "azure", "dspy"})
 """The first part of the names of models that are asked with chat messages."""
 GGUF_KIND = "gguf"
 """The first part of such names if the model writes in this process."""
+WRITING_KINDS = CHAT_KINDS | {GGUF_KIND}
+RUN_HERE = frozenset({"minilm", "smollm2", "gguf", "hf", "sim"})
+"""Models that answer in this process; they choose among labels."""
 BATCH_KINDS = frozenset({"openai", "azure"})
-"""Those among them that can be asked in batches."""
 
 _IN_PROCESS = 600.0  # seconds: many times what a model of a few billion parameters takes for a text on two cores
 
 
-def chat_engine(
-    kind: str, model: Any, cache: AnswerCache, options: LMConfig | None = None, budget: Budget | None = None
-) -> Engine:
+def chat_engine(kind: str, model: Any, cache: AnswerCache, options: LMConfig, budget: Budget | None = None) -> Engine:
     """Make an engine: of ``openai``, ``azure`` or ``dspy`` by name, of a `dspy.LM`, or of a callable (``function``)."""
-    options = options or LMConfig()
     if kind == GGUF_KIND:
         # No server can be unreachable, so a short time limit has no use; calls beyond the slots would only queue.
         options = options.changed(timeout=max(options.timeout, _IN_PROCESS), concurrency=SLOTS)
@@ -52,7 +51,6 @@ def chat_engine(
 
 
 def chat_client(kind: str, model: Any, options: LMConfig) -> ChatClient:
-    """Make the client for a kind of model, ``openai``, ``azure``, ``dspy`` or ``function``."""
     if kind in BATCH_KINDS:
         return OpenAIClient(model, options, kind)
     if kind == KIND:
@@ -74,12 +72,12 @@ def chat_model(
     kind: str,
     model: Any,
     cache: AnswerCache,
-    options: LMConfig | None = None,
+    options: LMConfig,
     budget: Budget | None = None,
     assessor: Assessor | None = None,
 ) -> ChatModel:
     """Make a task model, perhaps with an assessor of its free answers; raises InputError if it has no batches."""
-    if options and options.batch and kind not in BATCH_KINDS:
+    if options.batch and kind not in BATCH_KINDS:
         raise InputError(f"--batch is for openai/ and azure/ models, and {kind}/ is asked call by call: leave it out")
     engine = chat_engine(kind, model, cache, options, budget)
     if engine.batches:
@@ -98,10 +96,10 @@ def load_writer(
         kind, _, name = model.partition("/")
     elif not hasattr(model, "copy"):
         raise InputError(f"a model that writes is a name or a dspy.LM, not {model!r:.60}")
-    if kind not in {*CHAT_KINDS, GGUF_KIND} or not name:
+    if kind not in WRITING_KINDS or not name:
         hint = name_hint(model) or "use openai/NAME, azure/DEPLOYMENT, gguf/PATH or dspy/NAME"
         raise InputError(f"model {model!r} writes no text: {hint}")
-    return Writer(chat_engine(kind, name, AnswerCache(cache_dir), options, budget))
+    return Writer(chat_engine(kind, name, AnswerCache(cache_dir), options or LMConfig(), budget))
 
 
 _OLLAMA = "openai/{} with --api-base http://localhost:11434/v1 (Ollama), or another server of yours"

@@ -27,10 +27,9 @@ def label_probabilities(answer: Alternatives, labels: Sequence[str]) -> list[flo
     probability equally. What fits no label, and what the server did not list, is N/A. Case and white space before the
     answer don't count.
 
-    In a JSON answer, the text after ``"label": "`` is followed, up to the closing quote. If that is one of the labels,
-    the labels share all of the probability, and N/A has none. This is because llama.cpp's server (seen with xllamacpp
-    2026.10) sends log-probabilities from *before* its grammar, which may leave labels a tenth and give the rest to
-    words that could not be written. So this is p(label | it is one of the labels), as servers send it that mask first.
+    In a JSON answer, the text after ``"label": "`` is followed, up to the closing quote. If that is a label, N/A has no
+    probability: llama.cpp's server (xllamacpp 2026.10) sends log-probabilities from *before* its grammar, which may
+    leave labels a tenth. So this is p(label | it is one of the labels), as servers send it that mask first.
 
     >>> answer = [("Num", [("Num", -0.1), ("Ent", -2.5)]), ("ber", [("ber", -0.01)])]
     >>> [round(p, 3) for p in label_probabilities(answer, ["Number", "Entity"])]
@@ -59,7 +58,7 @@ def kept_places(answer: Alternatives, labels: Sequence[str]) -> Alternatives:
     """Return the part of a JSON answer that `label_probabilities` reads, so that a cache need not hold the rest.
 
     The lead becomes one token without alternatives. After it, up to the closing quote, only the alternatives that begin
-    a label are kept (all, if no labels are known). Other answers are kept completely.
+    a label are kept, where labels are known.
     """
     written = _behind_lead(answer)
     if written is None:
@@ -79,8 +78,7 @@ def kept_places(answer: Alternatives, labels: Sequence[str]) -> Alternatives:
 def _behind_lead(answer: Alternatives) -> Alternatives | None:
     """What an answer writes after the lead of its JSON; None where there is no lead.
 
-    A token may end the lead and begin the label: it and its alternatives are cut where the lead ends. Alternatives to
-    the first token are left out if they have no text after the lead.
+    A token that ends the lead and begins the label is cut there, and so are its alternatives, if they go on behind it.
     """
     lead = _LEAD.search("".join(token for token, _ in answer))
     if lead is None:
@@ -148,10 +146,9 @@ def _in_json(text: str) -> str:
 
 
 def confidence_of(logprobs: Any) -> float | None:
-    """Return the mean probability of the tokens that were written, in [0, 1] (P24's decoding confidence).
+    """Return the mean probability of the answer's tokens, without its reasoning, in [0, 1] (P24's decoding confidence).
 
-    Reasoning before the answer is left out. None if `logprobs`, from a chat completion, lacks the probability of any
-    token.
+    None if `logprobs`, from a chat completion, lacks the probability of any token.
 
     >>> places = [{"token": "Num", "logprob": -0.1}, {"token": "ber", "logprob": -0.7}]
     >>> round(confidence_of({"content": places}), 3)

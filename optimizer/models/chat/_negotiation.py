@@ -32,7 +32,7 @@ class Negotiation:
         self._cache = cache
         self._taken: set[str] = set()
         if anew:
-            cache.forget(self._key(kind, name) for kind in ("unsupported", "taken") for name in client.features)
+            cache.forget([*self._keys("unsupported"), *self._keys("taken")])
         self.recall()
 
     @property
@@ -42,8 +42,7 @@ class Negotiation:
 
     def recall(self) -> None:
         """Load what others have learnt."""
-        refused = {self._key("unsupported", name): name for name in self._client.features}
-        taken = {self._key("taken", name): name for name in self._client.features}
+        refused, taken = self._keys("unsupported"), self._keys("taken")
         for key in self._cache.get_many([*refused, *taken]):
             if key in refused:
                 self._client.refused.add(refused[key])
@@ -89,6 +88,9 @@ class Negotiation:
 
     def _used(self, query: Query) -> list[str]:
         return [feature.name for feature in self._client.negotiable(self._client.request(query))]
+
+    def _keys(self, kind: str) -> dict[bytes, str]:
+        return {self._key(kind, feature.name): feature.name for feature in self._client.features}
 
     def _key(self, kind: str, feature: str) -> bytes:
         return answer_key(endpoint=self._client.endpoint, model=self._client.name, **{kind: feature})

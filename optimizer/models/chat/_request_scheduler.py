@@ -75,8 +75,7 @@ class RequestScheduler:
     async def place(self) -> AsyncIterator[None]:
         """Wait for a place and for the time to start: first come, first served.
 
-        So requests go out in the order of the queries, and those that begin alike next to each other, which servers
-        with prefix caching read faster and charge less for.
+        So requests that begin alike go out next to each other: with prefix caching they are faster and cheaper.
         """
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
@@ -143,11 +142,10 @@ class RequestScheduler:
         return seconds
 
     def _wait(self, failure: TransientError, n_failed: int, silence: float) -> float:
-        """Exponential backoff with jitter, or as long as the server asked.
+        """Exponential backoff with jitter, or as long as the server asked; after an empty answer it has no use.
 
-        After an empty answer, waiting has no use. Otherwise the backoff is limited by how long the server has been
-        silent: while it answers others, it does not need time. Part of a wait is random (M. Brooker, *Exponential
-        Backoff And Jitter*, AWS Architecture Blog, 2015), so that calls that failed together don't come back together.
+        While a server answers others, it needs no time. Part of a wait is random (M. Brooker, *Exponential Backoff And
+        Jitter*, AWS Architecture Blog, 2015), so that calls that failed together don't come back together.
         """
         if failure.empty is not None:
             return _FIRST_WAIT
@@ -219,13 +217,10 @@ class _Call:
 class TimeoutPolicy:
     """Distinguishes requests that hang from those that wait in the server's queue, by counting answers.
 
-    A server that answers roughly in order has answered a request once it has answered as many as were in flight when
-    the request came. So a request overtaken by twice as many hangs: it is given up and sent again. Any other is in the
-    queue, and is waited for as long as answers come. Giving it up would lose the work and add more, since servers
-    usually continue to compute answers that nobody waits for.
-
-    The time allowed starts at the user's setting. Slower answers lengthen it. If the latest were much faster, it is
-    shortened, so that a hang costs seconds and not minutes.
+    Servers answer roughly in order: a request overtaken by twice as many as were in flight when it came hangs, and is
+    sent again. Any other is in the queue, and is waited for as long as answers come: giving it up would add work, since
+    servers usually continue to compute answers that nobody waits for. The time allowed starts at the user's setting,
+    and follows what the latest answers took, so that a hang costs seconds and not minutes.
     """
 
     def __init__(self, start: float) -> None:
@@ -276,9 +271,9 @@ _WON_BACK = 0.2  # of the limit, in a round with no more refusals than are toler
 class ConcurrencyLimit:
     """How many requests may be in flight: all that are allowed, unless the server shows that it accepts fewer.
 
-    Outcomes are judged in rounds of about as many requests as are in flight. Only those sent after the last judgement
-    count, so that one burst of refusals counts once. A round with many refusals cuts the limit to the accepted share,
-    which is the capacity itself if the server refuses only the excess. A round with few or none wins a fifth back.
+    Outcomes are judged in rounds of about as many requests as are in flight, sent after the last judgement, so that one
+    burst of refusals counts once. A round with many refusals cuts the limit to the accepted share, which is the
+    capacity if the server refuses only the excess. A round with few or none wins a fifth back.
 
     >>> limit = ConcurrencyLimit(32)
     >>> for number in range(32):  # four are taken, the others refused
@@ -299,7 +294,7 @@ class ConcurrencyLimit:
 
     @property
     def is_refused(self) -> bool:
-        """Whether the refusals of this round are too many to be chance: then all requests wait."""
+        """Whether this round has too many refusals to be chance: then all requests wait."""
         return self._n_refused > max(1.0, _TOLERATED * max(self._value, _SMALLEST_ROUND))
 
     def count(self, sent_at: float, now: float, *, is_refused: bool = False) -> None:

@@ -23,28 +23,26 @@ if TYPE_CHECKING:
 _TEMPLATE = 128
 _TEMPLATE_RANGE = (0, 12)
 
-# Characters per token, fewest and most, by script. Measured on two sentences each (a task and a customer's mail)
-# with cl100k_base, o200k_base and Claude's published vocabulary, all as in litellm;
-# rounded outwards. Plain English comes first: prose has 5.0 in all three, lists of labels and numbers 3, JSON 2.3;
-# prompts are mostly prose.
+# Characters per token, fewest and most, by script. Measured on two sentences each (a task and a customer's mail) with
+# cl100k_base, o200k_base and Claude's published vocabulary, all as in litellm; rounded outwards. English prose has 5.0
+# in all three, lists of labels and numbers 3, JSON 2.3; prompts are mostly prose.
 _ENGLISH = (3.3, 5.0)
-_SCRIPTS: tuple[tuple[str, str, tuple[float, float]], ...] = (
-    ("Latin with other letters", "\u0080-\u036f\u1e00-\u1eff", (0.5, 1.6)),
-    ("Greek", "\u0370-\u03ff\u1f00-\u1fff", (0.85, 2.8)),
-    ("Cyrillic", "\u0400-\u052f", (1.7, 3.6)),
-    ("Hebrew", "\u0590-\u05ff", (1.0, 2.8)),
-    ("Arabic", "\u0600-\u06ff\u0750-\u077f", (1.0, 3.3)),
-    ("Indic", "\u0900-\u0dff", (0.85, 3.5)),
-    ("Thai and its neighbours", "\u0e00-\u109f", (0.5, 2.8)),
-    ("Han and kana", "\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef", (0.9, 1.6)),
-    ("Hangul", "\u1100-\u11ff\uac00-\ud7af", (0.9, 1.8)),
-)
+_SCRIPTS = {
+    "[\u0080-\u036f\u1e00-\u1eff]": (0.5, 1.6),  # Latin with other letters
+    "[\u0370-\u03ff\u1f00-\u1fff]": (0.85, 2.8),  # Greek
+    "[\u0400-\u052f]": (1.7, 3.6),  # Cyrillic
+    "[\u0590-\u05ff]": (1.0, 2.8),  # Hebrew
+    "[\u0600-\u06ff\u0750-\u077f]": (1.0, 3.3),  # Arabic
+    "[\u0900-\u0dff]": (0.85, 3.5),  # Indic
+    "[\u0e00-\u109f]": (0.5, 2.8),  # Thai and its neighbours
+    "[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]": (0.9, 1.6),  # Han and kana
+    "[\u1100-\u11ff\uac00-\ud7af]": (0.9, 1.8),  # Hangul
+}
 _FEW_ALIKE = 5  # prompts with the same count: fewer may have it by chance
 _APART = 1.2  # times: how much longer the longest of them must be than the shortest
 _LONG_ENOUGH = 100  # tokens: for shorter prompts the estimate is too rough
 _FAR_BELOW = 0.6  # times the fewest tokens that a prompt can have: a count below that is no error of the estimate
 _OTHERS = (0.3, 1.5)  # emoji and rare scripts: up to three or four bytes each, at worst one token per byte
-_PATTERNS = tuple((re.compile(f"[{letters}]"), bounds) for _, letters, bounds in _SCRIPTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +91,8 @@ def tokens_of_text(text: str) -> TokenRange:
     if not text.isascii():
         n_others = sum(character > "\x7f" for character in text)
         n_english -= n_others
-        for pattern, (few, many) in _PATTERNS:
-            n = len(pattern.findall(text))
+        for letters, (few, many) in _SCRIPTS.items():
+            n = len(re.findall(letters, text))
             n_others -= n
             total += TokenRange(n / many, n / few)
         total += TokenRange(n_others / _OTHERS[1], n_others / _OTHERS[0])
@@ -113,10 +111,9 @@ def most_tokens_in(query: Query) -> int:
     No token is less than a byte of text, in byte-level vocabularies and in those that fall back to bytes. Labels count
     twice: they may also be in a schema next to the messages, where the user's response format is.
     """
-    content = sum(len(message["content"].encode("utf-8", "surrogatepass")) for message in query.messages)
-    schema = len(json.dumps(list(query.labels), ensure_ascii=False).encode("utf-8", "surrogatepass"))
-    form = len(query.response_format.encode("utf-8", "surrogatepass"))
-    return content + 2 * schema + form + _TEMPLATE
+    schema = json.dumps(list(query.labels), ensure_ascii=False)
+    texts = [*(message["content"] for message in query.messages), schema, schema, query.response_format]
+    return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) + _TEMPLATE
 
 
 def most_tokens_out(request: Mapping[str, Any], default: int) -> int:
@@ -129,9 +126,8 @@ def most_tokens_out(request: Mapping[str, Any], default: int) -> int:
 def unread_line(counted: Iterable[tuple[float, int]]) -> str:
     """Say that a server does not read prompts completely, by its own counts; empty where nothing shows that.
 
-    It may cut each prompt to a fixed number of tokens, so that prompts of different lengths have the same count. Or it
-    counts far fewer than a prompt can have. `counted` holds for each prompt the fewest tokens that it can have, and the
-    server's count; 0 where it gives none.
+    It may cut prompts of different lengths to the same count, or count far fewer than a prompt can have. `counted`
+    holds for each prompt the fewest tokens that it can have, and the server's count; 0 where it gives none.
 
     >>> unread_line([(2600.0 + 200 * number, 2048) for number in range(5)]).partition(":")[0]
     'the server counts 2,048 tokens for 5 prompts that have at least 2,600 to 3,400'
@@ -187,7 +183,7 @@ class TokenMeter:
         self._answer = ANSWER
 
     def expect(self, answer: TokenRange) -> None:
-        """Assume this length of answers until enough of them have been counted."""
+        """Assume this length of answers until enough are counted."""
         self._answer = answer
 
     def learn(self, query: Query, answer: Answer) -> None:

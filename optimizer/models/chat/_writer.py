@@ -42,14 +42,11 @@ class Writer:
 
         `schemas` are JSON schemas of the answers, one per conversation, for models that can be restricted to one.
         """
-        forms: Sequence[str] = [""] * len(conversations)
-        max_tokens = None
-        if schemas:
-            max_tokens = self._engine.options.most_tokens("text")  # JSON that is cut short is lost
-            # Servers treat schemas differently, and JSON within a text is read too. So only llama.cpp in this process
-            # gets a schema: its grammar is known to work.
-            if self.name.startswith("gguf/"):
-                forms = schemas
+        max_tokens = self._engine.options.most_tokens("text") if schemas else None  # JSON that is cut short is lost
+        # Servers treat schemas differently, and JSON within a text is read too. So only llama.cpp in this process gets
+        # a schema: its grammar is known to work.
+        has_forms = schemas and self.name.startswith("gguf/")
+        forms = schemas if has_forms else [""] * len(conversations)
         queries = [
             Query(messages, (), temperature, sample, form, max_tokens)
             for messages, form in zip(conversations, forms, strict=True)
@@ -119,9 +116,8 @@ class _Judge:
         """
         unknown = [item for item in dict.fromkeys(items) if item not in self._verdicts]
         if unknown:
-            first = self._ask([self._messages(item, turned=False) for item in unknown])
-            second = self._ask([self._messages(item, turned=True) for item in unknown])
-            self._verdicts.update(zip(unknown, zip(first, second, strict=True), strict=True))
+            both = (self._ask([self._messages(item, turned=turned) for item in unknown]) for turned in (False, True))
+            self._verdicts.update(zip(unknown, zip(*both, strict=True), strict=True))
             self._check()
         return np.array([self._verdicts[item] for item in items], dtype=np.float64).reshape(-1, 2)
 
@@ -147,7 +143,7 @@ class _Judge:
 
     def _messages(self, item: tuple[str, str, str], *, turned: bool) -> Messages:
         text, *compared = item
-        tags: tuple[str, str] = self.tags
+        tags = [*self.tags]
         if turned:
             compared.reverse()
             tags = tags if self.are_alike else tags[::-1]
@@ -222,9 +218,7 @@ class RatingJudge(_Judge):
         [7, 7, 7, None, None, None]
         """
         match = _RATING.fullmatch(spoken(text) or "")
-        if match and _LOWEST <= int(match[1]) <= _HIGHEST:
-            return int(match[1])
-        return None
+        return int(match[1]) if match and _LOWEST <= int(match[1]) <= _HIGHEST else None
 
 
 def _tagged(tag: str, text: str) -> str:

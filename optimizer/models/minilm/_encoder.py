@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.errors import InputError, ModelError, import_extra
 from psopt.models._answer_cache import AnswerCache
-from psopt.models.hf._source import import_transformers
+from psopt.models.hf._source import loading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,11 +108,9 @@ class Encoder:
 @functools.cache
 def _tokenizer_and_network(folder: Path) -> tuple[Any, Any]:
     """Both, read from a folder once per process, since that takes a second."""
-    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
-    transformers = import_transformers("minilm")
-    transformers.utils.logging.disable_progress_bar()
-    tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
-    network = transformers.AutoModel.from_pretrained(str(folder), local_files_only=True).eval()
+    with loading("minilm", str(folder)) as transformers:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
+        network = transformers.AutoModel.from_pretrained(str(folder), local_files_only=True).eval()
     return tokenizer, network
 
 
