@@ -34,10 +34,9 @@ class AnswerCache:
         self.folder = folder
         self._lock = threading.Lock()
         with self._explained():
-            path = ":memory:"
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
-                path = str(folder / file)
+            path = folder / file if folder else ":memory:"
             self._connection = sqlite3.connect(path, timeout=60, check_same_thread=False)
             self._connection.execute("PRAGMA journal_mode=WAL")
             # With WAL, killing the process loses nothing; a power failure may lose the last answers, never the file.
@@ -55,8 +54,7 @@ class AnswerCache:
         values = {}
         for start in range(0, len(distinct), _IN_ONE_QUERY):
             part = distinct[start : start + _IN_ONE_QUERY]
-            marks = ",".join("?" * len(part))
-            query = f"SELECT key, value FROM answers WHERE key IN ({marks})"  # noqa: S608  # marks are "?,?"
+            query = f"SELECT key, value FROM answers WHERE key IN ({','.join('?' * len(part))})"  # noqa: S608
             with self._lock, self._explained():
                 rows = self._connection.execute(query, part).fetchall()
             values.update({key: json.loads(value) for key, value in rows})

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 
 class _Asked(Protocol):
-    """A model or function that is asked about answers."""
-
     def measures(self, asked: Sequence[tuple[str, str, str]], /) -> dict[str, float]:  # noqa: ARG002
         """Return how reliable the verdicts on these are, by name; empty where that is not known."""
         return {}
@@ -56,8 +54,6 @@ class Assessment:
 
 @dataclass(frozen=True)
 class Assessor:
-    """Asks about whole grids of answers."""
-
     matcher: Matcher | None = None  # None where an embedding decides which answers are the same
     rater: Rater | None = None  # None where comparing with the reference is enough
 
@@ -79,9 +75,9 @@ class Assessor:
         return worths, self.rater.measures(answers)
 
     def _same(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> tuple[Any, dict[str, float]]:
-        if self.matcher is None:
-            return None, {}
         matcher = self.matcher
+        if matcher is None:
+            return None, {}
         compared: list[Pair] = []
 
         def are_same(pairs: list[tuple[int, str, str]]) -> list[bool]:
@@ -91,10 +87,6 @@ class Assessor:
 
         classes = classes_by_pairs(distinct_answers(array), are_same)
         return numbered(array, classes), matcher.measures(compared)
-
-
-_TRUTHS = (bool, np.bool_)
-_NUMBERS = (*_TRUTHS, int, float, np.integer, np.floating)
 
 
 class OwnFunction(Matcher, Rater):
@@ -110,12 +102,13 @@ class OwnFunction(Matcher, Rater):
 
     def same(self, pairs: Sequence[Pair]) -> list[bool]:
         wanted = "two answers: True or False is wanted"
-        return [bool(self._said(first, second, _TRUTHS, wanted)) for _, first, second in pairs]
+        return [bool(self._said(first, second, (bool, np.bool_), wanted)) for _, first, second in pairs]
 
     def rate(self, answers: Sequence[Rated]) -> list[float]:
+        kinds = (bool, np.bool_, int, float, np.integer, np.floating)
         wanted = "an answer: a number from 0 to 1 is wanted"
         return [
-            max(float(self._said(answer, right, _NUMBERS, wanted)) for right in references_of(reference))
+            max(float(self._said(answer, right, kinds, wanted)) for right in references_of(reference))
             for _, reference, answer in answers
         ]
 

@@ -68,9 +68,7 @@ class ChangedTextsModel(WrappedModel):
         return np.where(cells[:, :, None], probabilities[self._rows, columns], np.nan)
 
     def queries(self, prompts: Prompts, texts: Texts, cells: Cells | None = None) -> list[Any]:
-        if cells is None:
-            cells = all_cells(prompts, texts)
-        different, _, wanted = self._asked(prompts, cells)
+        different, _, wanted = self._asked(prompts, all_cells(prompts, texts) if cells is None else cells)
         return list(self._model.queries(different, self._texts, wanted))
 
     def no_labels(self, prompts: Prompts, texts: Texts, array: Ints) -> tuple[NoLabel, ...]:

@@ -134,13 +134,13 @@ def _check_own(model: Model, task: Task, options: LMConfig) -> None:
 
 def _read_name(model: Any, task: Task) -> tuple[str, Any]:
     """The kind of a model and its name, or the `dspy.LM` or function itself; raises InputError if it can't be one."""
+    if (not callable(model) and not isinstance(model, str)) or isinstance(model, type):
+        type_name = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
+        raise InputError(
+            "a model is a name such as 'minilm', a function from messages to a text, a dspy.LM or a psopt Model, "
+            f"not {type_name}"
+        )
     if not isinstance(model, str):
-        if not callable(model) or isinstance(model, type):
-            type_name = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
-            raise InputError(
-                "a model is a name such as 'minilm', a function from messages to a text, a dspy.LM or a psopt Model, "
-                f"not {type_name}"
-            )
         return "dspy" if _is_dspy_lm(model) else "function", model
     if len(model_names(model)) > 1:
         raise InputError(f"{model} is several models, and this is for one: name it with --model")
@@ -164,16 +164,14 @@ def _chooses(model: str, task: Task) -> InputError:
 
 def _unknown(model: str) -> InputError:
     """A name without a kind is usually a chat model's; one with a slash may be a repository's."""
-    *others, last = (*_WHOLE_NAMES, *_KINDS.values())
-    kinds = f"There are {', '.join(others)} and {last}"
-    is_file = model.casefold().endswith(".gguf")
-    if not is_file and difflib.get_close_matches(model.casefold(), _WHOLE_NAMES, cutoff=0.5):
-        return UnknownNameError("model", model, _WHOLE_NAMES, f"or {', '.join(_KINDS.values())}")
     local = f", or hf/{model} to run it here" if "/" in model else ""
     hint = name_hint(model) or f"did you mean openai/{model} (a server, see --api-base){local}?"
-    if is_file:
+    if model.casefold().endswith(".gguf"):
         hint = f"did you mean gguf/{model}?"
-    return InputError(f"unknown model {model!r}: {hint} {kinds}")
+    elif difflib.get_close_matches(model.casefold(), _WHOLE_NAMES, cutoff=0.5):
+        return UnknownNameError("model", model, _WHOLE_NAMES, f"or {', '.join(_KINDS.values())}")
+    *others, last = (*_WHOLE_NAMES, *_KINDS.values())
+    return InputError(f"unknown model {model!r}: {hint} There are {', '.join(others)} and {last}")
 
 
 def name_of_model(model: Any) -> str:
@@ -249,7 +247,7 @@ class ModelProvider:
         return CalibratedModel(answering, texts, self.budget, is_always=self.lm.calibration == "batch")
 
     def assessor(self, spec: AnswerSpec) -> Assessor | None:
-        """Make what compares or rates free answers (see `assessor_for`)."""
+        """Make what compares or rates free answers; None where nothing is needed."""
         return assessor_for(spec, self.cache_dir, self.lm, self.budget)
 
     def writer(self, model: Any) -> Writer:

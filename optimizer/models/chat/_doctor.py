@@ -11,7 +11,7 @@ from psopt.errors import InputError, ModelError
 from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat._address import public_address
 from psopt.models.chat._budget import Budget
-from psopt.models.chat._client import Query, TransientError
+from psopt.models.chat._client import Answer, Query, TransientError
 from psopt.models.chat._factory import CHAT_KINDS, RUN_HERE, chat_engine, name_hint
 from psopt.models.chat._openai_client import OpenAIClient
 from psopt.models.chat._worker_pool import run
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from psopt.models.chat._client import Answer, ChatClient
+    from psopt.models.chat._client import ChatClient
 
 _LABELS = ("animal", "plant")
 _TASK = "Is it an animal or a plant? Answer with exactly one of these labels and nothing else: animal, plant\n\n{}:"
@@ -86,8 +86,6 @@ def examine(model: str, *, cache_dir: Path | None = None, options: LMConfig | No
 
 
 class _Call(NamedTuple):
-    """A request that was answered, and the answer."""
-
     request: Mapping[str, Any]
     answer: Answer
 
@@ -144,29 +142,27 @@ def _seed(first: _Call, again: _Call) -> Finding:
 
 def _logprobs(likely: _Patient) -> Finding:
     try:
-        call = likely.ask("An oak", _LABELS)
+        request, answer = likely.ask("An oak", _LABELS)
     except ModelError:
         return Finding("log-probabilities", "no", "leave --logprobs out")
-    if "top_logprobs" not in call.request or not call.answer.logprobs:
+    if "top_logprobs" not in request or not answer.logprobs:
         return Finding("log-probabilities", "no", "none were sent: leave --logprobs out")
-    form = "structured" if "response_format" in call.request else "free"
-    used = f"--logprobs, {form} answers, {_field(call.request, 'top_logprobs')}"
-    return Finding("log-probabilities", "yes", used)
+    form = "structured" if "response_format" in request else "free"
+    return Finding("log-probabilities", "yes", f"--logprobs, {form} answers, {_field(request, 'top_logprobs')}")
 
 
 def _long_prompts(plain: _Patient) -> Finding:
     """Whether the front of a long prompt is read: it contains a word that the end asks for."""
-    refused = "one of 5,000 tokens is refused"
     try:
         answer = plain.ask(_RECALL, task="{}").answer
     except ModelError as error:
-        return Finding("long prompts", "no", f"{refused}: {error}"[:_LONGEST])
+        answer = Answer(None, unanswered="refused", reason=str(error))
     if answer.unanswered:
-        return Finding("long prompts", "no", f"{refused}: {answer.reason}"[:_LONGEST])
+        return Finding("long prompts", "no", f"one of 5,000 tokens is refused: {answer.reason}"[:_LONGEST])
     counted = f"; {answer.tokens_in:,} tokens counted" if answer.tokens_in else ""
-    if _MARK in (answer.text or "").casefold():
-        return Finding("long prompts", "yes", f"the front is read{counted}")
-    return Finding("long prompts", "no", f"the front is not read{counted}")
+    is_read = _MARK in (answer.text or "").casefold()
+    found = "the front is read" if is_read else "the front is not read"
+    return Finding("long prompts", "yes" if is_read else "no", found + counted)
 
 
 async def _batches(client: ChatClient, timeout: float) -> Finding:

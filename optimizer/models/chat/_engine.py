@@ -55,8 +55,7 @@ class Engine:
         self._empty: dict[bytes, Answer] = {}
         self._has_spoken = False
         self._is_uncounted = False  # whether answers came without the counts of tokens that a limit needs
-        # Closes the client's connections, also when the engine is no longer used. The garbage collector may call it in
-        # the loop's own thread, which must not wait.
+        # Also when the engine is no longer used: the garbage collector may call it in the loop's own thread.
         self.close = weakref.finalize(self, lambda: run_soon(client.close()))
         self.negotiation = Negotiation(client, self._cache, anew=options.renegotiate)
 
@@ -136,8 +135,7 @@ class Engine:
     async def _find_out(self, queries: Sequence[Query]) -> int:
         """Answer a first query alone if it isn't known what the server accepts; return how many were answered.
 
-        If an answer is in the cache, the server has accepted the current form of request: no call is needed. A text
-        that is refused for good says nothing about others.
+        An answer in the cache shows that too. A text that is refused for good says nothing about others.
         """
 
         async def ask(query: Query) -> Answer:
@@ -244,8 +242,7 @@ class Engine:
     async def _send_once(self, query: Query, tries: Tries) -> Answer:
         """Send once, and notify the watcher; count failures, and calls that were given up: they may have been paid for.
 
-        An empty answer is accepted after one more try, or after two if the model has given other answers: servers also
-        send empty ones by mistake, but each try is paid for.
+        An empty answer, often a mistake, is accepted after one more try, or after two if there were other answers.
         """
         request = self.client.request(query)
         tell_end = self.budget.call_watcher(CallStart(self.client.name, self.client.endpoint, request))
@@ -302,10 +299,7 @@ class Engine:
         return most_tokens_in(query), most_tokens_out(self.client.request(query), self.options.max_tokens)
 
     def _tokens(self, answer: Answer, query: Query | None) -> tuple[int, int]:
-        """An answer's tokens, in and out; where a limit needs a count that is missing, the most that it can have taken.
-
-        A text that the server refused has taken none.
-        """
+        """An answer's tokens, in and out; where a limit needs a missing count, the most that it can have taken."""
         is_counted = answer.tokens_in > 0 and (answer.tokens_out > 0 or not answer.text)
         if is_counted or answer.unanswered or query is None or not self.budget.limits_tokens:
             return answer.tokens_in, answer.tokens_out

@@ -26,15 +26,13 @@ KIND = "function"
 class FunctionClient(ChatClient):
     """Asks a function, in a separate thread; a coroutine that it returns runs in the loop that all models share.
 
-    Answers are kept on disk only if the function has an attribute `cache_key`, a text that names what they depend on
-    besides the function's source: nobody else can know what a function reads. Otherwise they are kept as long as the
-    model lives.
-
-    An exception in the function ends the work, unless it may pass: broken connections, time-outs, and exceptions with
-    such a `status_code` (408, 409, 429, 500 and more). These calls are made again.
-
     The function takes a list of ``{"role": .., "content": ..}``, which it may change, and returns a str. The options'
-    `concurrency` is the most calls at once; 1 is for functions that are not thread-safe.
+    `concurrency` is the most calls at once; 1 is for functions that are not thread-safe. An exception ends the work,
+    unless it may pass: broken connections, time-outs, and those with such a `status_code` (408, 409, 429, 500 and
+    more). These calls are made again.
+
+    Answers are kept on disk only if the function has an attribute `cache_key`, a text that names what they depend on
+    besides the function's source: nobody else can know that. Otherwise they are kept as long as the model lives.
     """
 
     def __init__(self, function: Callable[[list[dict[str, str]]], Any], options: LMConfig) -> None:
@@ -69,8 +67,7 @@ class FunctionClient(ChatClient):
         """What a function has raised, as a failure that may pass or one that ends the work, in one line."""
         reason = redacted(f"{type(error).__name__}: {error}")
         status = getattr(error, "status_code", None)
-        by_status = isinstance(status, int) and passes(status)
-        if by_status or isinstance(error, (ConnectionError, TimeoutError)):
+        if (isinstance(status, int) and passes(status)) or isinstance(error, (ConnectionError, TimeoutError)):
             return TransientError(reason, overloaded=status in TOO_MANY)
         return ModelRefusedError(f"{self.name} raised {reason}")
 
@@ -108,10 +105,8 @@ def _place(function: Any) -> str | None:
     if key is None:
         return None
     if not isinstance(key, str) or not key:
-        raise InputError(
-            f"{function_name(function)}: its cache_key must be a text that names what its answers depend on, "
-            f"not {key!r}"
-        )
+        what = "must be a text that names what its answers depend on"
+        raise InputError(f"{function_name(function)}: its cache_key {what}, not {key!r}")
     whole = _whole(function)
     code = whole if inspect.isroutine(whole) else type(whole)
     try:

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 class ChatModel(WholeGrids):
     """Classifies by asking a chat model, prompt by prompt, the text last, so that servers can cache common beginnings.
 
-    The first answers are checked before the rest is asked for: if none of them names a label, that is an error, not a
-    prompt with S = 0.
+    If none of the first answers names a label, that is an error, not a prompt with S = 0.
     """
 
     capabilities = Capabilities(
@@ -88,9 +87,8 @@ class ChatModel(WholeGrids):
         """
         if prompts and prompts[0].template is not None:
             self.engine.meter.expect(tokens_of_answer(prompts[0]))
-        if cells is None:
-            cells = all_cells(prompts, texts)
-        return [self._query(prompts[column], texts[row]) for column, row in np.argwhere(cells.T)]
+        wanted = all_cells(prompts, texts) if cells is None else cells
+        return [self._query(prompts[column], texts[row]) for column, row in np.argwhere(wanted.T)]
 
     def _query(self, prompt: Prompt, text: str) -> Query:
         """One request; with a user's template it is the user's own, and psopt adds nothing."""
@@ -168,12 +166,9 @@ class ChatModel(WholeGrids):
 
     def _note_unread(self, queries: Sequence[Query], answers: Sequence[Answer]) -> None:
         """Warn once if the server's token counts show that it does not read prompts completely."""
-        if not self._is_read_in_whole:
-            return
-        warning = unread_line(
-            (tokens_of_query(query).low, answer.tokens_in) for query, answer in zip(queries, answers, strict=True)
-        )
-        if warning:
+        pairs = zip(queries, answers, strict=True)
+        counted = ((tokens_of_query(query).low, answer.tokens_in) for query, answer in pairs)
+        if self._is_read_in_whole and (warning := unread_line(counted)):
             self._is_read_in_whole = False
             self._notices.say(warning)
 

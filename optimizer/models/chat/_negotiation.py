@@ -67,7 +67,7 @@ class Negotiation:
         """Ask until a request is answered, leaving out more where a refusal doesn't say what it is about.
 
         The last feature left out is to blame; those before it are not, if a request with them is answered. Raises
-        UnclearRefusalError if even the barest request is refused: then the refusal was about something else.
+        UnclearRefusalError if even the barest request is refused.
         """
         dropped: list[str] = []
         while (answer := await _unless_unclear(query, ask)) is None:

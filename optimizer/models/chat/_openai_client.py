@@ -75,7 +75,7 @@ class OpenAIClient(ChatCompletionsClient):
         return await self._read(await self._transport.post(request), request)
 
     async def read_response(self, status: int, body: Any, request: dict[str, Any]) -> Answer:
-        """Read a response that came in a batch, by its HTTP status and body; raises as `ChatClient.send`."""
+        """Read a response that came in a batch; raises as `ChatClient.send`."""
         return await self._read(_response(status, body), request)
 
     async def call(self, method: str, path: str, timeout: float, **sent: Any) -> bytes:
@@ -114,9 +114,8 @@ class OpenAIClient(ChatCompletionsClient):
         if asks_for_tokens_alone(request):
             # llama.cpp sends alternatives anyway: kept for each token, they would take up most of the cache
             return replace(answer, logprobs=None)
-        if not (answer.text and request.get("logprobs")) or BOTH not in (
-            feature.name for feature in self.negotiable(request)
-        ):
+        is_both = any(feature.name == BOTH for feature in self.negotiable(request))
+        if not (is_both and answer.text and request.get("logprobs")):
             return answer
         if answer.logprobs is None:
             raise UnsupportedError(BOTH, "no log-probabilities came with a structured answer")
@@ -199,8 +198,7 @@ class Transport:
     """Sends requests to one address, and nowhere else: redirects are not followed.
 
     The openai package knows the headers (organization, project, `$OPENAI_CUSTOM_HEADERS`), proxies and certificates,
-    and makes the HTTP client. Requests are sent by that client directly: what the package does around it takes half of
-    a request's CPU time, and is not needed here (retries, types, pages).
+    and makes the HTTP client. That is asked directly: what the package does around it takes half of the CPU time.
     """
 
     def __init__(self, address: Address, *, connect_timeout: float) -> None:
@@ -239,8 +237,7 @@ class Transport:
         """Ask an address other than the chat's, with JSON, or with a file for a batch; raises as `post`."""
         url = self._beside.copy_with(path=self._beside.path.rstrip("/") + path).copy_merge_params(params or {})
         if not upload:
-            content = None if body is None else json.dumps(body).encode()
-            return await self._send(method, url, content=content, headers=self._headers)
+            return await self._send(method, url, content=body and json.dumps(body).encode(), headers=self._headers)
         headers = self._headers.copy()
         headers.pop("content-type", None)  # the form has its own, which names the boundary between its parts
         file = {"file": ("psopt.jsonl", upload, "application/jsonl")}

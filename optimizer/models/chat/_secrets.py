@@ -59,8 +59,7 @@ def redacted(text: str, secrets: Iterable[str] = ()) -> str:
 
     Secrets are `secrets`, the key in use, and the environment's. One is removed everywhere if it is so long and mixed
     that no other text contains it by chance; a shorter one only where it stands alone. One that might be a plain word,
-    such as a local server's dummy key, stays: removed from "max_tokens", the key "token" would make the message
-    unreadable.
+    such as a local server's dummy key, stays: without "token", "max_tokens" would be unreadable.
 
     >>> redacted("wrong key: sk-a1B2c3D4e5F6g7H8, 'max_tokens'", ["sk-a1B2c3D4e5F6g7H8", "token"])
     "wrong key: ***, 'max_tokens'"

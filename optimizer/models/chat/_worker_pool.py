@@ -29,8 +29,6 @@ class Worker:
 
 @dataclass(slots=True)
 class Progress:
-    """Counts answers, and reports progress."""
-
     total: int
     done: int = 0
     on_progress: Callable[[int, int], None] | None = None
@@ -52,10 +50,8 @@ class Progress:
 async def run_workers(n: int, ask: Callable[[int, Worker], Awaitable[None]], n_places: int, last_calls: float) -> None:
     """Ask for the numbers below n; after a failure, wait only for calls in flight, for at most `last_calls` seconds.
 
-    Ctrl-C waits for them too, but not long: their answers are paid for.
-
-    There are more workers than places, so that those that wait for their next try do not delay others' first try. Until
-    one is answered, there are only as many as places: a server that answers nothing should not be asked everything.
+    Ctrl-C waits for them too, but not long: their answers are paid for. There are more workers than places, so that
+    those that wait for their next try do not delay others' first try; but only as many as places until one is answered.
     """
     waiting = deque(range(n))
     is_over = asyncio.Event()

@@ -42,12 +42,11 @@ _LONGEST = 2048  # tokens; SmolLM2 then takes 190 MB for each processor. Longer 
 class GGUFModel(ScoringModel):
     """A GGUF file as a classifier, by llama.cpp in this process; see `ScoringModel`.
 
-    All processors together read the common beginning of all texts once. Then each of them reads its own texts after
-    that, short ones by fours, so no thread waits for another. Beginnings read last are kept, at most as many bytes as
-    the file has, since a search asks each candidate a few texts at a time.
+    All processors together read the common beginning of all texts once; then each reads its own texts, short ones by
+    fours. Beginnings read last are kept, at most as many bytes as the file has, since a search asks each candidate a
+    few texts at a time. The same text has the same scores to the last bit, whatever was read before it.
 
-    The same text has the same scores to the last bit, whatever was read before it. Raises InputError if there is no
-    such file, or it is not a GGUF file. Raises MissingExtraError if xllamacpp is not installed.
+    Raises InputError if there is no such file, or it is not a GGUF file; MissingExtraError without xllamacpp.
     """
 
     def __init__(
@@ -66,7 +65,6 @@ class GGUFModel(ScoringModel):
 
     @cached_property
     def weights(self) -> GGUFWeights:
-        """The file in memory."""
         return GGUFWeights(self.name, self._path)
 
     @cached_property
@@ -141,7 +139,6 @@ def _lent(readers: SimpleQueue[Reader]) -> Iterator[Reader]:
 def _steps(
     readers: SimpleQueue[Reader], prompts: Sequence[Tokens], tree: LabelTree, prefix: ReadPrefix | None
 ) -> NDArray[np.float64]:
-    """The log-probability of each of the tree's steps after each prompt."""
     with _lent(readers) as reader:
         return reader.log_probabilities(prompts, tree, prefix)[:, list(tree.nodes), list(tree.targets)]
 

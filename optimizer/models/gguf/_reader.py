@@ -114,7 +114,6 @@ class _Row(NamedTuple):
     is_wanted: NDArray[np.bool_]
 
     def part(self, columns: slice) -> _Row:
-        """Some of its tokens."""
         return _Row(self.tokens[columns], self.positions[columns], self.sequences[columns], self.is_wanted[columns])
 
 
@@ -122,9 +121,8 @@ class Reader:
     """Prompts that a model has read, in one thread, and labels behind them, as a tree of tokens.
 
     Up to `n_prompts` prompts are read side by side, each with a memory of its own. One or two paths through the tree
-    follow one by one; a reader of one prompt reads more of them side by side, each in its own sequence, which sees the
-    prompt and no other path. What a prompt shares with the previous one is not read again. Scores do not depend on what
-    was read before, nor on the prompts beside, to the last bit.
+    follow one by one; a reader of one prompt reads more of them side by side, each in its own sequence. What a prompt
+    shares with the previous one is not read again. Scores depend on neither, to the last bit.
     """
 
     def __init__(self, weights: GGUFWeights, n_prompts: int = 1) -> None:

@@ -37,18 +37,17 @@ _TOLERANCE = {"torch.float32": 1e-3}
 _COARSE_TOLERANCE = 0.5
 _KEPT = 16  # most cached tokens per token that is read at once: each row has its own copy of what it begins with
 _FEWEST = 8  # tokens: if not even these fit, the network's own weights fill the memory
-_BATCH_TOKENS = {"cpu": 512, "cuda": 2048}
 
 
 class HFModel(ScoringModel):
     """A folder or a repository on the hub as a classifier; see `ScoringModel`. Code that comes with it is never run.
 
     Scores do not depend on what is scored together, except for rounding: 1e-5 in float32 (CPU), some hundredths in
-    bfloat16 (CUDA), where a near tie may go either way. The cache keeps the first result.
+    bfloat16 (CUDA), where a near tie may go either way. One forward pass takes at most `batch_tokens`, by default 2048
+    on CUDA and 512 elsewhere; they are halved when the GPU's memory is exhausted.
 
-    One forward pass takes at most `batch_tokens`, by default 2048 on CUDA and 512 elsewhere; they are halved when the
-    GPU's memory is exhausted. Raises InputError if there is no such folder, repository or likelihood. Raises ModelError
-    if it is not a causal language model, or can't be fetched. Raises MissingExtraError without torch or transformers.
+    Raises InputError if there is no such folder, repository or likelihood; ModelError if it is not a causal language
+    model, or can't be fetched; MissingExtraError without torch or transformers.
     """
 
     def __init__(
@@ -57,9 +56,11 @@ class HFModel(ScoringModel):
         import_transformers(f"hf/{name}")
         import torch
 
-        self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self._dtype = torch.bfloat16 if self._device.type == "cuda" else torch.float32
-        self._limit = TokenLimit(batch_tokens or _BATCH_TOKENS.get(self._device.type, _BATCH_TOKENS["cpu"]))
+        kind, self._dtype, usual_tokens = "cpu", torch.float32, 512
+        if torch.cuda.is_available():
+            kind, self._dtype, usual_tokens = "cuda", torch.bfloat16, 2048
+        self._device = torch.device(kind)
+        self._limit = TokenLimit(batch_tokens or usual_tokens)
         self._source = find_source(name)
         check_is_causal(self._source)
         precision = str(self._dtype)

@@ -84,7 +84,6 @@ class BatchRunner:
                 await asyncio.sleep(_FIRST_WAIT * 2.0**number)
 
     def holds(self, queries: Iterable[Query]) -> bool:
-        """Whether an open batch contains one of these."""
         return bool(self._batches.holding({self._engine.key(query) for query in queries}))
 
     async def answer(self, queries: Sequence[Query], progress: Progress, monitor: AnswerMonitor) -> list[Answer]:
@@ -152,7 +151,6 @@ class BatchRunner:
         return batches
 
     def _named(self, batch: OpenBatch, opened: str) -> OpenBatch:
-        """Keep the id of a batch that the server has opened."""
         named = replace(batch, id=opened)
         self._batches.keep(named)
         return named
@@ -181,8 +179,7 @@ class BatchRunner:
     def _next_lines(self, queries: Mapping[bytes, Query]) -> tuple[dict[bytes, bytes], Need]:
         """Write the lines of one batch, as many as the limits allow, and reserve the most that they can take.
 
-        There are none while the budget is set aside for others. Raises BudgetReachedError if the budget can't pay for a
-        single one.
+        There are none while the budget is set aside for others. Raises BudgetReachedError if not a single one fits.
         """
         lines: dict[bytes, bytes] = {}
         reserved = Need()
@@ -196,12 +193,11 @@ class BatchRunner:
                 break
             most = self._engine.most(query, in_batch=True)
             try:
-                has_room = self._engine.budget.reserve(most)
+                if not self._engine.budget.reserve(most):
+                    break
             except BudgetReachedError:
                 if not lines:
                     raise
-                break
-            if not has_room:
                 break
             reserved += most
             lines[key] = line
@@ -239,7 +235,6 @@ class BatchRunner:
             raise
 
     def _release(self, batch: OpenBatch) -> None:
-        """Release what was set aside for a batch."""
         need = self._reserved.pop(batch.tag, Need())
         self._engine.budget.release(need, need.calls)
 
@@ -305,9 +300,7 @@ class BatchRunner:
         grid.alone |= (results.empty.keys() | results.unsupported | failing) & grid.waiting.keys()
         if results.refusal:
             raise results.refusal
-        self._n_fruitless += 1
-        if results.answers:
-            self._n_fruitless = 0
+        self._n_fruitless = 0 if results.answers else self._n_fruitless + 1
         self._is_crowded = False
         if self._n_fruitless == _MOST_FRUITLESS:
             self._n_fruitless = 0

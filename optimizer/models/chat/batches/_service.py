@@ -35,8 +35,6 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """The state of a batch."""
-
     id: str
     status: str  # one of `ENDED` if it will not change any more
     n_answered: int = 0  # lines that are answered so far
@@ -72,7 +70,6 @@ class BatchService:
         )
 
     async def upload(self, content: bytes) -> str:
-        """Send a file of requests; return its name."""
         return await self._call(_id, "POST", "/files", len(content), upload=content)
 
     async def create(self, file: str, tag: str) -> str:
@@ -93,7 +90,6 @@ class BatchService:
         return await self._call(_state, "GET", f"/batches/{id}")
 
     async def content(self, file: str, n_lines: int) -> bytes:
-        """Fetch a file of this many results."""
         timeout = self._timeout + n_lines * _BYTES_A_LINE / _SLOW_LINE
         return await self._client.call("GET", f"/files/{file}/content", timeout)
 
@@ -187,7 +183,6 @@ class OpenBatches:
             raise InputError(f"{self._folder} can't be written: {error}; choose another --cache-dir") from error
 
     def drop(self, batch: OpenBatch) -> None:
-        """Forget a batch: its answers are kept, or there are none."""
         self.file(batch).unlink(missing_ok=True)
 
     def file(self, batch: OpenBatch) -> Path:
