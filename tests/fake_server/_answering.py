@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 from tests.fake_server._drafts import written
 from tests.fake_server._known_texts import KnownTexts, frame_of
-from tests.fake_server._prompt_reading import dspy_field, listed_labels, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tests.fake_server._options import FakeServerOptions
 
@@ -20,6 +21,9 @@ ANSWER_SHARE = 0.7  # of the probability, where there is no model to ask; the ot
 TOKEN = 3  # characters
 END = "<|end|>"
 _USAGE = ("prompt_tokens", "completion_tokens", "total_tokens")
+_LABELS = re.compile(r"^Answer with exactly one of these labels and nothing else: (.*)$", re.MULTILINE)
+_DSPY_FIELD = re.compile(r"starting with the field `\[\[ ## (\w+) ## \]\]`")
+_DSPY_LABELS = re.compile(r"\(must be formatted as a valid Python Literal(\[.*?\])\)")
 
 
 def digest(body: dict[str, Any]) -> str:
@@ -55,8 +59,8 @@ class Answerer:
         start, end = "", ""
         if options.structured == "yes" and "response_format" in body:
             start, end = '{"label": "', '"}'
-        elif field := dspy_field(asked):
-            start, end = f"[[ ## {field} ## ]]\n", "\n\n[[ ## completed ## ]]"
+        elif field := _DSPY_FIELD.search(asked):
+            start, end = f"[[ ## {field.group(1)} ## ]]\n", "\n\n[[ ## completed ## ]]"
         elif knows and not listed:
             start, end = frame_of("\n".join(turns))
         places = None
@@ -104,7 +108,7 @@ def _decisive(body: dict[str, Any], varies: float) -> Any:
 def _listed(body: dict[str, Any]) -> list[str]:
     """The labels that some turn of the user's lists: the first, where examples are turns."""
     said = (text_of(turn) for turn in body["messages"] if turn["role"] == "user")
-    return next(filter(None, map(listed_labels, said)), [])
+    return next(filter(None, map(_listed_in, said)), [])
 
 
 def _allowed(body: dict[str, Any]) -> list[str]:
@@ -148,3 +152,19 @@ def _tokens(text: str) -> list[str]:
 def _shares(answer: str, labels: Sequence[str]) -> dict[str, float]:
     others = [label for label in labels if label != answer]
     return {answer: ANSWER_SHARE} | {label: (1 - ANSWER_SHARE) / len(others) for label in others}
+
+
+def _listed_in(message: str) -> list[str]:
+    """The labels that a rendered prompt lists, or that a DSPy program's signature allows."""
+    if line := _LABELS.search(message):
+        return line.group(1).split(", ")
+    literal = _DSPY_LABELS.search(message)
+    return list(ast.literal_eval(literal.group(1))) if literal else []
+
+
+def text_of(message: Mapping[str, Any]) -> str:
+    """A message's content, which may be a list of parts."""
+    content = message.get("content")
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return str(content or "")

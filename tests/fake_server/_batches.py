@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
@@ -55,18 +56,16 @@ class Batch:
         }
 
     def is_(self, *states: str) -> bool:
-        """Whether it is in one of these states."""
         return self.shown["status"] in states
 
     def validate(self, model: str) -> None:
         """Note what is wrong with it: what its ending says, lines of the same name, for elsewhere, for no model."""
         errors: list[tuple[str, str, int | None]] = []
-        if len({line["custom_id"] for line in self.lines}) < len(self.lines):
-            errors.append(("duplicate_custom_id", "The custom_id of a line is that of another, too.", 1))
+        names = Counter(line["custom_id"] for line in self.lines)
         for number, line in enumerate(self.lines, 1):
             asked = line["body"]["model"]
-            if (line["method"], line["url"]) != ("POST", self.shown["endpoint"]):
-                errors.append(("mismatched_url", "The URL does not match the batch's.", number))
+            if names[line["custom_id"]] > 1 or (line["method"], line["url"]) != ("POST", self.shown["endpoint"]):
+                errors.append(("invalid_line", "It has another's custom_id, or another URL than the batch.", number))
             elif model and asked != model:
                 message = f"The provided model '{asked}' is not supported by the Batch API."
                 errors.append(("model_not_found", message, number))
@@ -118,20 +117,16 @@ class Batches:
         async def guarded(request: web.Request) -> web.StreamResponse:
             if self._server.options.batches == "no":
                 return web.Response(status=404, text="404 page not found")
-            if refusal := self._server.refuse(request, {}):
-                return refusal
             name = request.match_info.get("id")
             if name and self._owners.get(name) != _key(request):
                 return self._server.error(404, f"There is no file or batch '{name}'", "not_found")
-            return await handle(request)
+            return self._server.refuse(request, {}) or await handle(request)
 
         return guarded
 
     async def upload(self, request: web.Request) -> web.Response:
-        parts: dict[str, bytes] = {}
-        async for part in await request.multipart():
-            parts[part.name or ""] = bytes(await part.read())
-        content = parts.get("file", b"")
+        parts = {part.name: bytes(await part.read()) async for part in await request.multipart()}
+        content = parts["file"]
         if parts.get("purpose") != b"batch" or len(content) > self._server.options.batch_most_bytes:
             return self._server.error(400, "The file has no purpose 'batch', or is too large.", "invalid_file")
         return web.json_response({"id": self._keep(_key(request), content)})
@@ -145,11 +140,9 @@ class Batches:
 
     async def create(self, request: web.Request) -> web.Response:
         asked = json.loads(await request.read())
-        file, owner = asked.get("input_file_id"), _key(request)
-        is_own = self._owners.get(file) == owner
-        if not is_own or asked.get("completion_window") != "24h" or asked.get("endpoint") not in _ENDPOINTS:
-            message = "input_file_id, endpoint and completion_window are needed."
-            return self._server.error(400, message, "invalid_request")
+        file, owner = asked["input_file_id"], _key(request)
+        if self._owners[file] != owner or asked["completion_window"] != "24h" or asked["endpoint"] not in _ENDPOINTS:
+            return self._server.error(400, "file, endpoint and window must be right.", "invalid_request")
         name = f"batch_{next(self._numbers)}"
         batch = Batch(name, asked, self._files[file], self._next_ending())
         self._batches[name], self._owners[name] = batch, owner

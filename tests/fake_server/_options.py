@@ -21,6 +21,8 @@ _CHOICES: dict[str, Collection[str]] = {
     "logprobs": ("yes", "no", "free"),
     "batches": ("yes", "no"),
     "drafts": ("good", "bad", "obedient"),
+    "faults": ("", "all", "quota", *FAULTS),  # one or more
+    "batch_endings": ("", *ENDINGS),  # one or more
 }
 
 
@@ -44,7 +46,6 @@ class FakeServerOptions:
     delay_ms: float = _option(0.0, "from a request to its answer")
     faults: str = _option("", f"all, or of {','.join(FAULTS)},quota (which is not in all): drawn at random")
     fault_rate: float = _option(0.3, "total probability of a fault, drawn as a request arrives")
-    fault_seed: int = _option(0, "of these draws")
     retry_after: float = _option(0.05, "seconds, the header of a 429")
     hang_ms: float = _option(0.0, "how long a hang lasts until the connection is cut; 0: for ever")
     serial: bool = _option(False, "answers one after another, each after delay_ms, wanted or not")
@@ -70,13 +71,10 @@ class FakeServerOptions:
 
     def __post_init__(self) -> None:
         """Refuse what there is none of: a test that asks for it would hold nothing."""
-        told: list[tuple[str, str, Collection[str]]] = []
-        told += [(name, getattr(self, name), choices) for name, choices in _CHOICES.items()]
-        told += [("faults", fault, (*FAULTS, "quota")) for fault in self.drawn_faults]
-        told += [("batch_endings", ending, ENDINGS) for ending in filter(None, self.batch_endings.split(","))]
-        for name, value, choices in told:
-            if value not in choices:
-                raise ValueError(f"{name} must be of {', '.join(filter(None, choices))}, not {value!r}")
+        for name, choices in _CHOICES.items():
+            for value in getattr(self, name).split(","):
+                if value not in choices:
+                    raise ValueError(f"{name} must be of {', '.join(filter(None, choices))}, not {value!r}")
 
     @property
     def drawn_faults(self) -> tuple[str, ...]:

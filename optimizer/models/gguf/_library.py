@@ -25,8 +25,6 @@ _LINES_KEPT = 20  # of the library's messages, so that they do not pile up
 
 
 class Settings(c.Structure):
-    """A struct of settings, passed on unchanged except for the fields that we know."""
-
     _fields_ = (("bytes", c.c_uint8 * _BLOB),)
 
 
@@ -95,8 +93,8 @@ class Library:
     def context_settings(self, n_tokens: int, n_batch: int, n_sequences: int, *, is_shared: bool) -> Settings:
         """Settings of a context that reads `n_batch` tokens at once and holds `n_tokens`, shared or for each sequence.
 
-        Flash attention is off: on a CPU its sums depend on how a text is cut into batches, and the same text must have
-        the same scores whether or not its beginning was read before. Raises ModelError if the layout is another.
+        Flash attention is off: on a CPU its sums depend on how a text is cut into batches, and scores must not. Raises
+        ModelError if the layout is another.
         """
         default = bytes(self.llama_context_default_params())
         flash = default.find(_AUTOMATIC) + 12
@@ -116,7 +114,7 @@ class Library:
         self.llama_log_set(self._keep_errors, None)
 
     def check_room(self, context: int, n_tokens: int) -> None:
-        """Check that a context took its settings, so that a sequence may have `n_tokens`; raises ModelError."""
+        """Raise ModelError unless a context took its settings, so that a sequence may have `n_tokens`."""
         if self.llama_n_ctx_seq(context) != n_tokens:
             raise _unknown_layout("lays out its settings in another way")
 

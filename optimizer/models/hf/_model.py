@@ -72,7 +72,6 @@ class HFModel(ScoringModel):
 
     @cached_property
     def network(self) -> Any:
-        """The weights in memory; raises ModelError if they can't be loaded."""
         return load_weights(self._source, self._device, self._dtype)
 
     @property
@@ -229,7 +228,6 @@ def _whole_steps(network: Any, texts: Sequence[list[int]], tree: LabelTree, endi
 
 
 def _repeated(cache: Any, times: int) -> Any:
-    """A copy of a cache, with each of its rows repeated `times` times."""
     cache = copy.deepcopy(cache)
     cache.batch_repeat_interleave(times)
     return cache

@@ -34,9 +34,8 @@ class Source:
 def find_source(repo_or_path: str) -> Source:
     """Find a model by its folder or, where there is no such folder, its repository on the hub.
 
-    The hub is asked for the current commit; without a network it is the version that was fetched last. The caller
-    checks what the model can do. Raises InputError if there is no such folder or repository. Raises ModelError if the
-    hub can't be reached.
+    The hub is asked for the current commit; without a network it is the version that was fetched last. Raises
+    InputError if there is no such folder or repository. Raises ModelError if the hub can't be reached.
     """
     name = f"hf/{repo_or_path}"
     folder = Path(repo_or_path).expanduser()
@@ -64,7 +63,6 @@ def _in_folder(name: str, folder: Path) -> Source:
 
 
 def _on_the_hub(name: str, repo: str) -> Source:
-    """A repository at its current commit or, where the hub can't be asked, at the one that was fetched last."""
     from huggingface_hub import HfApi, errors, try_to_load_from_cache
 
     is_reached = True
@@ -107,8 +105,7 @@ def _digest(files: Iterable[Path]) -> str:
         if path.suffix in _DECIDING:
             digest.update(f"{path.name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
         elif path.suffix in _WEIGHTS:
-            stat = path.stat()
-            digest.update(f"{path.name}\0{stat.st_size}\0{stat.st_mtime_ns}".encode())
+            digest.update(f"{path.name}\0{path.stat().st_size}\0{path.stat().st_mtime_ns}".encode())
     return digest.hexdigest()
 
 
@@ -130,8 +127,7 @@ def loading(name: str, place: str) -> Iterator[Any]:
 
     transformers = import_transformers(name)
     logging = transformers.utils.logging
-    verbosity = logging.get_verbosity()
-    shows_bars = logging.is_progress_bar_enabled()
+    verbosity, shows_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
@@ -146,11 +142,8 @@ def loading(name: str, place: str) -> Iterator[Any]:
 
 def _explained(name: str, place: str, error: BaseException) -> PsoptError:
     """Why the hub does not give a model, or it can't be loaded."""
-    prefix = name.removesuffix(place)
     if type(error).__name__ == "HFValidationError":
-        return InputError(
-            f"{name}: {place!r} is neither a folder nor a name on the hub: {prefix}PATH or {prefix}ORG/NAME"
-        )
+        return InputError(f"{name}: {place!r} is neither a folder nor a name on the hub: hf/PATH or hf/ORG/NAME")
     if type(error).__name__ == "RepositoryNotFoundError":
         return InputError(
             f"{name}: there is no folder {place!r}, and no such model on the hub, or a private one (run hf auth login)"
@@ -172,7 +165,6 @@ def _explained(name: str, place: str, error: BaseException) -> PsoptError:
 
 
 def load_weights(source: Source, device: Any, dtype: Any) -> Any:
-    """Load a causal language model; raises ModelError if weights are missing."""
     with loading(source.name, source.place) as transformers:
         model, info = transformers.AutoModelForCausalLM.from_pretrained(
             source.place, dtype=dtype, output_loading_info=True, **source.options
@@ -184,6 +176,5 @@ def load_weights(source: Source, device: Any, dtype: Any) -> Any:
 
 
 def load_tokenizer(source: Source) -> Any:
-    """Load a model's tokenizer; raises ModelError if there is none, or it is damaged."""
     with loading(f"the tokenizer of {source.name}", source.place) as transformers:
         return transformers.AutoTokenizer.from_pretrained(source.place, **source.options)

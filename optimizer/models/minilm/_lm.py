@@ -125,8 +125,6 @@ class Field:
 
 @dataclass(frozen=True)
 class Reading:
-    """A request in parsed form."""
-
     description: str  # the instructions without bulleted lines and their headings
     bullets: tuple[str, ...]  # notes and definitions
     outputs: tuple[Field, ...]
@@ -217,7 +215,6 @@ def _text(message: str, inputs: Sequence[str]) -> str:
 
 
 def _outputs(answer: str, outputs: Sequence[str]) -> dict[str, str]:
-    """The outputs of a demonstration."""
     try:
         data = json.loads(answer)
     except ValueError:

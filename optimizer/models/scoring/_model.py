@@ -33,20 +33,19 @@ _DIGITS = 6  # rounded to these, equal labels tie although they were read side b
 class ScoringModel:
     """Classifies by which label a causal language model finds the most likely answer; it never answers N/A.
 
-    A label's score is the log-probability of its tokens at the beginning of the assistant's turn. By default it is
-    their mean, so that long labels are not at a disadvantage. The other choice is their sum, the probability that the
-    model answers exactly that. Where labels differ in length, the two may pick different ones. Without a chat template,
-    messages are joined by empty lines, and the label follows a space. If a template takes no system message, that goes
-    into the user's. A reasoning block that a template opens is left out, and today's date becomes 1 January 2025.
+    A label's score is the log-probability of its tokens at the beginning of the assistant's turn: by default their
+    mean, so that long labels are not at a disadvantage, or their sum, the probability that the model answers exactly
+    that. Without a chat template, messages are joined by empty lines, and the label follows a space. If a template
+    takes no system message, that goes into the user's. A reasoning block that a template opens is left out, and
+    today's date becomes 1 January 2025.
 
     A user's own prompt is read turn by turn, as far as the chat template allows: turns of one role may be joined, and
     system messages may go into the user's. Where its answers are JSON, in a tag or on a last line, a label is scored
     after the opening, such as ``{"team": "``. A reason before it is not written, and a response format is ignored.
 
-    `version` distinguishes this model's scores from those of another model of the same name, and `precision` says how
-    numbers are represented, where that changes scores; they are kept in `cache`, by default in memory. Raises
-    InputError if `likelihood` is neither ``mean`` nor ``sum``; answering raises ModelError if the model can't be
-    loaded, or a prompt is too long for it.
+    `version` and `precision` (how numbers are represented) distinguish scores from those of other models of the same
+    name in `cache`, by default in memory. Raises InputError if `likelihood` is neither ``mean`` nor ``sum``; answering
+    raises ModelError if the model can't be loaded, or a prompt is too long for it.
     """
 
     capabilities = Capabilities(has_probabilities=True, has_label_prior=True, has_longest=True)
@@ -79,8 +78,7 @@ class ScoringModel:
 
     def predict(self, prompts: Prompts, texts: Texts, on_progress: Progress = None) -> Ints:
         """Classify every text under every prompt (see `Model.predict`); of tied labels, the first."""
-        best = self.label_scores(prompts, texts, on_progress).argmax(axis=2)
-        return np.asarray(best, dtype=np.int64)
+        return np.asarray(self.label_scores(prompts, texts, on_progress).argmax(axis=2), dtype=np.int64)
 
     def predict_proba(self, prompts: Prompts, texts: Texts, on_progress: Progress = None) -> Floats:
         """Return the softmax of the labels' scores: (n_texts, n_prompts, C + 1), rows sum to 1, N/A last and 0."""
@@ -128,8 +126,7 @@ class ScoringModel:
         """Yield new scores, some at a time, which are then in the cache."""
         if not missing:
             return
-        keys = list(missing)
-        texts = list(missing.values())
+        keys, texts = list(missing), list(missing.values())
         prompts, tree = self._tokens(prompt, texts)
         if error := self._too_long(texts, prompts, tree):
             raise error
@@ -183,9 +180,8 @@ def _begun(prompt: Prompt, conversations: Sequence[Messages]) -> tuple[str, str]
     """What comes before the label in an answer, and the end of the last turn that the answer also begins with."""
     if not conversations:
         return "", ""
-    if lead := _answer_lead(prompt, conversations[0]):
-        return lead, ""
-    return "", _asked(prompt, conversations[0])
+    lead = _answer_lead(prompt, conversations[0])
+    return lead, "" if lead else _asked(prompt, conversations[0])
 
 
 def _asked(prompt: Prompt, messages: Messages) -> str:

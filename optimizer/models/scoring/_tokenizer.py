@@ -121,11 +121,10 @@ class PromptTokenizer:
         r"""Return the tokens of each conversation, up to where labels begin, and the labels that follow as a tree.
 
         `lead` precedes the label. `asked` is the end of the last turn, which an answer continues (``\nLabel:``): with a
-        chat template it becomes the beginning of the answers.
+        chat template it becomes the beginning of the answers. Raises InputError if a label is empty.
 
-        A label is tokenized after the end of a short prompt, not alone: some tokenizers give a word another token at
-        the start of a string. A prompt's last tokens that may merge with a label (the space of ``"Label: "``, usually
-        none) are moved to the beginning of the labels. Raises InputError if a label is empty.
+        A label is tokenized after the end of a short prompt: some tokenizers give a word another token at the start of
+        a string. A prompt's last tokens that may merge with a label (the space of ``"Label: "``) are moved to it.
         """
         if nameless := [label for label in labels if not label.strip()]:
             raise InputError(f"label {nameless[0]!r} has no tokens: give every label a name")
@@ -191,8 +190,7 @@ def _opening_tokens(tokenizer: Any) -> Tokens:
 class LabelTree:
     """The tokens that must be read after a prompt to score every label.
 
-    Node 0 is the prompt's end. A token's log-probability is read at the node before it, so a label's last token is not
-    a node, and labels of one token need only the root.
+    Node 0 is the prompt's end. A token's log-probability is read at the node before it: a label's last token is none.
     """
 
     # Token and parent of each node except the root; a parent comes before its children

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SimOptions:
-    """The properties of a simulated model."""
-
     accuracy: float = 0.7  # expected share of right answers under a bare prompt
     # Mean share of a text's answers that depend on the wording. 0: S = 0; 1: all texts alike, S at its highest.
     wobble: float = 0.3
@@ -39,8 +37,7 @@ class SimOptions:
     @classmethod
     def parse(cls, text: str) -> SimOptions:
         """Read options such as ``accuracy=0.6,wobble=0.3``, also after ``sim/``; raises InputError if one can't be."""
-        typed = [part.strip() for part in text.removeprefix("sim/").split(",") if part.strip()]
-        pairs = [part.partition("=")[::2] for part in typed]
+        pairs = [part.partition("=")[::2] for part in text.removeprefix("sim/").split(",") if part.strip()]
         values = dict(_option(name.strip(), value.strip()) for name, value in pairs)
         if len(values) < len(pairs):
             raise InputError(f"model sim/{text}: an option stands twice")
@@ -117,10 +114,7 @@ class SimulatedModel:
         self._texts: dict[str, _TextKeys] = {}
 
     def predict(self, prompts: Prompts, texts: Texts, on_progress: Progress = None) -> Ints:
-        """Draw an answer for every text under every prompt (see `Model.predict`).
-
-        The draw depends only on text and description, so that prompts differ by what they say and not by luck.
-        """
+        """Draw an answer for every text under every prompt, by text and description: luck tells no prompts apart."""
         own = keys([self._read(text).own for text in texts])
         descriptions = keys([key(prompt.description) for prompt in prompts])
         draws = uniform(own[:, None], descriptions)
