@@ -12,8 +12,21 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.extra import numpy as arrays
+from psopt.dspy_programs import ProgramModel
 from psopt.errors import InputError, UnansweredError
-from psopt.models import NOT_ASKED, Capabilities, ChangedTextsModel, load_model, predict_cells, predict_proba_cells
+from psopt.models import (
+    NOT_ASKED,
+    Capabilities,
+    ChangedTextsModel,
+    capabilities_of,
+    load_model,
+    predict_cells,
+    predict_proba_cells,
+)
+from psopt.models.chat import ChatModel
+from psopt.models.hf import HFModel
+from psopt.models.minilm import MiniLM
+from psopt.models.sim import SimulatedModel
 from psopt.search_spaces import Prompt
 
 from tests.conftest import KeywordModel
@@ -102,3 +115,31 @@ def test_what_reads_its_examples_alone_is_refused() -> None:
     program: Any = SimpleNamespace(name="dspy/program", capabilities=Capabilities(has_metric_scores=True))
     with pytest.raises(InputError, match="asked about its examples as they are"):
         ChangedTextsModel(program, COLUMNS)
+
+
+# What models say that they can do is what they can do; of a model that says nothing it is found out.
+
+MODELS: tuple[Any, ...] = (ChatModel, HFModel, MiniLM, ProgramModel, SimulatedModel)
+METHODS = {
+    "has_probabilities": "predict_proba",
+    "has_metric_scores": "metric_scores",
+    "has_explanations": "no_labels",
+    "asks_in_chat": "queries",
+    "has_cells": "predict_cells",
+    "has_confidences": "confidences",
+}
+
+
+def test_a_model_can_what_it_says_and_says_what_it_can() -> None:
+    for model in MODELS:
+        says = {name: getattr(model.capabilities, name) for name in METHODS}
+        assert says == {name: hasattr(model, method) for name, method in METHODS.items()}, model
+        # Parts of a grid come with probabilities where the whole does.
+        assert (says["has_cells"] and says["has_probabilities"]) == hasattr(model, "predict_proba_cells"), model
+        assert model.capabilities.can_race == (model is not ProgramModel)  # what a metric judges does not race
+
+
+def test_a_model_of_the_user_s_own_need_not_say_anything_and_is_understood_by_attributes() -> None:
+    assert capabilities_of(KeywordModel()) == Capabilities()
+    model: Any = SimpleNamespace(is_free=True, reads_order=False, predict_proba=lambda *_: None)
+    assert capabilities_of(model) == Capabilities(is_free=True, reads_order=False, has_probabilities=True)
