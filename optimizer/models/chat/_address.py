@@ -69,9 +69,8 @@ class Address:
 def openai_address(model: str, options: LMConfig) -> Address:
     """Return the address of ``openai/MODEL``; raises InputError if it is OpenAI itself without a key, or no address."""
     address, source = _named(options, "OPENAI_BASE_URL") or (f"{_OPENAI}v1", "")
-    key = _key("OPENAI_API_KEY")
-    headers = _headers(options)
-    if not key and not _has_credentials(headers) and address.startswith(_OPENAI) and not _IS_COUNTED.get():
+    key, headers = _key("OPENAI_API_KEY"), _headers(options)
+    if address.startswith(_OPENAI) and _lacks_key(key, headers):
         raise InputError(
             f"model openai/{model} needs a key: set OPENAI_API_KEY, or name a server of your own with --api-base URL"
         )
@@ -95,9 +94,8 @@ def azure_address(deployment: str, options: LMConfig) -> Address:
             f"model azure/{deployment} needs its resource: --api-base https://NAME.openai.azure.com, "
             "or AZURE_OPENAI_ENDPOINT"
         )
-    headers = _headers(options)
-    key = _key("AZURE_OPENAI_API_KEY")
-    if not key and not _has_credentials(headers) and not _IS_COUNTED.get():
+    key, headers = _key("AZURE_OPENAI_API_KEY"), _headers(options)
+    if _lacks_key(key, headers):
         raise InputError(f"model azure/{deployment} needs a key: set AZURE_OPENAI_API_KEY")
     base, query = _split(*named)
     version = options.api_version or query.get("api-version") or os.environ.get("OPENAI_API_VERSION")
@@ -167,8 +165,9 @@ def _check_sendable(name: str, value: str) -> None:
         raise InputError(f"{name} can't be sent: it holds {odd!r}, and headers are plain ASCII; set it anew")
 
 
-def _has_credentials(headers: Mapping[str, str]) -> bool:
-    return any(name.casefold() in {"authorization", "api-key"} for name in headers)
+def _lacks_key(key: str, headers: Mapping[str, str]) -> bool:
+    has_credentials = key or any(name.casefold() in {"authorization", "api-key"} for name in headers)
+    return not has_credentials and not _IS_COUNTED.get()
 
 
 def public_address(address: str | None) -> str | None:
@@ -199,11 +198,9 @@ def public_command(command: str) -> str:
     """
     parts = shlex.split(command)
     for index, part in enumerate(parts):
-        before, sign, _ = part.removeprefix("--header=").partition("=")
-        if part.startswith("--header=") and sign:
-            parts[index] = f"--header={before}={CUT}"
-        elif index and parts[index - 1] == "--header" and sign:
-            parts[index] = f"{before}={CUT}"
+        header = re.match(r"(--header=)?[^=]*=", part)
+        if header and (header[1] or (index and parts[index - 1] == "--header")):
+            parts[index] = f"{header[0]}{CUT}"
         else:
             parts[index] = _WITH_SECRETS.sub(lambda match: public_address(match[0]) or CUT, part)
     return shlex.join(parts)

@@ -120,9 +120,7 @@ class RequestScheduler:
         """
         has_answered = self.timeouts.n_answers > 0
         is_silent = failure.given_up or failure.unreadable or failure.unreachable
-        most = self._retries
-        if is_silent and not has_answered:
-            most = min(most, _RETRIES_UNANSWERED)
+        most = min(self._retries, _RETRIES_UNANSWERED) if is_silent and not has_answered else self._retries
         if is_over or tries.failed > most:
             if failure.unreachable and has_answered:
                 message = f"{self._name}: the server was not there at any of {tries.failed} tries: {failure}"

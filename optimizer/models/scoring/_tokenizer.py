@@ -190,7 +190,7 @@ def _opening_tokens(tokenizer: Any) -> Tokens:
 class LabelTree:
     """The tokens that must be read after a prompt to score every label.
 
-    Node 0 is the prompt's end. A token's log-probability is read at the node before it: a label's last token is none.
+    A token's log-probability is read at the node before it (0: the prompt's end), so a label's last token is no node.
     """
 
     # Token and parent of each node except the root; a parent comes before its children
