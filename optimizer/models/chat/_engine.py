@@ -133,26 +133,20 @@ class Engine:
         return keys, answers, {key: query for key, query in zip(keys, queries, strict=True) if key not in answers}
 
     async def _find_out(self, queries: Sequence[Query]) -> int:
-        """Answer a first query alone if it isn't known what the server accepts; return how many were answered.
-
-        An answer in the cache shows that too. A text that is refused for good says nothing about others.
-        """
+        """Answer a first query alone if it isn't known what the server accepts; return how many were answered so."""
+        asked: list[Query] = []
 
         async def ask(query: Query) -> Answer:
-            return self.kept([query])[0] or await self._answer(query, Worker())
+            if kept_answer := self.kept([query])[0]:  # which shows that, too
+                return kept_answer
+            answer = await self._answer(query, Worker())
+            if query not in asked:
+                asked.append(query)
+            return answer
 
         self.client.prepare()
-        n_before = self.budget.usage.made
-        async with self.negotiation.lock:
-            self.negotiation.recall()
-            for query in queries:
-                if self.negotiation.is_settled(query):
-                    return 0
-                answer = await self.negotiation.find_out(query, ask)
-                if not answer.unanswered:
-                    self.negotiation.answered(query)
-                    break
-            return min(len(queries), self.budget.usage.made - n_before)
+        await self.negotiation.settle(queries, ask)
+        return len(asked)
 
     async def _ask(self, queries: list[Query], progress: Progress, monitor: AnswerMonitor | None) -> list[Answer]:
         """Ask in batches if a grid is large enough, otherwise query by query."""

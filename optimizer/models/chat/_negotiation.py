@@ -15,7 +15,7 @@ from psopt.models.chat._client import UnclearRefusalError
 from psopt.models.chat._dialect import TOKENS_ALONE
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from psopt.models._answer_cache import AnswerCache
     from psopt.models.chat._client import Answer, ChatClient, Query
@@ -33,14 +33,27 @@ class Negotiation:
         self._taken: set[str] = set()
         if anew:
             cache.forget([*self._keys("unsupported"), *self._keys("taken")])
-        self.recall()
+        self._recall()
 
-    @property
-    def lock(self) -> asyncio.Lock:
-        """Held while finding out: first requests to one model wait for each other, in all engines."""
-        return _lock(self._client.endpoint, self._client.name)
+    async def settle(self, queries: Iterable[Query], ask: Callable[[Query], Awaitable[Answer]]) -> None:
+        """Have a first query answered, unless all that it uses is known to be accepted.
 
-    def recall(self) -> None:
+        First requests to one model wait for each other, in all engines. Another query follows where a text is refused
+        for good, which says nothing about others.
+        """
+        async with _lock(self._client.endpoint, self._client.name):
+            self._recall()
+            for query in queries:
+                if self._taken.issuperset(self._used(query)):
+                    return
+                answer = await self._find_out(query, ask)
+                if not answer.unanswered:
+                    new = set(self._used(query)) - self._taken
+                    self._taken |= new
+                    self._cache.put_many({self._key("taken", name): True for name in new})
+                    return
+
+    def _recall(self) -> None:
         """Load what others have learnt."""
         refused, taken = self._keys("unsupported"), self._keys("taken")
         for key in self._cache.get_many([*refused, *taken]):
@@ -49,21 +62,11 @@ class Negotiation:
             else:
                 self._taken.add(taken[key])
 
-    def is_settled(self, query: Query) -> bool:
-        """Whether everything that a query's request uses is known to be accepted."""
-        return self._taken.issuperset(self._used(query))
-
     def refused(self, feature: str) -> None:
         self._client.refused.add(feature)
         self._cache.put(self._key("unsupported", feature), value=True)
 
-    def answered(self, query: Query) -> None:
-        """Learn that everything that a query's request uses is accepted."""
-        new = set(self._used(query)) - self._taken
-        self._taken |= new
-        self._cache.put_many({self._key("taken", name): True for name in new})
-
-    async def find_out(self, query: Query, ask: Callable[[Query], Awaitable[Answer]]) -> Answer:
+    async def _find_out(self, query: Query, ask: Callable[[Query], Awaitable[Answer]]) -> Answer:
         """Ask until a request is answered, leaving out more where a refusal doesn't say what it is about.
 
         The last feature left out is to blame; those before it are not, if a request with them is answered. Raises
