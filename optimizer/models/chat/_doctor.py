@@ -36,8 +36,6 @@ _RETRIES = 1  # psopt doctor should report a failure soon, and not wait
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one check."""
-
     what: str  # such as ``structured output``
     works: str  # ``yes``, ``no``, ``-``, or what is wrong
     used: str  # what runs will use, or what was seen
@@ -45,8 +43,6 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What was found out about a model at its server."""
-
     model: str
     server: str | None
     findings: tuple[Finding, ...]

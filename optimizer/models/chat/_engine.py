@@ -190,7 +190,6 @@ class Engine:
             del self._in_flight[key]
 
     async def _ask_until_answered(self, query: Query, worker: Worker) -> Answer:
-        """Ask until there is an answer, and keep it."""
         tries = Tries()
         while True:
             try:
@@ -214,7 +213,6 @@ class Engine:
                 return answer
 
     async def _send(self, query: Query, worker: Worker, tries: Tries) -> Answer:
-        """Send once, within the limits."""
         most = self.most(query)
         async with self._scheduler.place():
             if worker.is_over.is_set():

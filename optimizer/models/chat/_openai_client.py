@@ -104,7 +104,6 @@ class OpenAIClient(ChatCompletionsClient):
         return Transport(self._address, connect_timeout=min(_CONNECTING, self._options.timeout))
 
     async def _read(self, response: httpx2.Response, request: dict[str, Any]) -> Answer:
-        """Read a completion, or the error that came in its place."""
         if not response.is_success:
             return await self._answer_of(response, request)
         try:
@@ -150,7 +149,6 @@ class OpenAIClient(ChatCompletionsClient):
         return refusal, self.safe(refusal.text) or "no reason given", retry_after(response.headers, refusal.text)
 
     def _explained(self, refusal: Refusal, message: str, request: dict[str, Any], wait: float | None) -> Exception:
-        """Return the exception that an HTTP error stands for."""
         status = refusal.status
         if status == HTTPStatus.TOO_MANY_REQUESTS and "insufficient_quota" in refusal.text:
             return ModelRefusedError(f"{self.endpoint}: the quota is used up: {message}")

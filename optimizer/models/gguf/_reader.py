@@ -256,7 +256,7 @@ class Reader:
                 )
 
     def _decode(self, rows: Sequence[_Row]) -> Iterator[NDArray[np.float64]]:
-        """Read rows side by side; return the logits that are wanted, row by row."""
+        """Read rows side by side; the logits that are wanted, row by row."""
         token = np.concatenate([row.tokens for row in rows]).astype(np.int32)
         position = np.concatenate([row.positions for row in rows]).astype(np.int32)
         is_wanted = np.concatenate([row.is_wanted for row in rows]).astype(np.int8)

@@ -79,7 +79,6 @@ class MiniLMEngine:
         )
 
     def answer(self, reading: Reading) -> str:
-        """Fill the outputs in the requested format."""
         with self._lock:
             values = {field.name: self._value(field, reading) for field in reading.outputs}
         if reading.as_json:

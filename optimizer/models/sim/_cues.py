@@ -51,7 +51,6 @@ class Cue:
     words: frozenset[str] = frozenset()
 
     def concerns(self, text: str) -> bool:
-        """Whether a text shows one of its phrases or content words."""
         return not self.words.isdisjoint(content_words(text)) or sample_shows_any(text, self.phrases)
 
 
