@@ -1,6 +1,6 @@
 """What psopt does, one function per verb: it connects the rooms and computes nothing."""
 
-from psopt.api._check import RESTS_ON_NA, CheckResult, FailingSample, Threshold, check, further_pinned
+from psopt.api._check import RESTS_ON_NA, CheckResult, FailingSample, Threshold, check, pinned_samples
 from psopt.api._classify import Classified, Classifier, classify, input_columns, prompt_to_classify_with
 from psopt.api._compare import Comparison, ComparisonResult, compare
 from psopt.api._estimate import estimate, estimate_measuring, estimate_rephrasing, estimate_run

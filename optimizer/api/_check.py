@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.answers import F1
-from psopt.api._measure import chosen_samples, model_and_options, predict_again
+from psopt.api._measure import measurements
 from psopt.api._progress import reading
-from psopt.api._prompts import AnyPrompt, prompt_for, task_for
 from psopt.errors import InputError
 from psopt.evaluation import MOST_NA, Predictions, Reruns, Scores, na_note, rests_on_na, score
 from psopt.metrics import mean_interval
-from psopt.models import ModelProvider, OnProgress
 from psopt.search.gating import check_pinned
-from psopt.settings import BoundOptions, MeasureOptions, PromptOptions, built, check_keywords, group_given
+from psopt.settings import BoundOptions, MeasureOptions, PromptOptions, built, group_given
 from psopt.text import counted, one_line, shortened_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
+    from psopt.api._prompts import AnyPrompt
+    from psopt.models import OnProgress
     from psopt.tasks import Sample, Task
 
 
@@ -198,22 +198,19 @@ def check(
         Bounds by name, such as ``max_sensitivity=.1``, ``min_class_f1={"billing": .8}``, ``each=.8``, ``pinned=["17"]``
         or ``use_ci_bound=True`` (see `BoundOptions`); and the settings of `measure`.
     """
-    task = task_for(task, [prompt], prompt_options)
-    check_keywords(settings, MeasureOptions, BoundOptions)
+    (measurement,), model = measurements(
+        task, [prompt], model, options, settings, strategy, prompt_options, BoundOptions
+    )
     asked_of_it = built(BoundOptions, settings, group_given("bounds", bounds, BoundOptions))
-    model, options = model_and_options([prompt], model, options, settings, prompt_options)
+    task, options = measurement.task, measurement.options
     if asked_of_it.beyond_reruns and not options.rephrasing.repeats:
         raise InputError("--beyond-reruns needs what asking again changes: add --vary repeat")
     to_keep = pinned_samples(task, asked_of_it.pinned)
     check_bounds(asked_of_it, task, options.rephrasings, has_pinned=bool(to_keep))
-    subject = prompt_for(task, prompt, strategy, options.seed, prompt_options)
-    further = further_pinned(task, options, asked_of_it.pinned)
-    models = ModelProvider(options.cache_dir, options.lm)
+    measurement = replace(measurement, pinned=to_keep)
     with reading(on_progress, progress) as on_reading:
-        answered, reruns = predict_again(task, subject, model, options, models, on_reading, further=further)
-    predictions = answered
-    if further:
-        predictions = answered.of_samples(np.arange(len(answered.samples) - len(further)))
+        answered, reruns = measurement.predict_again(model, on_reading)
+    predictions = measurement.of_samples(answered)
     scores = score(predictions, intervals=True)
     held = thresholds(asked_of_it, scores, predictions, reruns)
     if to_keep:
@@ -228,12 +225,6 @@ def pinned_samples(task: Task, named: Collection[str] = ()) -> tuple[Sample, ...
     """The samples that are pinned in the data, and those that are named; raises InputError for an id that none has."""
     check_pinned(named, task.samples, "samples")
     return tuple(sample for sample in task.samples if sample.pinned or sample.id in named)
-
-
-def further_pinned(task: Task, options: MeasureOptions, named: Collection[str] = ()) -> tuple[Sample, ...]:
-    """The pinned samples that a check asks about in addition to those that it measures on."""
-    ids = {sample.id for sample in chosen_samples(task, options)}
-    return tuple(sample for sample in pinned_samples(task, named) if sample.id not in ids)
 
 
 def check_bounds(asked: BoundOptions, task: Task, n_rephrasings: int, *, has_pinned: bool) -> None:

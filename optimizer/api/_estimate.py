@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from psopt.api._measure import chosen_samples, grids, probed
+from psopt.api._measure import Measurement
 from psopt.api._planning import kept_pace, plan_run
 from psopt.api._prompts import AnyPrompt, own_prompt, task_for
 from psopt.api._setup import each_model, frozen_evaluator, rephrasing_again, run_options
@@ -91,24 +91,24 @@ def estimate_measuring(
     prompts: Mapping[str, Prompt],
     models: Sequence[Any],
     options: MeasureOptions,
-    further: Sequence[Sample] = (),
+    pinned: Sequence[Sample] = (),
 ) -> CostEstimate:
-    """Count what `diagnose`, `check` or `compare` would ask, also about `further` samples; nothing is sent."""
+    """Count what `diagnose`, `check` or `compare` would ask, also about `pinned` samples; nothing is sent."""
     first_price = price_of(models[0]) if isinstance(models[0], str) else None
     estimates: list[CostEstimate] = []
     answering: list[Phase] = []
     provider = ModelProvider(options.cache_dir, options.lm)
     for name, prompt in prompts.items():
+        measurement = Measurement(task, prompt, options, provider, pinned)
         phases: list[Phase] = []
         turns = options.rephrasing.turns(options.rephrasings)
         n_wordings = sum(family in FAMILIES for family in turns)
         if n_wordings:
             phases += rephrasing_phases(prompt, options.rephrasing, n_wordings, first_price)
         n_written = min(turns.count("text-paraphrase"), len(turns) - n_wordings - 1)  # one is the unchanged text
-        texts_measured = [sample.text for sample in chosen_samples(task, options)]
+        texts_measured = [sample.text for sample in measurement.samples]
         phases += text_phases(texts_measured, n_written, options.rephrasing, first_price)
-        for model, rephrased, texts in grids(task, prompt, models, options, further):
-            grid = Grid.of(model, rephrased, texts)
+        for model, grid in measurement.grids(models):
             price = grid_price(model.name, in_batches=options.lm.batch)
             names = []
             if len(prompts) > 1:
@@ -118,7 +118,7 @@ def estimate_measuring(
             answering.append(Phase(" ".join(names) or "answers", grid.need(price), cached=grid.cached))
             phases.append(answering[-1])
             if options.rephrasing.repeats:
-                phases.append(_asked_again(task, prompt, model, options, price))
+                phases.append(_asked_again(measurement, model, price))
             estimates.append(CostEstimate(tuple(phases), price, kept_pace([model], provider)))
             phases = []  # texts are written only once, whichever model is asked
     judging = judging_phases(task, answering, options.rephrasings, first_price)
@@ -126,12 +126,12 @@ def estimate_measuring(
     return replace(counted, phases=(*counted.phases, *judging))
 
 
-def _asked_again(task: Task, prompt: Prompt, model: Model, options: MeasureOptions, price: Price | None) -> Phase:
+def _asked_again(measurement: Measurement, model: Model, price: Price | None) -> Phase:
     """What reruns take: a probe, or the whole grid if answers are drawn at random."""
-    askings = numbered([prompt] * max(2, options.rephrasings))
-    samples = chosen_samples(task, options)
-    probe = Grid.of(model, askings[:2], [sample.text for sample in probed(samples)])
-    whole = Grid.of(model, askings[: options.rephrasings], [sample.text for sample in samples])
+    options = measurement.options
+    askings = numbered([measurement.prompt] * max(2, options.rephrasings))
+    probe = Grid.of(model, askings[:2], [sample.text for sample in measurement.probed])
+    whole = Grid.of(model, askings[: options.rephrasings], [sample.text for sample in measurement.samples])
     expected = whole if options.lm.draws else probe
     times = f"{probe.calls:,} calls where no answer changes, else {whole.calls:,}"
     return Phase("asked again", expected.need(price), times, expected.cached)

@@ -19,7 +19,7 @@ from psopt.runs import (
     seeds_of,
     with_prompt_options,
 )
-from psopt.search_spaces import Prompt, seed_prompt
+from psopt.search_spaces import Prompt
 from psopt.settings import MeasureOptions, PromptOptions, RephrasingSizes, group_given
 from psopt.tasks import as_task
 from psopt.templates import named_fields, read_template
@@ -32,13 +32,6 @@ if TYPE_CHECKING:
 
 AnyPrompt = Prompt | PromptSource | str | Path | Sequence[Mapping[str, Any]]
 """A prompt, what `read_source` has read, or what it reads: a file, ``MODULE:NAME``, a text, chat messages."""
-
-
-def prompt_for(
-    task: Task, prompt: AnyPrompt | None, strategy: str, seed: int, options: PromptOptions | None = None
-) -> Prompt:
-    """Return the prompt that a verb was given, by default the original one of `strategy`; raises like `own_prompt`."""
-    return own_prompt(task, prompt, strategy, options) or seed_prompt(task, strategy, seed=seed)
 
 
 def task_for(

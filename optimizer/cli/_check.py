@@ -77,8 +77,8 @@ def check(
     subject = read_measuring(data, [prompt], reading, model, strategy, measuring, require_labels=True)
     task, choice, options = subject.task, subject.choice, subject.options
     if dry_run:
-        further = api.further_pinned(task, options, bounds.pinned)
-        estimate = api.estimate_measuring(task, subject.prompts, [choice.model], options, further)
+        pinned = api.pinned_samples(task, bounds.pinned)
+        estimate = api.estimate_measuring(task, subject.prompts, [choice.model], options, pinned)
         return show_estimate(estimate, choice.model, choice.lm, as_json=output.as_json)
     with reading_bar() as on_progress:
         result = api.check(
