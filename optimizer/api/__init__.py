@@ -7,16 +7,7 @@ from psopt.api._estimate import estimate, estimate_measuring, estimate_rephrasin
 from psopt.api._export import Exported, OtherAnswer, Verification, export
 from psopt.api._finishing import check_other_wordings
 from psopt.api._measure import diagnose, measure
-from psopt.api._migrate import (
-    Migration,
-    MigrationStart,
-    Moved,
-    estimate_migration,
-    measured_migration,
-    migrate,
-    migration_of,
-    start_migration,
-)
+from psopt.api._migrate import Migration, MigrationStart, Moved, migrate, start_migration
 from psopt.api._new_texts import AskingRule, Drift, asking_rule, drift, run_of_baseline
 from psopt.api._optimize import optimize, run
 from psopt.api._planning import plan_run

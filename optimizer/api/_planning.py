@@ -163,19 +163,12 @@ def timed_pace(evaluator: Evaluator, prompt: Prompt, models: ModelProvider) -> P
 
     If they are in the cache, the stored pace is used.
     """
-    timed = [_timed(each, prompt, models) for each in evaluator.each if not capabilities_of(each.model).is_free]
-    return Pace.of_several(timed, len(evaluator.each) - len(timed))
-
-
-def _timed(evaluator: Evaluator, prompt: Prompt, models: ModelProvider) -> Pace | None:
-    costs_time = capabilities_of(evaluator.model).costs_time
-    per_second = _answers_a_second(evaluator, prompt) if costs_time else None
-    if per_second is None:
-        return _kept(evaluator.model, models)
-    day = datetime.now(UTC).date().isoformat()
-    rate = AnswerRate(60 * per_second, 1, day)
-    keep_rate(AnswerCache(models.cache_dir), evaluator.model.name, None, rate)
-    return Pace(60 * per_second, day)
+    for each in evaluator.each:
+        per_second = _answers_a_second(each, prompt) if capabilities_of(each.model).costs_time else None
+        if per_second is not None:
+            rate = AnswerRate(60 * per_second, 1, datetime.now(UTC).date().isoformat())
+            keep_rate(AnswerCache(models.cache_dir), each.model.name, None, rate)
+    return kept_pace([each.model for each in evaluator.each], models)
 
 
 def _answers_a_second(evaluator: Evaluator, prompt: Prompt) -> float | None:

@@ -191,7 +191,7 @@ def migrate(
     The old model is not asked: its answers on test are read from the run. The new one is asked about the same samples
     under the same wordings, and tested to be no worse.
     """
-    from psopt.api import estimate_migration, measured_migration, migration_of, start_migration
+    from psopt.api import start_migration
     from psopt.cli._plan_lines import show_estimate
     from psopt.cli._run import run_search
     from psopt.runs import free_folder, picked_prompt, read_source
@@ -205,11 +205,10 @@ def migrate(
     command = shell_line(["psopt", *sys.argv[1:]])
     start = start_migration(run, model, choice.lm, pick, trials=trials, cache_dir=cache_dir, command=command)
     if dry_run:
-        estimate = estimate_migration(start, cache_dir, search=search)
-        return show_estimate(estimate, model, choice.lm, as_json=output.as_json)
+        return show_estimate(start.estimate(search=search), model, choice.lm, as_json=output.as_json)
     if not search:
         with reading_bar() as on_progress:
-            _show_migration(measured_migration(start, cache_dir, on_progress), output)
+            _show_migration(start.measured(on_progress), output)
         return 0
     folder = out or free_folder(Path("runs"), f"{start.task.name}-{model}")
     hushed = replace(output, as_json=False, quiet=output.silent)
@@ -222,7 +221,7 @@ def migrate(
         force=False,
         task=start.task,
         verbose=verbose,
-        and_then=lambda: _show_migration(migration_of(start, folder), output),
+        and_then=lambda: _show_migration(start.searched(folder), output),
     )
     if code == INTERRUPTED:
         again: list[object] = ["psopt", *sys.argv[1:]]
