@@ -143,7 +143,6 @@ class Threshold:
         return text
 
     def _measured(self) -> str:
-        """What was measured, in percent, and on what."""
         if self.interval is None or self.estimate is None:
             return ""
         low, high = self.interval
@@ -228,10 +227,7 @@ def pinned_samples(task: Task, named: Collection[str] = ()) -> tuple[Sample, ...
 
 
 def check_bounds(asked: BoundOptions, task: Task, n_rephrasings: int, *, has_pinned: bool) -> None:
-    """Refuse bounds that can't be checked, before any model is asked; at least one must be given.
-
-    Raises InputError, with one line that names the bound and how to fix it.
-    """
+    """Refuse bounds that can't be checked, before any model is asked; at least one must be given. Raises InputError."""
     active_bounds = _active(asked)
     if not (active_bounds or has_pinned or asked.each is not None):
         *names, last = map(_flag, (*_MEASURES, "each", "pin"))
@@ -309,7 +305,6 @@ def _held(
     interval: tuple[float, float] | None,
     **more: Any,
 ) -> Threshold:
-    """A bound, and the figure that must meet it."""
     value = estimate
     if interval is not None and (asked.use_ci_bound or asked.alarm):
         low, high = interval

@@ -235,8 +235,7 @@ def _columns(source: PromptSource, inputs: Sequence[str], columns: Sequence[str]
 def prompt_to_classify_with(source: PromptSource, labels: Sequence[str], texts: Sequence[str]) -> TaskPrompt:
     """Return the prompt with its own labels, or with the given ones for a text or messages that know none.
 
-    Raises InputError if the labels are not known or are others than the prompt's own, or the prompt can't be read.
-    Raises DataError if a row lacks a field that the prompt names.
+    Raises InputError if the labels or the prompt can't be used, DataError if a row lacks a field that it names.
     """
     if source.prompt is not None and labels and set(labels) != set(source.prompt.labels):
         own = ", ".join(source.prompt.labels)
@@ -250,7 +249,6 @@ def prompt_to_classify_with(source: PromptSource, labels: Sequence[str], texts: 
 
 
 def _check_fields(prompt: Prompt, texts: Sequence[str]) -> None:
-    """Make sure that rows have the columns that a prompt names; raises DataError."""
     if prompt.template is None:
         return
     for number, text in enumerate(texts, start=1):

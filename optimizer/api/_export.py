@@ -258,9 +258,6 @@ def _verified(
 
     The text is read as by somebody who has only the file. If it asks exactly the same, the run's own prompt is asked,
     so that models that read a prompt's parts rather than its text can be asked too.
-
-    Raises InputError if the data, the run's answers or its model are not available. Raises BudgetReachedError if a
-    limit is reached.
     """
     settings = RunSettings.from_dict(directory.read_json(MANIFEST)["settings"])
     if settings.program:

@@ -330,8 +330,6 @@ def planted_flips(evaluator: Evaluator, task: Task, original: Prompt, chosen: Ca
 
     This is measured under the original description alone. A flip is a text of another class that gets the note's label
     with the phrase, but not without it.
-
-    Raises BudgetReachedError if a limit does not pay for it.
     """
     notes = [edit for edit in chosen.edits if edit.kind == "note"]
     planted = planted_texts(notes, task)
@@ -353,7 +351,6 @@ def planted_flips(evaluator: Evaluator, task: Task, original: Prompt, chosen: Ca
 
 
 def _flipped(asking: Evaluator, prompt: Prompt, planted: Sequence[Planted]) -> float:
-    """The share of texts that a phrase flips."""
     answered = asking.predictions(prompt, "train")
     answer_of = {sample.id: int(row[0]) for sample, row in zip(answered.samples, answered.array, strict=True)}
     flips = [

@@ -289,10 +289,7 @@ class Measurement:
 
 
 class _Columns(NamedTuple):
-    """What is asked about each sample, Q times: under which wording, in which form, about which texts.
-
-    The families are those of the wordings, then of the changed texts; texts are empty if none is changed.
-    """
+    """What is asked about each sample, Q times; families and texts are empty if no text is changed."""
 
     rephrasings: tuple[str, ...]
     forms: tuple[PromptFormat, ...]
@@ -300,5 +297,4 @@ class _Columns(NamedTuple):
     texts: tuple[Sequence[str], ...] = ()
 
     def asked(self, model: Model) -> Model:
-        """The model, with changed texts if there are any."""
         return ChangedTextsModel(model, self.texts) if self.texts else model

@@ -249,10 +249,7 @@ def _evaluator(
 
 
 def _check_readable(problem: SearchProblem) -> None:
-    """Make sure that the original prompt can be asked about every sample; raises InputError before anything is asked.
-
-    Otherwise the run would search nothing, and fail at its end.
-    """
+    """Refuse an original prompt that can't be asked about every sample: the run would search nothing, and then fail."""
     if problem.can_read(problem.baseline_prompt):
         return
     samples = itertools.chain(problem.task.train, *problem.evaluator.samples.values())  # train: for label priors
@@ -264,7 +261,6 @@ def _check_readable(problem: SearchProblem) -> None:
 
 
 def _estimate(task: Task, settings: RunSettings, evaluator: Evaluator, directory: RunDirectory) -> CostEstimate:
-    """What the run in a directory, or the rest of it, will take."""
     return SearchBasis.of(task, settings, evaluator).estimate(settings, n_evaluated(directory.path / STUDY))
 
 

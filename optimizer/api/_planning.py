@@ -39,7 +39,7 @@ def plan_run(
 ) -> Plan:
     """Plan a run: the sizes that are not `asked` for, and what they are expected to take; nothing is sent.
 
-    A `model` replaces the settings' name of one. Raises PsoptError if an argument or the task can't be used.
+    A `model` replaces the settings' name of one.
     """
     models = ModelProvider(cache_dir, settings.lm)
     answering = answering_models(task, settings, models, model)
@@ -82,10 +82,7 @@ class SizeChoice:
         return planner.estimate(planner.least).expected
 
     def settings_in(self, directory: RunDirectory) -> tuple[RunSettings, Plan | None]:
-        """Return the settings of a run including its sizes, and its plan if it was made now; set the models' limit.
-
-        Raises InputError if another effort is asked for than the run was begun with.
-        """
+        """Return the settings of a run including its sizes, and its plan if it was made now; set the models' limit."""
         plan = None
         if directory.has_begun:
             settings = resumed_from(directory.read_json(MANIFEST), self.settings, self.asked)

@@ -47,11 +47,7 @@ def task_for(
 def own_prompt(
     task: Task, prompt: AnyPrompt | None, strategy: str, options: PromptOptions | None = None
 ) -> Prompt | None:
-    """Return the prompt that a verb was given, None if it was given none.
-
-    Raises InputError if it can't be read or is for other labels; if a strategy is given too, or options without a
-    prompt.
-    """
+    """Return the prompt that a verb was given, or None; raises InputError if it, or what is beside it, is refused."""
     if prompt is None:
         if options not in {None, PromptOptions()}:
             raise InputError("prompt_options say how a prompt is read: give the prompt too")
@@ -77,8 +73,6 @@ def prompt_to_show(source: PromptSource, task: Task | None = None) -> TaskPrompt
     """Read a prompt to show which parts are rephrased and which are kept; nothing is asked.
 
     A task decides which names in braces are columns and what the labels are; without it, names in braces are fields.
-
-    Raises InputError if the prompt can't be read.
     """
     if task is not None:
         return source.read_for(task)

@@ -88,11 +88,7 @@ def resume(
 
 
 def settings_to_resume(run: str | Path, **changes: Any) -> RunSettings:
-    """The settings of a run, with changes that apply from now on; None changes nothing.
-
-    Raises InputError if something can't be changed, or the run was made in Python with objects that can't be loaded
-    again.
-    """
+    """The settings of a run, with changes that apply from now on; None changes nothing. Raises InputError."""
     leaves = [*all_leaves(SizeOptions), *all_leaves(RunOptions)]
     may_change = (leaf.key for leaf in leaves if leaf.option and "resume" in leaf.option.changed_by)
     check_keywords(changes, LMConfig, also=tuple(may_change))

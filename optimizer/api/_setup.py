@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 
 
 def rephrasing_again(options: RephrasingOptions, folder: Path) -> RephrasingOptions:
-    """Where the rephrasings of a resumed run come from: it keeps those that it has had, if any.
-
-    Raises InputError if their file is damaged.
-    """
+    """Where the rephrasings of a resumed run come from: it keeps those that it has had, if any."""
     path = folder / REPHRASINGS
     if not path.exists():
         return options
@@ -117,10 +114,7 @@ def test_samples(task: Task, settings: RunSettings) -> tuple[Sample, ...]:
 
 
 def run_options(task: Task, keywords: Mapping[str, Any], **facts: Any) -> tuple[RunOptions, SizeOptions]:
-    """What a run is asked to do, and how large it should be; `facts` take precedence over the keywords.
-
-    Raises InputError if there is no such option, or it is one for reading data, which are loaded already.
-    """
+    """What a run is asked to do, and how large it should be; `facts` take precedence over the keywords."""
     check_keywords(keywords, RunOptions, SizeOptions)
     for leaf in leaves(DataOptions):
         if leaf.key in keywords:

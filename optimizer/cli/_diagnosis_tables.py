@@ -190,7 +190,6 @@ def slices_table(report: PromptReport) -> Table:
 
 
 def _show_weakest(console: Console, report: PromptReport) -> None:
-    """Print the most sensitive samples."""
     is_open = report.predictions.answers.open is not None
     rows = []
     for sample in report.diagnosis.failure_cases["sensitivity"][:_ROWS]:
@@ -213,10 +212,7 @@ def show_to_label(console: Console, samples: Sequence[ToLabel]) -> None:
 def _show_samples(
     console: Console, title: str, numbers: Sequence[str], texts: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> None:
-    """Print a table of samples: ids, numbers, texts, the first of which is a label or an answer.
-
-    On a screen neither ids nor that text may fill it, and long texts are cut off.
-    """
+    """Print a table of ids, numbers and texts; on a screen neither ids nor the first text, a label, may fill it."""
     table = new_table(title, texts=["id"], numbers=numbers)
     add_texts(table, *texts)
     place = 1 + len(numbers)

@@ -263,7 +263,6 @@ def _show_migration(migration: Migration, output: OutputOptions) -> None:
 
 
 def _sentence(migration: Migration, each: Moved, name: str) -> str:
-    """The verdict on a prompt on the new model."""
     from psopt.runs import differences_line
 
     where = " for single classes" if each.test.f1.difference >= 0 else ""
@@ -277,7 +276,6 @@ def _sentence(migration: Migration, each: Moved, name: str) -> str:
 
 
 def _broken(moved: Moved) -> list[str]:
-    """The samples that broke most."""
     broken = [sample for sample in moved.samples if sample["kind"] == "broken"]
     lines = []
     for sample in broken[:_SHOWN]:

@@ -32,7 +32,6 @@ class _PlainConsole(Console):
     """Removes control characters from the output: a text or a prompt may hold any, and terminals act on them."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
-        """Render without them; the console's own colours stay."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(without_controls(segment.text), segment.style)
 

@@ -65,7 +65,6 @@ class SearchRestriction:
     )
 
     def __post_init__(self) -> None:
-        """Refuse values that make no sense."""
         check(self, margin=0, max_prompt_edits=1, examples_allowed=0)
         for kind, names, allowed in (("view", self.views, VIEWS), ("kind of edit", self.kinds, KINDS)):
             for name in names:
@@ -101,7 +100,6 @@ class SearchOptions:
     )
 
     def __post_init__(self) -> None:
-        """Refuse values that make no sense."""
         check(self, trials=1, rounds=1)
 
     @property
