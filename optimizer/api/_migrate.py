@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psopt.api._estimate import estimate_run
 from psopt.api._optimize import run as run_settings
 from psopt.api._optimize import run_folder
+from psopt.api._planning import estimate_run
 from psopt.api._progress import watched
 from psopt.api._setup import frozen_evaluator
 from psopt.errors import InputError
