@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 from psopt.cli._measuring import Measuring, calibration_note, read_measuring, reading_bar
-from psopt.cli._tables import new_table, print_sentences, print_table, result_console, with_interval
+from psopt.cli._tables import in_percent, new_table, print_sentences, print_table, result_console
 from psopt.cli._typer import UsageError
 from psopt.cli._verb import DRY_RUN, MODEL_OF_PROMPT, OWN_PROMPT, STRATEGY, OutputOptions, verb
 from psopt.cli._writing import as_json_text, check_writable, print_json, tell, with_version, write_file
@@ -183,15 +183,12 @@ def compare(
 
 
 def _show_comparison(console: Console, contenders: Comparison) -> None:
-    from psopt.evaluation import beside_quality_line, measure_names, note_size, objective_values
+    from psopt.evaluation import beside_quality_line, note_size
 
-    names = list(objective_values(contenders[0].scores))
-    measures = [measure_names(contenders[0].scores.quality_name)[name] for name in names]
-    title = "In percent, with 95 % intervals"
+    title, measures = "In percent, with 95 % intervals", list(in_percent(contenders[0].scores))
     table = new_table(title, texts=("prompt", "model"), numbers=measures, is_narrow=False)
     for contender in contenders:
-        cells = [with_interval(contender.scores, name) for name in names]
-        table.add_row(contender.prompt, contender.model, *cells)
+        table.add_row(contender.prompt, contender.model, *in_percent(contender.scores).values())
     print_table(console, table)
     print_sentences(console, [note_size(contenders[0].scores, limit=False)])
     for name, contender in zip(_names(contenders), contenders, strict=True):

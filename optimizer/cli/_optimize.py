@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from psopt.cli._main import INTERRUPTED
 from psopt.cli._measuring import choose_model, data_for, likelihood_note, read_all, read_prompts, reading_bar
-from psopt.cli._tables import new_table, print_sentences, print_table, result_console
+from psopt.cli._tables import in_percent, new_table, print_sentences, print_table, result_console
 from psopt.cli._typer import is_given
 from psopt.cli._verb import CACHE_DIR, DRY_RUN, OWN_PROMPT, PICK, VERBOSE, Changes, OutputOptions, RunFolder, verb
 from psopt.cli._writing import print_json, tell
@@ -236,7 +236,7 @@ def migrate(
 def _show_migration(migration: Migration, output: OutputOptions) -> None:
     """Print one row per model and prompt, what broke, and the verdict on each; or all as JSON."""
     from psopt.cli._run import on_test
-    from psopt.evaluation import measure_names, note_size, objective_values
+    from psopt.evaluation import note_size
     from psopt.runs import losses_line, named
 
     if output.as_json:
@@ -244,10 +244,8 @@ def _show_migration(migration: Migration, output: OutputOptions) -> None:
     if output.silent:
         return
     console = result_console()
-    titles = measure_names(migration.before.quality_name)
-    names = [titles[name] for name in objective_values(migration.before)]
     title = "On test, in percent, with 95 % intervals"
-    table = new_table(title, texts=[""], numbers=[*names, "fixed", "broken"])
+    table = new_table(title, texts=[""], numbers=[*in_percent(migration.before), "fixed", "broken"])
     table.add_row("old model", *on_test(migration.before), "", "")
     for name, each in zip(("new model", "new model, new prompt"), migration.moved, strict=False):
         table.add_row(name, *on_test(each.scores), str(each.count("fixed")), str(each.count("broken")))

@@ -92,6 +92,14 @@ def with_interval(scores: Scores, name: str) -> str:
     return f"{value} {100 * low:.0f}–{100 * high:.0f}"
 
 
+def in_percent(scores: Scores) -> dict[str, str]:
+    """The defined measures, by what screens call them, in percent and each with its interval."""
+    from psopt.evaluation import measure_names, objective_values  # heavy, and help needs none
+
+    names = measure_names(scores.quality_name)
+    return {names[name]: with_interval(scores, name) for name in objective_values(scores)}
+
+
 def print_sentences(console: Console, sentences: Iterable[str], style: str | None = None) -> None:
     """Print each sentence in lines that fit the terminal and are not too long to read; in a pipe in one line."""
     if is_wrapped(console):
