@@ -10,16 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.api._test_size import widen_test
 from psopt.errors import BudgetReachedError, InputError
-from psopt.evaluation import (
-    Evaluator,
-    Predictions,
-    Split,
-    compare_paired,
-    risk_coverage,
-    score,
-    vote_is_right,
-    votes,
-)
+from psopt.evaluation import Evaluator, Predictions, Split, compare_paired, risk_coverage, score, vote_is_right, votes
 from psopt.models import calibrates, capabilities_of
 from psopt.proposals import Planted, planted_texts
 from psopt.rephrasings import RephrasingSet, check_labels_given, n_parts_of, of_another_source

@@ -38,10 +38,8 @@ def task_for(
     task: Task | str | Path, prompts: Iterable[AnyPrompt | None], options: PromptOptions | None = None
 ) -> Task:
     """Return a verb's task; a data set's name or file is split as by the run of the prompts, if one measured them."""
-    of_runs: list[PromptSource] = []
-    if isinstance(task, (str, Path)):
-        of_runs = [read_source(prompt, options) for prompt in prompts if prompt is not None]
-    return as_task(task, seeds_of(of_runs, MeasureOptions().seed)[0])
+    sources = [read_source(prompt, options) for prompt in prompts if prompt is not None]
+    return as_task(task, seeds_of(sources, MeasureOptions().seed)[0])
 
 
 def own_prompt(
@@ -130,12 +128,5 @@ def rephrase(
     if not isinstance(prompt, str):
         prompt = own_prompt(task, prompt, "simple", prompt_options) or task.description
     return freeze_rephrasings(
-        task,
-        prompt,
-        sizes.search,
-        sizes.heldout,
-        seed,
-        options,
-        models=ModelProvider(cache_dir, lm),
-        on_text=on_text,
+        task, prompt, sizes.search, sizes.heldout, seed, options, models=ModelProvider(cache_dir, lm), on_text=on_text
     )
