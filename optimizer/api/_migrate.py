@@ -10,7 +10,7 @@ from psopt.api._optimize import run as run_settings
 from psopt.api._optimize import run_folder
 from psopt.api._planning import estimate_run
 from psopt.api._progress import watched
-from psopt.api._setup import frozen_evaluator
+from psopt.api._setup import Setup
 from psopt.errors import InputError
 from psopt.evaluation import Evaluator, Grid, Predictions, Scores, score
 from psopt.models import ModelProvider, OnProgress, calibrates, name_of_model
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from psopt.search import Observer
-    from psopt.tasks import Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,28 +48,25 @@ class MigrationStart:
     old_model: str
     prompt_id: str  # of the run's prompt
     old_answers: Predictions  # the old model's to that prompt, on test under the held-out wordings
-    task: Task
-    settings: RunSettings  # of a search for the new model, from that prompt
-    model: Any  # the new model, by name or as an object
-    models: ModelProvider
+    setup: Setup  # of a search for the new model, from that prompt
 
     @property
     def prompt(self) -> Prompt:
         """The run's prompt as the new model gets it."""
-        return self.settings.baseline(self.task)
+        return self.setup.settings.baseline(self.setup.task)
 
     @property
     def evaluator(self) -> Evaluator:
         """What asks the new model about the run's samples, under its wordings."""
-        return frozen_evaluator(self.task, self.settings, self.settings.rephrasing, self.models, self.model)
+        return self.setup.frozen_evaluator(self.setup.settings.rephrasing)
 
     def estimate(self, *, search: bool) -> CostEstimate:
         """Count what a migration would ask the new model; nothing is sent."""
         if search:
-            return estimate_run(self.task, self.settings, self.models.cache_dir)
+            return estimate_run(self.setup.task, self.setup.settings, self.setup.models.cache_dir)
         evaluator = self.evaluator
         grid = Grid.of(evaluator.model, evaluator.rephrased(self.prompt, "test"), evaluator.texts("test"))
-        price = grid_price(evaluator.model.name, in_batches=self.settings.lm.batch)
+        price = grid_price(evaluator.model.name, in_batches=self.setup.settings.lm.batch)
         return CostEstimate((Phase("the run's prompt on test", grid.need(price), cached=grid.cached),), price)
 
     def measured(self, on_progress: OnProgress | None = None) -> Migration:
@@ -91,19 +87,19 @@ class MigrationStart:
 
     def _compared(self, answers: Mapping[str, Predictions], candidate_id: str, out: Path | None = None) -> Migration:
         """Test all that have answers, but keep only the first, which is the run's prompt, and the chosen one."""
-        old = self.old_answers
+        old, settings = self.old_answers, self.setup.settings
         for new in answers.values():
             if [sample.id for sample in new.samples] != [sample.id for sample in old.samples]:
                 raise InputError(f"{out} was tested on other samples than {self.run}: they can't be paired")
             if reason := unlike(old, new):
-                raise InputError(f"{self.run} and {self.settings.model} can't be compared: {reason}")
-        tests = {test.id: test for test in stand_ins(old, answers, self.settings.gate_margin)}
+                raise InputError(f"{self.run} and {settings.model} can't be compared: {reason}")
+        tests = {test.id: test for test in stand_ins(old, answers, settings.gate_margin)}
         moved = tuple(
             Moved(name, score(answers[name], intervals=True), tests[name], fixed_and_broken(old, answers[name]))
             for name in dict.fromkeys((next(iter(answers)), candidate_id))
         )
         before = score(old, intervals=True)
-        return Migration(self.run, self.old_model, self.settings.model, self.prompt_id, before, moved, out)
+        return Migration(self.run, self.old_model, settings.model, self.prompt_id, before, moved, out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,10 +212,11 @@ def migrate(
     start = start_migration(run, model, lm, pick, trials=trials, cache_dir=cache_dir)
     if not search:
         return start.measured()
-    folder = run_folder(start.settings.model, start.task, out)
+    task, search_settings = start.setup.task, start.setup.settings
+    folder = run_folder(search_settings.model, task, out)
     own_model = None if isinstance(model, str) else model
     with watched(observer, progress) as watcher:
-        run_settings(start.task, start.settings, model=own_model, out=folder, cache_dir=cache_dir, observer=watcher)
+        run_settings(task, search_settings, model=own_model, out=folder, cache_dir=cache_dir, observer=watcher)
     return start.searched(folder)
 
 
@@ -281,4 +278,5 @@ def start_migration(
         rephrasing=old.rephrasing.frozen_in(directory.path / REPHRASINGS),
         command=command,
     )
-    return MigrationStart(directory.path, manifest["model"], path.stem, answers, task, settings, model, models)
+    setup = Setup(task, settings, models, (answering,))
+    return MigrationStart(directory.path, manifest["model"], path.stem, answers, setup)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from psopt.api._measure import Measurement
 from psopt.api._prompts import AnyPrompt, own_prompt, task_for
-from psopt.api._setup import answering_models, each_model, frozen_evaluator, rephrasing_again, run_options
+from psopt.api._setup import Setup, each_model, rephrasing_again, run_options
 from psopt.evaluation import Grid, numbered
 from psopt.models import AnswerCache, Model, ModelProvider, capabilities_of, n_computed, name_of_model
 from psopt.models.chat import AnswerRate, Price, asking_nothing, grid_price, keep_rate, kept_rate, price_of
@@ -60,10 +60,9 @@ def plan_run(
 
     A `model` replaces the settings' name of one.
     """
-    models = ModelProvider(cache_dir, settings.lm)
-    answering = answering_models(task, settings, models, model)
-    plan = SizeChoice(task, settings, asked, models, answering).plan()
-    pace = plan.estimate.pace or kept_pace(answering, models)
+    setup = Setup.of(task, settings, ModelProvider(cache_dir, settings.lm), model)
+    plan = SizeChoice(setup, asked).plan()
+    pace = plan.estimate.pace or kept_pace(setup.answering, setup.models)
     return replace(plan, estimate=replace(plan.estimate, pace=pace))
 
 
@@ -71,25 +70,22 @@ def plan_run(
 class SizeChoice:
     """Chooses how large a run will be."""
 
-    task: Task
-    settings: RunSettings
+    setup: Setup
     asked: SizeOptions  # the sizes that the user has set
-    models: ModelProvider
-    answering: Sequence[Model]  # the models that the run will use
 
     def plan(self) -> Plan:
         """Plan a run."""
-        effort = self._effort
-        asks_others = self.settings.writer or self.settings.rephrasing.is_written
+        effort, settings = self._effort, self.setup.settings
+        asks_others = settings.writer or settings.rephrasing.is_written
         is_unlimited = self._is_free and not asks_others  # limits are on what costs money or time
-        of_user = Limits() if is_unlimited else Limits.of_user(self.settings.lm)
+        of_user = Limits() if is_unlimited else Limits.of_user(settings.lm)
         limits, limits_of_run = of_user.within(effort)
         planner = self._planner(limits)
         is_full = effort == "full"
         sizes = planner.full if is_full else planner.chosen
         # counted on the samples and wordings of these sizes
-        settings = sized(self.settings, asdict(sizes))
-        basis = SearchBasis.of(self.task, settings, self._evaluator(settings))
+        settings = sized(settings, asdict(sizes))
+        basis = self._basis(settings)
         full_calls = planner.estimate(planner.full).calls
         warnings = () if is_full else planner.warnings(sizes)
         most_test = planner.full.test
@@ -102,53 +98,55 @@ class SizeChoice:
 
     def settings_in(self, directory: RunDirectory) -> tuple[RunSettings, Plan | None]:
         """Return the settings of a run including its sizes, and its plan if it was made now; set the models' limit."""
-        plan = None
+        plan, settings = None, self.setup.settings
         if directory.has_begun:
-            settings = resumed_from(directory.read_json(MANIFEST), self.settings, self.asked)
+            settings = resumed_from(directory.read_json(MANIFEST), settings, self.asked)
         elif self._effort == "full":
             return self._in_full, None
         else:
             plan = self.plan()
-            settings = plan.applied_to(self.settings)
-        self.models.budget.max_calls = settings.lm.max_calls
+            settings = plan.applied_to(settings)
+        self.setup.models.budget.max_calls = settings.lm.max_calls
         return settings, plan
 
     @property
     def _in_full(self) -> RunSettings:
         """The settings; of the wordings of a file as many as it holds, where the user has set no number."""
-        if self.settings.rephrasing.file is None:
-            return self.settings
-        asked, available = asked_sizes(self.asked), _available(self.task, self.settings)
-        wanted = {"rephrasings": self.settings.rephrasings}
-        wanted["heldout"] = asked.get("rephrasings", self.settings.heldout)
+        settings = self.setup.settings
+        if settings.rephrasing.file is None:
+            return settings
+        asked, available = asked_sizes(self.asked), _available(self.setup.task, settings)
+        wanted = {"rephrasings": settings.rephrasings, "heldout": asked.get("rephrasings", settings.heldout)}
         sizes = {name: min(n, max(FEWEST, available[name])) for name, n in wanted.items() if name not in asked}
-        return sized(self.settings, sizes)
+        return sized(settings, sizes)
 
     @property
     def _is_free(self) -> bool:
-        return all(capabilities_of(model).is_free for model in self.answering)
+        return all(capabilities_of(model).is_free for model in self.setup.answering)
 
     @property
     def _effort(self) -> str:
-        return effort_for(self.asked.effort, self.settings.lm, is_free=self._is_free)
+        return effort_for(self.asked.effort, self.setup.settings.lm, is_free=self._is_free)
 
-    def _evaluator(self, settings: RunSettings) -> Evaluator:
-        return frozen_evaluator(self.task, settings, settings.rephrasing.by_rule(), self.models, self.answering)
+    def _basis(self, settings: RunSettings, **how: Any) -> SearchBasis:
+        evaluator = replace(self.setup, settings=settings).frozen_evaluator(settings.rephrasing.by_rule())
+        return SearchBasis.of(self.setup.task, settings, evaluator, **how)
 
     def _planner(self, limits: Limits) -> Planner:
         """Count what a call takes on a part of the task, from which all sizes are calculated."""
-        available = _available(self.task, self.settings)
+        settings = self.setup.settings
+        available = _available(self.setup.task, settings)
         n_wordings = min(_WORDINGS, *(available.get(name, _WORDINGS) for name in ("rephrasings", "heldout")))
         part = replace(
-            self.settings,
+            settings,
             samples=_SAMPLES,
             train_samples=None,
             test_samples=_SAMPLES,
-            rephrasings=min(self.settings.rephrasings, n_wordings),
+            rephrasings=min(settings.rephrasings, n_wordings),
             heldout=n_wordings,
         )
-        basis = SearchBasis.of(self.task, part, self._evaluator(part), ignoring_cache=True)
-        return Planner(self.settings, basis, asked_sizes(self.asked), available, limits)
+        basis = self._basis(part, ignoring_cache=True)
+        return Planner(settings, basis, asked_sizes(self.asked), available, limits)
 
 
 def _available(task: Task, settings: RunSettings) -> Mapping[str, int]:
@@ -257,7 +255,7 @@ def estimate_run(
     options, n_done = settings.rephrasing, 0
     if run:
         options, n_done = rephrasing_again(options, run), n_evaluated(run / STUDY)
-    evaluator = frozen_evaluator(task, settings, options.by_rule(), models)
+    evaluator = Setup.of(task, settings, models).frozen_evaluator(options.by_rule())
     counted = SearchBasis.of(task, settings, evaluator).estimate(settings, n_done)
     return replace(counted, pace=counted.pace or kept_pace([each.model for each in evaluator.each], models))
 

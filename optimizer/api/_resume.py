@@ -13,7 +13,7 @@ from psopt._version import __version__
 from psopt.api._optimize import run as run_settings
 from psopt.api._progress import watched
 from psopt.api._searching import call_that_resumes
-from psopt.api._setup import make_evaluator, make_proposer
+from psopt.api._setup import Setup, make_proposer
 from psopt.errors import BudgetReachedError, InputError
 from psopt.models import ModelProvider
 from psopt.rephrasings import from_file
@@ -175,7 +175,7 @@ def worker(
             f"{of_study[:12]}..; say where the same data are with --dataset (and PSOPT_DATA_DIR)"
         )
     models = ModelProvider(cache_dir, settings.lm)
-    evaluator = make_evaluator(task, settings, models, from_file(metadata.rephrasings))
+    evaluator = Setup.of(task, settings, models).evaluator(from_file(metadata.rephrasings))
     evaluator.show_progress(observer.answers)
     observer.started(task, Path(study_name))
     prompt = Prompt.from_dict(metadata.prompt)

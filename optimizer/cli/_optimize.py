@@ -210,16 +210,16 @@ def migrate(
         with reading_bar() as on_progress:
             _show_migration(start.measured(on_progress), output)
         return 0
-    folder = out or free_folder(Path("runs"), f"{start.task.name}-{model}")
+    folder = out or free_folder(Path("runs"), f"{start.setup.task.name}-{model}")
     hushed = replace(output, as_json=False, quiet=output.silent)
     code = run_search(
-        start.settings,
+        start.setup.settings,
         folder,
         cache_dir,
         hushed,
         resume=go_on,
         force=False,
-        task=start.task,
+        task=start.setup.task,
         verbose=verbose,
         and_then=lambda: _show_migration(start.searched(folder), output),
     )
