@@ -59,7 +59,8 @@ def classify(
 ) -> list[Classified]:
     """Classify texts or rows with a prompt, under its own description alone or by a vote of its rephrasings.
 
-    The vote asks `rephrasings` times as much; ties go to the first label in the prompt's order.
+    The vote asks `rephrasings` times as much; ties go to the first label in the prompt's order. Raises PsoptError if
+    there is no such prompt, it is not known which model it is for, or the model fails.
 
     Parameters
     ----------
@@ -81,11 +82,6 @@ def classify(
         Of `AnsweringOptions` by name: ``inputs``, the columns that a row's text is made of, by default those of the run
         or that the prompt names; ``labels``, for a prompt that does not know them; ``seed``, of the rephrasings that
         rules write for a vote; and ``cache_dir``.
-
-    Raises
-    ------
-    PsoptError
-        If there is no such prompt, it is not known which model it is for, or the model fails.
     """
     if isinstance(texts, str):
         raise InputError("texts is a single text, and its letters would be classified: give a list, [text]")

@@ -126,7 +126,7 @@ def compare(
     Parameters
     ----------
     task : Task, or str or path
-        A data set's name or file is loaded as `load_task` does. It needs labels.
+        It needs labels; see `measure`.
     prompts : dict of name to Prompt or path, or sequence of paths, optional
         Prompts, their files or Python functions ``MODULE:NAME``; by default the original prompt of `strategy`.
     models : sequence of str, callable, dspy.LM or Model, optional

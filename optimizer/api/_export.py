@@ -83,6 +83,9 @@ def export(
 ) -> Exported:
     """Return a run's prompt in the format it came in, with fields unfilled; by default the recommended one.
 
+    Raises InputError if there is no such prompt, it has no such edit, it is to be verified without some of its edits,
+    or the run's data are not available to verify it; BudgetReachedError if verifying would exceed a limit.
+
     Parameters
     ----------
     run : path
@@ -104,14 +107,6 @@ def export(
     cache_dir : path, optional
     **lm_changes
         Fields of `LMConfig` that differ from the run's, such as ``api_base`` or ``max_cost``; to verify.
-
-    Raises
-    ------
-    InputError
-        If there is no such prompt, it has no such edit, it is to be verified without some of its edits, or the run's
-        data are not available to verify it.
-    BudgetReachedError
-        If verifying would exceed a limit.
     """
     check_keywords(lm_changes, LMConfig)
     directory = RunDirectory.open(run)

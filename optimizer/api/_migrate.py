@@ -179,6 +179,9 @@ def migrate(
     The old model is not asked: its answers on test are read from the run. The new one is asked about the same test
     samples under the same wordings, and tested against the old one (see `psopt.search.gating.stand_ins`).
 
+    Raises InputError if the run is not finished, or already of this model; if its data are not available or have
+    changed; or if an argument can't be used. Raises BudgetReachedError as `optimize` does.
+
     Parameters
     ----------
     run : path
@@ -197,14 +200,6 @@ def migrate(
         As in `optimize`.
     **settings
         How the new model is asked and what it may cost, by name: `LMConfig`'s options.
-
-    Raises
-    ------
-    InputError
-        If the run is not finished, or already of this model; if its data are not available or have changed; or if an
-        argument can't be used.
-    BudgetReachedError
-        As `optimize`.
     """
     check_keywords(settings, LMConfig)
     source = read_source(picked_prompt(as_path(run, "a run"), pick))

@@ -45,6 +45,9 @@ def resume(
     Answers that were paid for are not asked again. Limits count from the run's beginning, even if it was killed; a new
     one replaces the earlier one, or the effort's.
 
+    Raises PsoptError if there is no run that can be resumed in this way, or its data are not available, and
+    BudgetReachedError as `optimize` does.
+
     Parameters
     ----------
     run : path
@@ -60,13 +63,6 @@ def resume(
         `LMConfig`.
     cache_dir, observer, progress
         As in `optimize`.
-
-    Raises
-    ------
-    PsoptError
-        If there is no run that can be resumed in this way, or its data are not available.
-    BudgetReachedError
-        As `optimize`.
     """
     if "log" in changes:
         raise InputError("trackers are given by callbacks=, by name or as objects")
