@@ -337,9 +337,3 @@ def test_every_command_that_measures_takes_them(folder: Path, words: list[str]) 
     if words == ["diagnose"]:
         (heading,) = (line for line in done.stdout.splitlines() if "samples" in line and "closeness" in line)
         assert heading.split() == ["samples", "closeness", "F1", "S", "C"], "a class has an F1, and no closeness"
-
-
-def test_what_makes_no_order_is_one_line(folder: Path) -> None:
-    given = ["diagnose", *TICKETS, *SIM, "--answers"]
-    check_refused(commands.psopt(folder, *given, "ordinal", "--order", "low,,high"), "is no list of labels")
-    check_refused(commands.psopt(folder, *given, "ordered"), "ordinal")

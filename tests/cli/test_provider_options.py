@@ -136,27 +136,6 @@ def test_azure_is_asked_by_deployment_version_and_key(data: Path) -> None:
     assert "--api-base https://NAME.openai.azure.com" in done.stderr
 
 
-@each(
-    "model, said",
-    [
-        ("gpt-4o-mini", "did you mean openai/gpt-4o-mini"),
-        ("meta-llama/Llama-3.1-8B", "did you mean openai/meta-llama/Llama-3.1-8B (a server, see --api-base), or hf/"),
-        ("claude-3-5-haiku-latest", "did you mean dspy/anthropic/claude-3-5-haiku-latest?"),
-        ("anthropic/claude-3-5-haiku-latest", "did you mean dspy/anthropic/claude-3-5-haiku-latest?"),
-        ("gemini-2.0-flash", "did you mean dspy/gemini/gemini-2.0-flash?"),
-        ("qwen2.5:7b", "did you mean openai/qwen2.5:7b with --api-base http://localhost:11434/v1 (Ollama)"),
-    ],
-)
-def test_a_name_without_a_kind_gets_a_hint(data: Path, model: str, said: str) -> None:
-    check_refused(psopt(data, "diagnose", "--model", model, code=2), said, alone=False)
-
-
-@each("option", ["--rephraser", "--proposer"])
-def test_every_option_that_takes_a_model_hints_at_its_kind(data: Path, option: str) -> None:
-    done = psopt(data, "optimize", option, "gpt-4o-mini", "--trials", "2", "--out", "hinted", code=2)
-    check_refused(done, "did you mean openai/gpt-4o-mini?")
-
-
 def test_a_certificate_that_nobody_signed_is_said(data: Path) -> None:
     key, certificate = (str(data / name) for name in ("key.pem", "cert.pem"))
     made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate]

@@ -234,21 +234,6 @@ def test_in_python_the_mean_of_a_name_and_an_object(tmp_path: Path, monkeypatch:
     assert psopt.load_run(tmp_path / "run").baseline.val.per_model == val.per_model
 
 
-@each(
-    "words, said",
-    [
-        (["--model", STEADY, "--model", STEADY], "is named twice"),
-        ([*BOTH, "--race", "on"], "--race on is for one model, and here are 2"),
-        ([*BOTH, "--storage", "sqlite:///study.db"], "--storage is for one model"),
-        ([*BOTH, "--probe", "texts.csv"], "--probe is for one model"),
-        (["--model", STEADY, "--model", "nomodel"], "unknown model 'nomodel'"),
-    ],
-)
-def test_what_is_for_one_model_is_refused_in_a_line(both: Path, words: list[str], said: str) -> None:
-    check_refused(psopt_in(both, "optimize", *DATA, *words, "--out", "refused"), said)
-    assert not (both / "refused" / "run.json").exists()
-
-
 def test_a_prompt_for_several_models_is_used_with_one(both: Path) -> None:
     (both / "texts.txt").write_text("Who was he ?\n")
     done = psopt_in(both, "classify", "--prompt", "run", "texts.txt")
