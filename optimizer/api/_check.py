@@ -27,28 +27,21 @@ if TYPE_CHECKING:
 
 
 _MIN_CLASS_F1 = "min_class_f1"
+# By option: the attribute of `Scores`, and what screens call it
 _MEASURES = {
-    "max_sensitivity": "sensitivity",
-    "min_f1": "f1",
-    "min_macro_f1": "macro_f1",
-    _MIN_CLASS_F1: "f1",
-    "min_consistency": "consistency",
-    "max_na_rate": "na_rate",
+    "max_sensitivity": ("sensitivity", "S"),
+    "min_f1": ("f1", "F1"),
+    "min_macro_f1": ("macro_f1", "macro-F1"),
+    _MIN_CLASS_F1: ("f1", "F1 of a class"),
+    "min_consistency": ("consistency", "C"),
+    "max_na_rate": ("na_rate", "N/A"),
 }
+_OF_CLASSES = ("min_consistency", "min_macro_f1", _MIN_CLASS_F1)
 _MIN_EACH = "min_each"
 _PINNED = "pinned"
 _BEYOND_RERUNS = "sensitivity beyond reruns"
 RESTS_ON_NA = "rests_on_na"
 DRIFT = "drift"
-_ON_SCREENS = {
-    "sensitivity": "S",
-    _BEYOND_RERUNS: "S beyond reruns",
-    "f1": "F1",
-    "macro f1": "macro-F1",
-    "consistency": "C",
-    "na rate": "N/A",
-}
-_OF_CLASSES = {"min_consistency": "C", "min_macro_f1": "macro-F1", _MIN_CLASS_F1: "F1 of a class"}
 _MOST_NAMED = 10  # samples that a line names; nobody reads more
 _ROUNDING = 1e-9  # a mean of fractions may miss a bound that it meets exactly
 
@@ -110,14 +103,16 @@ class Threshold:
             _PINNED: f"pinned samples right under all {self.varied}",
             _MIN_EACH: f"samples right under {100 * (self.each or 0):g} % of {self.varied}",
         }
-        return names.get(self.option) or self.measure or _MEASURES[self.option].replace("_", " ")
+        return names.get(self.option) or self.measure or _MEASURES[self.option][0].replace("_", " ")
 
     @property
     def title(self) -> str:
         """What is bounded, as screens and tables show it."""
         if self.option == _MIN_CLASS_F1:
             return f"F1 of {one_line(self.label)}"
-        return _ON_SCREENS.get(self.name, self.name)
+        if self.measure == _BEYOND_RERUNS:
+            return "S beyond reruns"
+        return self.name if self.measure or self.option not in _MEASURES else _MEASURES[self.option][1]
 
     def __str__(self) -> str:
         verdict = "ok" if self.met else "missed"
@@ -237,8 +232,9 @@ def check_bounds(asked: BoundOptions, task: Task, n_rephrasings: int, *, has_pin
             "S can't be checked under one wording: nothing can change there, S is 0 whatever the prompt; "
             "give --rephrasings 2 or more (10 is the default), or leave --max-sensitivity out"
         )
-    for option, name in _OF_CLASSES.items():
+    for option in _OF_CLASSES:
         if option in active_bounds and not task.spec.has_labels:
+            _, name = _MEASURES[option]
             raise InputError(
                 f"{name} is not defined for these answers, which have no classes: leave {_flag(option)} out"
             )
@@ -274,7 +270,7 @@ def thresholds(
         elif option == "max_sensitivity" and asked.beyond_reruns and reruns is not None:
             held.append(_held(asked, scores, option, bound, reruns.beyond, reruns.ci, measure=_BEYOND_RERUNS))
         else:
-            name = _MEASURES[option]
+            name, _ = _MEASURES[option]
             measure = scores.quality_name if name == "f1" and scores.quality_name != F1 else ""
             figures = (getattr(scores, name), scores.ci.get(name))
             held.append(_held(asked, scores, option, bound, *figures, measure=measure))
