@@ -68,7 +68,6 @@ LONG_MODULES = (
     "test_readme_commands",
     "test_faults_in_the_loop",
     "test_optimize_command",
-    "test_language_model_runs",
     "test_readme",
     "test_notebook",
     "test_every_verb",

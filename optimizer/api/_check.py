@@ -3,52 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.answers import F1
-from psopt.api._measure import chosen_samples, model_and_options, predict_again
+from psopt.api._measure import measurements
 from psopt.api._progress import reading
-from psopt.api._prompts import AnyPrompt, prompt_for, task_for
 from psopt.errors import InputError
 from psopt.evaluation import MOST_NA, Predictions, Reruns, Scores, na_note, rests_on_na, score
 from psopt.metrics import mean_interval
-from psopt.models import ModelProvider, OnProgress
 from psopt.search.gating import check_pinned
-from psopt.settings import BoundOptions, MeasureOptions, PromptOptions, built, check_keywords, group_given
+from psopt.settings import BoundOptions, MeasureOptions, PromptOptions, built, group_given
 from psopt.text import counted, one_line, shortened_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
+    from psopt.api._prompts import AnyPrompt
+    from psopt.models import OnProgress
     from psopt.tasks import Sample, Task
 
 
 _MIN_CLASS_F1 = "min_class_f1"
+# By option: the attribute of `Scores`, and what screens call it
 _MEASURES = {
-    "max_sensitivity": "sensitivity",
-    "min_f1": "f1",
-    "min_macro_f1": "macro_f1",
-    _MIN_CLASS_F1: "f1",
-    "min_consistency": "consistency",
-    "max_na_rate": "na_rate",
+    "max_sensitivity": ("sensitivity", "S"),
+    "min_f1": ("f1", "F1"),
+    "min_macro_f1": ("macro_f1", "macro-F1"),
+    _MIN_CLASS_F1: ("f1", "F1 of a class"),
+    "min_consistency": ("consistency", "C"),
+    "max_na_rate": ("na_rate", "N/A"),
 }
+_OF_CLASSES = ("min_consistency", "min_macro_f1", _MIN_CLASS_F1)
 _MIN_EACH = "min_each"
 _PINNED = "pinned"
 _BEYOND_RERUNS = "sensitivity beyond reruns"
 RESTS_ON_NA = "rests_on_na"
 DRIFT = "drift"
-_ON_SCREENS = {
-    "sensitivity": "S",
-    _BEYOND_RERUNS: "S beyond reruns",
-    "f1": "F1",
-    "macro f1": "macro-F1",
-    "consistency": "C",
-    "na rate": "N/A",
-}
-_OF_CLASSES = {"min_consistency": "C", "min_macro_f1": "macro-F1", _MIN_CLASS_F1: "F1 of a class"}
 _MOST_NAMED = 10  # samples that a line names; nobody reads more
 _ROUNDING = 1e-9  # a mean of fractions may miss a bound that it meets exactly
 
@@ -110,14 +103,16 @@ class Threshold:
             _PINNED: f"pinned samples right under all {self.varied}",
             _MIN_EACH: f"samples right under {100 * (self.each or 0):g} % of {self.varied}",
         }
-        return names.get(self.option) or self.measure or _MEASURES[self.option].replace("_", " ")
+        return names.get(self.option) or self.measure or _MEASURES[self.option][0].replace("_", " ")
 
     @property
     def title(self) -> str:
         """What is bounded, as screens and tables show it."""
         if self.option == _MIN_CLASS_F1:
             return f"F1 of {one_line(self.label)}"
-        return _ON_SCREENS.get(self.name, self.name)
+        if self.measure == _BEYOND_RERUNS:
+            return "S beyond reruns"
+        return self.name if self.measure or self.option not in _MEASURES else _MEASURES[self.option][1]
 
     def __str__(self) -> str:
         verdict = "ok" if self.met else "missed"
@@ -143,7 +138,6 @@ class Threshold:
         return text
 
     def _measured(self) -> str:
-        """What was measured, in percent, and on what."""
         if self.interval is None or self.estimate is None:
             return ""
         low, high = self.interval
@@ -198,22 +192,19 @@ def check(
         Bounds by name, such as ``max_sensitivity=.1``, ``min_class_f1={"billing": .8}``, ``each=.8``, ``pinned=["17"]``
         or ``use_ci_bound=True`` (see `BoundOptions`); and the settings of `measure`.
     """
-    task = task_for(task, [prompt], prompt_options)
-    check_keywords(settings, MeasureOptions, BoundOptions)
+    (measurement,), model = measurements(
+        task, [prompt], model, options, settings, strategy, prompt_options, BoundOptions
+    )
     asked_of_it = built(BoundOptions, settings, group_given("bounds", bounds, BoundOptions))
-    model, options = model_and_options([prompt], model, options, settings, prompt_options)
+    task, options = measurement.task, measurement.options
     if asked_of_it.beyond_reruns and not options.rephrasing.repeats:
         raise InputError("--beyond-reruns needs what asking again changes: add --vary repeat")
     to_keep = pinned_samples(task, asked_of_it.pinned)
     check_bounds(asked_of_it, task, options.rephrasings, has_pinned=bool(to_keep))
-    subject = prompt_for(task, prompt, strategy, options.seed, prompt_options)
-    further = further_pinned(task, options, asked_of_it.pinned)
-    models = ModelProvider(options.cache_dir, options.lm)
+    measurement = replace(measurement, pinned=to_keep)
     with reading(on_progress, progress) as on_reading:
-        answered, reruns = predict_again(task, subject, model, options, models, on_reading, further=further)
-    predictions = answered
-    if further:
-        predictions = answered.of_samples(np.arange(len(answered.samples) - len(further)))
+        answered, reruns = measurement.predict_again(model, on_reading)
+    predictions = measurement.of_samples(answered)
     scores = score(predictions, intervals=True)
     held = thresholds(asked_of_it, scores, predictions, reruns)
     if to_keep:
@@ -230,17 +221,8 @@ def pinned_samples(task: Task, named: Collection[str] = ()) -> tuple[Sample, ...
     return tuple(sample for sample in task.samples if sample.pinned or sample.id in named)
 
 
-def further_pinned(task: Task, options: MeasureOptions, named: Collection[str] = ()) -> tuple[Sample, ...]:
-    """The pinned samples that a check asks about in addition to those that it measures on."""
-    ids = {sample.id for sample in chosen_samples(task, options)}
-    return tuple(sample for sample in pinned_samples(task, named) if sample.id not in ids)
-
-
 def check_bounds(asked: BoundOptions, task: Task, n_rephrasings: int, *, has_pinned: bool) -> None:
-    """Refuse bounds that can't be checked, before any model is asked; at least one must be given.
-
-    Raises InputError, with one line that names the bound and how to fix it.
-    """
+    """Refuse bounds that can't be checked, before any model is asked; at least one must be given. Raises InputError."""
     active_bounds = _active(asked)
     if not (active_bounds or has_pinned or asked.each is not None):
         *names, last = map(_flag, (*_MEASURES, "each", "pin"))
@@ -250,8 +232,9 @@ def check_bounds(asked: BoundOptions, task: Task, n_rephrasings: int, *, has_pin
             "S can't be checked under one wording: nothing can change there, S is 0 whatever the prompt; "
             "give --rephrasings 2 or more (10 is the default), or leave --max-sensitivity out"
         )
-    for option, name in _OF_CLASSES.items():
+    for option in _OF_CLASSES:
         if option in active_bounds and not task.spec.has_labels:
+            _, name = _MEASURES[option]
             raise InputError(
                 f"{name} is not defined for these answers, which have no classes: leave {_flag(option)} out"
             )
@@ -287,7 +270,7 @@ def thresholds(
         elif option == "max_sensitivity" and asked.beyond_reruns and reruns is not None:
             held.append(_held(asked, scores, option, bound, reruns.beyond, reruns.ci, measure=_BEYOND_RERUNS))
         else:
-            name = _MEASURES[option]
+            name, _ = _MEASURES[option]
             measure = scores.quality_name if name == "f1" and scores.quality_name != F1 else ""
             figures = (getattr(scores, name), scores.ci.get(name))
             held.append(_held(asked, scores, option, bound, *figures, measure=measure))
@@ -318,7 +301,6 @@ def _held(
     interval: tuple[float, float] | None,
     **more: Any,
 ) -> Threshold:
-    """A bound, and the figure that must meet it."""
     value = estimate
     if interval is not None and (asked.use_ci_bound or asked.alarm):
         low, high = interval

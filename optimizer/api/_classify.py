@@ -59,7 +59,8 @@ def classify(
 ) -> list[Classified]:
     """Classify texts or rows with a prompt, under its own description alone or by a vote of its rephrasings.
 
-    The vote asks `rephrasings` times as much; ties go to the first label in the prompt's order.
+    The vote asks `rephrasings` times as much; ties go to the first label in the prompt's order. Raises PsoptError if
+    there is no such prompt, it is not known which model it is for, or the model fails.
 
     Parameters
     ----------
@@ -81,11 +82,6 @@ def classify(
         Of `AnsweringOptions` by name: ``inputs``, the columns that a row's text is made of, by default those of the run
         or that the prompt names; ``labels``, for a prompt that does not know them; ``seed``, of the rephrasings that
         rules write for a vote; and ``cache_dir``.
-
-    Raises
-    ------
-    PsoptError
-        If there is no such prompt, it is not known which model it is for, or the model fails.
     """
     if isinstance(texts, str):
         raise InputError("texts is a single text, and its letters would be classified: give a list, [text]")
@@ -235,8 +231,7 @@ def _columns(source: PromptSource, inputs: Sequence[str], columns: Sequence[str]
 def prompt_to_classify_with(source: PromptSource, labels: Sequence[str], texts: Sequence[str]) -> TaskPrompt:
     """Return the prompt with its own labels, or with the given ones for a text or messages that know none.
 
-    Raises InputError if the labels are not known or are others than the prompt's own, or the prompt can't be read.
-    Raises DataError if a row lacks a field that the prompt names.
+    Raises InputError if the labels or the prompt can't be used, DataError if a row lacks a field that it names.
     """
     if source.prompt is not None and labels and set(labels) != set(source.prompt.labels):
         own = ", ".join(source.prompt.labels)
@@ -250,7 +245,6 @@ def prompt_to_classify_with(source: PromptSource, labels: Sequence[str], texts: 
 
 
 def _check_fields(prompt: Prompt, texts: Sequence[str]) -> None:
-    """Make sure that rows have the columns that a prompt names; raises DataError."""
     if prompt.template is None:
         return
     for number, text in enumerate(texts, start=1):

@@ -8,22 +8,21 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psopt.api._measure import model_and_options, predict
+from psopt.api._measure import measurements
 from psopt.api._progress import reading
-from psopt.api._prompts import AnyPrompt, prompt_for, task_for
 from psopt.api._setup import each_model
 from psopt.errors import InputError, import_extra
 from psopt.evaluation import OBJECTIVES, Predictions, Scores, compare_paired, measure_names, score, verdict
-from psopt.models import ModelProvider, OnProgress, name_of_model
+from psopt.models import OnProgress, name_of_model
 from psopt.report import compared_figure
-from psopt.settings import MeasureOptions, check_keywords
 from psopt.text import latex_table, markdown_table
 
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
+    from psopt.api._prompts import AnyPrompt
     from psopt.metrics import PairedDifference
-    from psopt.settings import PromptOptions
+    from psopt.settings import MeasureOptions, PromptOptions
     from psopt.tasks import Task
 
 
@@ -127,7 +126,7 @@ def compare(
     Parameters
     ----------
     task : Task, or str or path
-        A data set's name or file is loaded as `load_task` does. It needs labels.
+        It needs labels; see `measure`.
     prompts : dict of name to Prompt or path, or sequence of paths, optional
         Prompts, their files or Python functions ``MODULE:NAME``; by default the original prompt of `strategy`.
     models : sequence of str, callable, dspy.LM or Model, optional
@@ -137,28 +136,22 @@ def compare(
     """
     if isinstance(prompts, (str, Path)):
         prompts = [prompts]
-    files = prompts.values() if isinstance(prompts, Mapping) else prompts or ()
-    task = task_for(task, files, prompt_options)
-    check_keywords(settings, MeasureOptions)
-    model, options = model_and_options(files, models or model, options, settings, prompt_options)
-    models = each_model(model)
     named: Mapping[str, Any] = {strategy: None}
     if prompts:
         named = prompts if isinstance(prompts, Mapping) else {str(path): path for path in prompts}
-    compared = {
-        name: prompt_for(task, prompt, strategy, options.seed, prompt_options) for name, prompt in named.items()
-    }
+    measured, model = measurements(task, named.values(), models or model, options, settings, strategy, prompt_options)
+    compared = dict(zip(named, measured, strict=True))
+    models = each_model(model)
     if len(compared) * len(models) < 2:
         raise InputError(
             "there is nothing to compare: give two different prompts, or two models (--model and --model2, models=[..])"
         )
-    provider = ModelProvider(options.cache_dir, options.lm)  # the limits are for the whole comparison
     with reading(on_progress, progress) as on_reading:
-        measured = [
-            (name, name_of_model(each), predict(task, prompt, each, options, provider, on_reading))
-            for each, (name, prompt) in product(models, compared.items())
+        answered = [
+            (name, name_of_model(each), measurement.predict(each, on_reading))
+            for each, (name, measurement) in product(models, compared.items())
         ]
-    first = measured[0][2]
+    first = answered[0][2]
     if not first.is_labelled:
         raise InputError("a comparison needs labels; `psopt diagnose` measures S without them")
     return Comparison(
@@ -170,5 +163,5 @@ def compare(
             predictions.diversity,
             predictions,
         )
-        for name, model_name, predictions in measured
+        for name, model_name, predictions in answered
     )

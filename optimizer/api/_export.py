@@ -83,6 +83,9 @@ def export(
 ) -> Exported:
     """Return a run's prompt in the format it came in, with fields unfilled; by default the recommended one.
 
+    Raises InputError if there is no such prompt, it has no such edit, it is to be verified without some of its edits,
+    or the run's data are not available to verify it; BudgetReachedError if verifying would exceed a limit.
+
     Parameters
     ----------
     run : path
@@ -104,14 +107,6 @@ def export(
     cache_dir : path, optional
     **lm_changes
         Fields of `LMConfig` that differ from the run's, such as ``api_base`` or ``max_cost``; to verify.
-
-    Raises
-    ------
-    InputError
-        If there is no such prompt, it has no such edit, it is to be verified without some of its edits, or the run's
-        data are not available to verify it.
-    BudgetReachedError
-        If verifying would exceed a limit.
     """
     check_keywords(lm_changes, LMConfig)
     directory = RunDirectory.open(run)
@@ -258,9 +253,6 @@ def _verified(
 
     The text is read as by somebody who has only the file. If it asks exactly the same, the run's own prompt is asked,
     so that models that read a prompt's parts rather than its text can be asked too.
-
-    Raises InputError if the data, the run's answers or its model are not available. Raises BudgetReachedError if a
-    limit is reached.
     """
     settings = RunSettings.from_dict(directory.read_json(MANIFEST)["settings"])
     if settings.program:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,16 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.api._test_size import widen_test
 from psopt.errors import BudgetReachedError, InputError
-from psopt.evaluation import (
-    Evaluator,
-    Predictions,
-    Split,
-    compare_paired,
-    risk_coverage,
-    score,
-    vote_is_right,
-    votes,
-)
+from psopt.evaluation import Evaluator, Predictions, Split, compare_paired, risk_coverage, score, vote_is_right, votes
 from psopt.models import calibrates, capabilities_of
 from psopt.proposals import Planted, planted_texts
 from psopt.rephrasings import RephrasingSet, check_labels_given, n_parts_of, of_another_source
@@ -75,9 +65,12 @@ def finish(
     beside = measured_beside(search, recorder.settings, start, best, probes)
     if recorder.settings.program and recorder.settings.limited_by == "effort":
         order = gated  # this few calls are only for the gate's candidates
-    unpaid_others, calibration = _score_others(search, scored, gated, order, alone)
-    unpaid += unpaid_others
-    beside |= calibration | _kept_if_steady(evaluator, best)
+    more, further_unpaid = _scored(search, [of for of in dict.fromkeys([*order, *alone]) if of not in gated])
+    scored |= more
+    unpaid += [candidate for candidate in further_unpaid if candidate in order]  # calibration alone is optional
+    if alone:
+        beside["calibration"] = {"id": alone[0].id, **scores_of(scored.get(alone[0].id, alone[0]))}
+    beside |= _kept_if_steady(evaluator, best)
     front, shortest = tuple(scored.get(of.id, of) for of in on_val), scored.get(shortest.id, shortest)
     contributions = _contributions(recorder, search, best, stopped)
     reason = "budget" if stopped or unpaid else search.finish_reason
@@ -90,22 +83,6 @@ def finish(
     write_report(recorder.directory)
     run = Run(recorder.directory.path, start, front, shortest, search.study, reason, recommendation, run_figure)
     return run, _limit_met(stopped, unpaid)
-
-
-def _score_others(
-    search: Search,
-    scored: dict[str, Candidate],
-    gated: Sequence[Candidate],
-    order: Sequence[Candidate],
-    alone: Sequence[Candidate],
-) -> tuple[list[Candidate], dict[str, Any]]:
-    """Score the order on test, then calibration alone; return what is unpaid, and calibration as run.json has it."""
-    more, unpaid = _scored(search, [of for of in dict.fromkeys([*order, *alone]) if of not in gated])
-    scored |= more
-    unpaid = [candidate for candidate in unpaid if candidate in order]  # calibration alone is optional
-    if not alone:
-        return unpaid, {}
-    return unpaid, {"calibration": {"id": alone[0].id, **scores_of(scored.get(alone[0].id, alone[0]))}}
 
 
 def _scored(search: Search, order: Sequence[Candidate]) -> tuple[dict[str, Candidate], list[Candidate]]:
@@ -250,25 +227,23 @@ def measured_beside(
     phase = search.problem.observer.phase
     measurements: dict[str, Any] = {}
 
-    def measure(key: str, of: str, do: Callable[[], dict[str, Any] | None]) -> None:
+    def measure(key: str, of: str, do: Callable[..., dict[str, Any] | None], *given: Any) -> None:
         try:
-            if measured := do():
+            if measured := do(evaluator, *given):
                 measurements[key] = measured
         except BudgetReachedError:
             phase(f"the limit is reached: nothing is said of {of}")
 
     if settings.heldout_from:
         phase(f"scoring {chosen.id} under the wordings of {settings.heldout_from_name}")
-        under_others = partial(_under_other_wordings, evaluator, baseline, chosen, settings)
-        measure("other_wordings", "wordings of another source", under_others)
+        measure("other_wordings", "wordings of another source", _under_other_wordings, baseline, chosen, settings)
     if probes:
         file = str(settings.probe)
         phase(f"answering the {len(probes)} texts of {file}")
-        on_probes = partial(_on_probes, evaluator, baseline.prompt, chosen, tuple(probes), file)
-        measure("probe", f"the texts of {file}", on_probes)
+        measure("probe", f"the texts of {file}", _on_probes, baseline.prompt, chosen, tuple(probes), file)
     if not (settings.program or evaluator.others):  # a program is only asked about its own examples
         try:
-            measure("planted", "planted phrases", partial(planted_flips, evaluator, task, baseline.prompt, chosen))
+            measure("planted", "planted phrases", planted_flips, task, baseline.prompt, chosen)
         except Exception as error:  # noqa: BLE001 the caller's own model may refuse texts that are not in the data
             phase(f"planted phrases are not measured: {type(error).__name__}: {error}")
     return measurements
@@ -330,8 +305,6 @@ def planted_flips(evaluator: Evaluator, task: Task, original: Prompt, chosen: Ca
 
     This is measured under the original description alone. A flip is a text of another class that gets the note's label
     with the phrase, but not without it.
-
-    Raises BudgetReachedError if a limit does not pay for it.
     """
     notes = [edit for edit in chosen.edits if edit.kind == "note"]
     planted = planted_texts(notes, task)
@@ -353,7 +326,6 @@ def planted_flips(evaluator: Evaluator, task: Task, original: Prompt, chosen: Ca
 
 
 def _flipped(asking: Evaluator, prompt: Prompt, planted: Sequence[Planted]) -> float:
-    """The share of texts that a phrase flips."""
     answered = asking.predictions(prompt, "train")
     answer_of = {sample.id: int(row[0]) for sample, row in zip(answered.samples, answered.array, strict=True)}
     flips = [

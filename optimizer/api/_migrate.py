@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psopt.api._estimate import estimate_run
 from psopt.api._optimize import run as run_settings
 from psopt.api._optimize import run_folder
+from psopt.api._planning import estimate_run
 from psopt.api._progress import watched
-from psopt.api._setup import frozen_evaluator
+from psopt.api._setup import Setup
 from psopt.errors import InputError
 from psopt.evaluation import Evaluator, Grid, Predictions, Scores, score
 from psopt.models import ModelProvider, OnProgress, calibrates, name_of_model
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from psopt.search import Observer
-    from psopt.tasks import Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,19 +48,58 @@ class MigrationStart:
     old_model: str
     prompt_id: str  # of the run's prompt
     old_answers: Predictions  # the old model's to that prompt, on test under the held-out wordings
-    task: Task
-    settings: RunSettings  # of a search for the new model, from that prompt
-    model: Any  # the new model, by name or as an object
+    setup: Setup  # of a search for the new model, from that prompt
 
     @property
     def prompt(self) -> Prompt:
         """The run's prompt as the new model gets it."""
-        return self.settings.baseline(self.task)
+        return self.setup.settings.baseline(self.setup.task)
 
-    def evaluator(self, cache_dir: str | Path | None = None) -> Evaluator:
+    @property
+    def evaluator(self) -> Evaluator:
         """What asks the new model about the run's samples, under its wordings."""
-        models = ModelProvider(cache_dir, self.settings.lm)
-        return frozen_evaluator(self.task, self.settings, self.settings.rephrasing, models, self.model)
+        return self.setup.frozen_evaluator(self.setup.settings.rephrasing)
+
+    def estimate(self, *, search: bool) -> CostEstimate:
+        """Count what a migration would ask the new model; nothing is sent."""
+        if search:
+            return estimate_run(self.setup.task, self.setup.settings, self.setup.models.cache_dir)
+        evaluator = self.evaluator
+        grid = Grid.of(evaluator.model, evaluator.rephrased(self.prompt, "test"), evaluator.texts("test"))
+        price = grid_price(evaluator.model.name, in_batches=self.setup.settings.lm.batch)
+        return CostEstimate((Phase("the run's prompt on test", grid.need(price), cached=grid.cached),), price)
+
+    def measured(self, on_progress: OnProgress | None = None) -> Migration:
+        """Measure the run's prompt with the new model, on test alone."""
+        evaluator = self.evaluator
+        if on_progress:
+            evaluator.show_progress(on_progress)
+        return self._compared({self.prompt.id: evaluator.predictions(self.prompt, "test")}, self.prompt.id)
+
+    def searched(self, out: Path) -> Migration:
+        """Read what the search has left in its run directory; nothing is asked."""
+        directory = RunDirectory.open(out)
+        manifest = directory.read_json(MANIFEST)
+        recommended = manifest["recommended"]
+        ids = [manifest["baseline"]["id"], *(test["id"] for test in recommended["tests"])]
+        answers = {prompt_id: read_predictions(directory, prompt_id, "test") for prompt_id in dict.fromkeys(ids)}
+        return self._compared(answers, recommended["id"], out)
+
+    def _compared(self, answers: Mapping[str, Predictions], candidate_id: str, out: Path | None = None) -> Migration:
+        """Test all that have answers, but keep only the first, which is the run's prompt, and the chosen one."""
+        old, settings = self.old_answers, self.setup.settings
+        for new in answers.values():
+            if [sample.id for sample in new.samples] != [sample.id for sample in old.samples]:
+                raise InputError(f"{out} was tested on other samples than {self.run}: they can't be paired")
+            if reason := unlike(old, new):
+                raise InputError(f"{self.run} and {settings.model} can't be compared: {reason}")
+        tests = {test.id: test for test in stand_ins(old, answers, settings.gate_margin)}
+        moved = tuple(
+            Moved(name, score(answers[name], intervals=True), tests[name], fixed_and_broken(old, answers[name]))
+            for name in dict.fromkeys((next(iter(answers)), candidate_id))
+        )
+        before = score(old, intervals=True)
+        return Migration(self.run, self.old_model, settings.model, self.prompt_id, before, moved, out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +179,9 @@ def migrate(
     The old model is not asked: its answers on test are read from the run. The new one is asked about the same test
     samples under the same wordings, and tested against the old one (see `psopt.search.gating.stand_ins`).
 
+    Raises InputError if the run is not finished, or already of this model; if its data are not available or have
+    changed; or if an argument can't be used. Raises BudgetReachedError as `optimize` does.
+
     Parameters
     ----------
     run : path
@@ -159,26 +200,19 @@ def migrate(
         As in `optimize`.
     **settings
         How the new model is asked and what it may cost, by name: `LMConfig`'s options.
-
-    Raises
-    ------
-    InputError
-        If the run is not finished, or already of this model; if its data are not available or have changed; or if an
-        argument can't be used.
-    BudgetReachedError
-        As `optimize`.
     """
     check_keywords(settings, LMConfig)
     source = read_source(picked_prompt(as_path(run, "a run"), pick))
     lm = lm_as_in_run([source], model, built(LMConfig, settings), settings)
     start = start_migration(run, model, lm, pick, trials=trials, cache_dir=cache_dir)
     if not search:
-        return measured_migration(start, cache_dir)
-    folder = run_folder(start.settings.model, start.task, out)
+        return start.measured()
+    task, search_settings = start.setup.task, start.setup.settings
+    folder = run_folder(search_settings.model, task, out)
     own_model = None if isinstance(model, str) else model
     with watched(observer, progress) as watcher:
-        run_settings(start.task, start.settings, model=own_model, out=folder, cache_dir=cache_dir, observer=watcher)
-    return migration_of(start, folder)
+        run_settings(task, search_settings, model=own_model, out=folder, cache_dir=cache_dir, observer=watcher)
+    return start.searched(folder)
 
 
 def start_migration(
@@ -215,13 +249,14 @@ def start_migration(
     task = old.load_task()
     if task.info.sha256 != manifest["dataset"]["sha256"]:
         raise InputError(f"the data of {run} have changed since, so its answers say nothing of them: put them back")
-    answering = ModelProvider(cache_dir, lm).answering(model, task)
-    prompt = source.for_task(task)
-    if prompt.calibration is not None:  # its prior is measured again, where the model can have one
-        prompt = replace(prompt, calibration=Calibration() if calibrates(answering) else None)
     settings = with_changed_limits(old, asdict(lm))
     if settings.limited_by == "effort":
         lm = replace(lm, max_calls=old.lm.max_calls)
+    models = ModelProvider(cache_dir, lm)
+    answering = models.answering(model, task)
+    prompt = source.for_task(task)
+    if prompt.calibration is not None:  # its prior is measured again, where the model can have one
+        prompt = replace(prompt, calibration=Calibration() if calibrates(answering) else None)
     settings = replace(
         settings,
         lm=lm,
@@ -238,54 +273,5 @@ def start_migration(
         rephrasing=old.rephrasing.frozen_in(directory.path / REPHRASINGS),
         command=command,
     )
-    return MigrationStart(directory.path, manifest["model"], path.stem, answers, task, settings, model)
-
-
-def estimate_migration(start: MigrationStart, cache_dir: str | Path | None = None, *, search: bool) -> CostEstimate:
-    """Count what a migration would ask the new model; nothing is sent."""
-    if search:
-        return estimate_run(start.task, start.settings, cache_dir)
-    evaluator = start.evaluator(cache_dir)
-    grid = Grid.of(evaluator.model, evaluator.rephrased(start.prompt, "test"), evaluator.texts("test"))
-    price = grid_price(evaluator.model.name, in_batches=start.settings.lm.batch)
-    return CostEstimate((Phase("the run's prompt on test", grid.need(price), cached=grid.cached),), price)
-
-
-def measured_migration(
-    start: MigrationStart, cache_dir: str | Path | None = None, on_progress: OnProgress | None = None
-) -> Migration:
-    """Measure the run's prompt with the new model, on test alone."""
-    evaluator = start.evaluator(cache_dir)
-    if on_progress:
-        evaluator.show_progress(on_progress)
-    answers = evaluator.predictions(start.prompt, "test")
-    return _migration(start, {start.prompt.id: answers}, start.prompt.id)
-
-
-def migration_of(start: MigrationStart, out: Path) -> Migration:
-    """Read what the search has left in its run directory; nothing is asked."""
-    directory = RunDirectory.open(out)
-    manifest = directory.read_json(MANIFEST)
-    recommended = manifest["recommended"]
-    ids = [manifest["baseline"]["id"], *(test["id"] for test in recommended["tests"])]
-    answers = {prompt_id: read_predictions(directory, prompt_id, "test") for prompt_id in dict.fromkeys(ids)}
-    return _migration(start, answers, recommended["id"], out)
-
-
-def _migration(
-    start: MigrationStart, answers: Mapping[str, Predictions], candidate_id: str, out: Path | None = None
-) -> Migration:
-    """Test all that have answers, but keep only the first, which is the run's prompt, and the chosen one."""
-    old = start.old_answers
-    for new in answers.values():
-        if [sample.id for sample in new.samples] != [sample.id for sample in old.samples]:
-            raise InputError(f"{out} was tested on other samples than {start.run}: they can't be paired")
-        if reason := unlike(old, new):
-            raise InputError(f"{start.run} and {start.settings.model} can't be compared: {reason}")
-    tests = {test.id: test for test in stand_ins(old, answers, start.settings.gate_margin)}
-    moved = tuple(
-        Moved(name, score(answers[name], intervals=True), tests[name], fixed_and_broken(old, answers[name]))
-        for name in dict.fromkeys((next(iter(answers)), candidate_id))
-    )
-    before = score(old, intervals=True)
-    return Migration(start.run, start.old_model, start.settings.model, start.prompt_id, before, moved, out)
+    setup = Setup(task, settings, models, (answering,))
+    return MigrationStart(directory.path, manifest["model"], path.stem, answers, setup)

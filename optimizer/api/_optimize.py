@@ -12,16 +12,9 @@ from psopt.api._planning import SizeChoice, kept_pace, timed_pace
 from psopt.api._progress import watched
 from psopt.api._prompts import AnyPrompt, file_of, own_prompt, task_for
 from psopt.api._searching import search_in
-from psopt.api._setup import (
-    answering_models,
-    each_model,
-    frozen_evaluator,
-    make_proposer,
-    rephrasing_again,
-    run_options,
-)
+from psopt.api._setup import Setup, each_model, make_proposer, rephrasing_again, run_options
 from psopt.errors import InputError
-from psopt.models import Model, ModelProvider, capabilities_of, name_of_model
+from psopt.models import ModelProvider, capabilities_of, name_of_model
 from psopt.rephrasings import given_wordings
 from psopt.runs import (
     FRONT,
@@ -194,20 +187,21 @@ def run(
         check_same_prompt(folder, settings)
     tracking = tracked(observer, settings.log, callbacks, models.budget)
     with held(folder, resume=resume) as directory, spending_kept(directory, models.budget), tracking:
-        answering = answering_models(task, settings, models, model)
+        setup = Setup.of(task, settings, models, model)
         plan: Plan | None = None
         if sizes is not None:
-            settings, plan = SizeChoice(task, settings, sizes, models, answering).settings_in(directory)
+            settings, plan = SizeChoice(setup, sizes).settings_in(directory)
+            setup = replace(setup, settings=settings)
         if plan and on_plan:
             on_plan(plan.estimate, plan)
             on_plan = None
-        evaluator = _evaluator(task, settings, baseline, models, answering, directory, on_plan, resume=resume)
+        evaluator = _evaluator(setup, baseline, directory, on_plan, resume=resume)
         proposer = make_proposer(settings, models)
         problem = SearchProblem(task, baseline, evaluator, settings.search, tracking, proposer)
         _check_readable(problem)
-        if any(capabilities_of(each).costs_time for each in answering):
-            estimate = plan.estimate if plan else _estimate(task, settings, evaluator, directory)
-            _say_how_long(problem, settings, estimate, models, sizes, resume=resume)
+        if any(capabilities_of(each).costs_time for each in setup.answering):
+            estimate = plan.estimate if plan else _estimate(setup, evaluator, directory)
+            _say_how_long(problem, setup, estimate, sizes, resume=resume)
         told = plan.to_dict() if plan else None
         return search_in(directory, problem, settings, plan=told, probes=probes, resume=resume, force=force)
 
@@ -220,39 +214,34 @@ def run_folder(model: str, task: Task, out: str | Path | None, *, resume: bool =
 
 
 def _evaluator(
-    task: Task,
-    settings: RunSettings,
+    setup: Setup,
     baseline: Prompt,
-    models: ModelProvider,
-    answering: Sequence[Model],
     directory: RunDirectory,
     on_plan: Callable[[CostEstimate, Plan | None], None] | None,
     *,
     resume: bool,
 ) -> Evaluator:
     """Put together what prompts are compared on; first check that the limits pay for the least of it."""
+    settings, budget = setup.settings, setup.models.budget
     options = rephrasing_again(settings.rephrasing, directory.path)
-    able = [capabilities_of(each) for each in answering]
+    able = [capabilities_of(each) for each in setup.answering]
     if resume and settings.own_model and any(can.costs_time for can in able):
-        models.budget.max_calls = None  # its answers are not cached: all are asked for again
+        budget.max_calls = None  # its answers are not cached: all are asked for again
     is_counted = any(can.asks_in_chat or can.costs_time for can in able)
-    if not is_counted or not (on_plan or models.budget.is_limited):
-        return frozen_evaluator(task, settings, options, models, answering)
-    evaluator = frozen_evaluator(task, settings, options.by_rule(), models, answering)
+    if not is_counted or not (on_plan or budget.is_limited):
+        return setup.frozen_evaluator(options)
+    evaluator = setup.frozen_evaluator(options.by_rule())
     if on_plan:
-        on_plan(_estimate(task, settings, evaluator, directory), None)
+        on_plan(_estimate(setup, evaluator, directory), None)
     effort = settings.effort if settings.limited_by == "effort" else ""
     check_limits(evaluator, baseline, has_val=(directory.path / FRONT).exists(), effort=effort)
     if options.is_written:
-        return frozen_evaluator(task, settings, options, models, answering)
+        return setup.frozen_evaluator(options)
     return evaluator
 
 
 def _check_readable(problem: SearchProblem) -> None:
-    """Make sure that the original prompt can be asked about every sample; raises InputError before anything is asked.
-
-    Otherwise the run would search nothing, and fail at its end.
-    """
+    """Refuse an original prompt that can't be asked about every sample: the run would search nothing, and then fail."""
     if problem.can_read(problem.baseline_prompt):
         return
     samples = itertools.chain(problem.task.train, *problem.evaluator.samples.values())  # train: for label priors
@@ -263,33 +252,27 @@ def _check_readable(problem: SearchProblem) -> None:
     )
 
 
-def _estimate(task: Task, settings: RunSettings, evaluator: Evaluator, directory: RunDirectory) -> CostEstimate:
-    """What the run in a directory, or the rest of it, will take."""
-    return SearchBasis.of(task, settings, evaluator).estimate(settings, n_evaluated(directory.path / STUDY))
+def _estimate(setup: Setup, evaluator: Evaluator, directory: RunDirectory) -> CostEstimate:
+    basis = SearchBasis.of(setup.task, setup.settings, evaluator)
+    return basis.estimate(setup.settings, n_evaluated(directory.path / STUDY))
 
 
 def _say_how_long(
-    problem: SearchProblem,
-    settings: RunSettings,
-    estimate: CostEstimate,
-    models: ModelProvider,
-    sizes: SizeOptions | None,
-    *,
-    resume: bool,
+    problem: SearchProblem, setup: Setup, estimate: CostEstimate, sizes: SizeOptions | None, *, resume: bool
 ) -> None:
     """Time a local model, and report how long the run will take; if that is long, also what takes less."""
-    answering = [each.model for each in problem.evaluator.each]
+    settings = setup.settings
     if resume:
-        pace = kept_pace(answering, models)
+        pace = kept_pace(setup.answering, setup.models)
     else:
         problem.observer.phase(f"timing a few answers of {settings.model}")
-        pace = timed_pace(problem.evaluator, problem.baseline_prompt, models)
+        pace = timed_pace(problem.evaluator, problem.baseline_prompt, setup.models)
     if pace is None:
         return
     n_answers = min(n for n in (settings.lm.max_calls, estimate.expected.calls) if n is not None)
     least, effort = None, None
     if sizes and not resume:
-        least = least_calls(SizeChoice(problem.task, settings, sizes, models, answering).least())
+        least = least_calls(SizeChoice(setup, sizes).least())
         effort = sizes.effort
     for line in run_lines(n_answers, pace.per_minute, least, effort):
         problem.observer.phase(line)

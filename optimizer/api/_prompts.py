@@ -19,7 +19,7 @@ from psopt.runs import (
     seeds_of,
     with_prompt_options,
 )
-from psopt.search_spaces import Prompt, seed_prompt
+from psopt.search_spaces import Prompt
 from psopt.settings import MeasureOptions, PromptOptions, RephrasingSizes, group_given
 from psopt.tasks import as_task
 from psopt.templates import named_fields, read_template
@@ -34,31 +34,18 @@ AnyPrompt = Prompt | PromptSource | str | Path | Sequence[Mapping[str, Any]]
 """A prompt, what `read_source` has read, or what it reads: a file, ``MODULE:NAME``, a text, chat messages."""
 
 
-def prompt_for(
-    task: Task, prompt: AnyPrompt | None, strategy: str, seed: int, options: PromptOptions | None = None
-) -> Prompt:
-    """Return the prompt that a verb was given, by default the original one of `strategy`; raises like `own_prompt`."""
-    return own_prompt(task, prompt, strategy, options) or seed_prompt(task, strategy, seed=seed)
-
-
 def task_for(
     task: Task | str | Path, prompts: Iterable[AnyPrompt | None], options: PromptOptions | None = None
 ) -> Task:
     """Return a verb's task; a data set's name or file is split as by the run of the prompts, if one measured them."""
-    of_runs: list[PromptSource] = []
-    if isinstance(task, (str, Path)):
-        of_runs = [read_source(prompt, options) for prompt in prompts if prompt is not None]
-    return as_task(task, seeds_of(of_runs, MeasureOptions().seed)[0])
+    sources = [read_source(prompt, options) for prompt in prompts if prompt is not None]
+    return as_task(task, seeds_of(sources, MeasureOptions().seed)[0])
 
 
 def own_prompt(
     task: Task, prompt: AnyPrompt | None, strategy: str, options: PromptOptions | None = None
 ) -> Prompt | None:
-    """Return the prompt that a verb was given, None if it was given none.
-
-    Raises InputError if it can't be read or is for other labels; if a strategy is given too, or options without a
-    prompt.
-    """
+    """Return the prompt that a verb was given, or None; raises InputError if it, or what is beside it, is refused."""
     if prompt is None:
         if options not in {None, PromptOptions()}:
             raise InputError("prompt_options say how a prompt is read: give the prompt too")
@@ -84,8 +71,6 @@ def prompt_to_show(source: PromptSource, task: Task | None = None) -> TaskPrompt
     """Read a prompt to show which parts are rephrased and which are kept; nothing is asked.
 
     A task decides which names in braces are columns and what the labels are; without it, names in braces are fields.
-
-    Raises InputError if the prompt can't be read.
     """
     if task is not None:
         return source.read_for(task)
@@ -143,12 +128,5 @@ def rephrase(
     if not isinstance(prompt, str):
         prompt = own_prompt(task, prompt, "simple", prompt_options) or task.description
     return freeze_rephrasings(
-        task,
-        prompt,
-        sizes.search,
-        sizes.heldout,
-        seed,
-        options,
-        models=ModelProvider(cache_dir, lm),
-        on_text=on_text,
+        task, prompt, sizes.search, sizes.heldout, seed, options, models=ModelProvider(cache_dir, lm), on_text=on_text
     )

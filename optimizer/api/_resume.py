@@ -13,7 +13,7 @@ from psopt._version import __version__
 from psopt.api._optimize import run as run_settings
 from psopt.api._progress import watched
 from psopt.api._searching import call_that_resumes
-from psopt.api._setup import make_evaluator, make_proposer
+from psopt.api._setup import Setup, make_proposer
 from psopt.errors import BudgetReachedError, InputError
 from psopt.models import ModelProvider
 from psopt.rephrasings import from_file
@@ -45,6 +45,9 @@ def resume(
     Answers that were paid for are not asked again. Limits count from the run's beginning, even if it was killed; a new
     one replaces the earlier one, or the effort's.
 
+    Raises PsoptError if there is no run that can be resumed in this way, or its data are not available, and
+    BudgetReachedError as `optimize` does.
+
     Parameters
     ----------
     run : path
@@ -60,13 +63,6 @@ def resume(
         `LMConfig`.
     cache_dir, observer, progress
         As in `optimize`.
-
-    Raises
-    ------
-    PsoptError
-        If there is no run that can be resumed in this way, or its data are not available.
-    BudgetReachedError
-        As `optimize`.
     """
     if "log" in changes:
         raise InputError("trackers are given by callbacks=, by name or as objects")
@@ -88,11 +84,7 @@ def resume(
 
 
 def settings_to_resume(run: str | Path, **changes: Any) -> RunSettings:
-    """The settings of a run, with changes that apply from now on; None changes nothing.
-
-    Raises InputError if something can't be changed, or the run was made in Python with objects that can't be loaded
-    again.
-    """
+    """The settings of a run, with changes that apply from now on; None changes nothing. Raises InputError."""
     leaves = [*all_leaves(SizeOptions), *all_leaves(RunOptions)]
     may_change = (leaf.key for leaf in leaves if leaf.option and "resume" in leaf.option.changed_by)
     check_keywords(changes, LMConfig, also=tuple(may_change))
@@ -179,7 +171,7 @@ def worker(
             f"{of_study[:12]}..; say where the same data are with --dataset (and PSOPT_DATA_DIR)"
         )
     models = ModelProvider(cache_dir, settings.lm)
-    evaluator = make_evaluator(task, settings, models, from_file(metadata.rephrasings))
+    evaluator = Setup.of(task, settings, models).evaluator(from_file(metadata.rephrasings))
     evaluator.show_progress(observer.answers)
     observer.started(task, Path(study_name))
     prompt = Prompt.from_dict(metadata.prompt)

@@ -128,7 +128,6 @@ def _begin(recorder: RunRecorder, problem: SearchProblem, *, resume: bool) -> St
 
 
 def _describe(study: StoredStudy, recorder: RunRecorder, baseline: Prompt) -> None:
-    """Store in the study what it is about."""
     settings, sha256 = recorder.settings, recorder.task.info.sha256
     rephrasings = recorder.evaluator.rephrasings
     asked_about = {"dataset_sha256": sha256, "model": settings.model, "rephrasings_sha256": rephrasings.sha256}
@@ -148,10 +147,7 @@ def _describe(study: StoredStudy, recorder: RunRecorder, baseline: Prompt) -> No
 
 
 def _run(search: Search, reserve: Reserve) -> BudgetReachedError | None:
-    """Search until there is nothing left to do, or a limit is reached: what was found must still be scored then.
-
-    What that takes is held back from the limit; for a program, the compiling code does so, since it knows the steps.
-    """
+    """Search until nothing is left to do, or a limit is reached, of which what the end takes is held back."""
     stopped = None
     reserve.watch(search)
     try:
@@ -198,13 +194,11 @@ _MEANING = (
 
 
 def _note_beginning(study: StoredStudy, recorder: RunRecorder) -> None:
-    """Describe in the study's note what the run is about."""
     lines = ["What is recommended is decided at the end, on test samples. If the run was broken off:"]
     _show_note(study, recorder, "Not finished", [*lines, f"    {_what_resumes(recorder)}"])
 
 
 def _note_result(study: StoredStudy, recorder: RunRecorder, run: Run) -> None:
-    """Describe in the study's note which trial to use and how to export it."""
     recommended = run.recommended
     head = f"Recommended: trial {recommended.trial}"
     take = f"    psopt export {shell_line([run.path])}"

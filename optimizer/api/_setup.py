@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 from psopt.answers import AnswerType
 from psopt.errors import InputError
@@ -11,7 +12,7 @@ from psopt.models import MOST_LABELLED, LabelledTexts, Model, ModelProvider, cal
 from psopt.proposals.llm import LLMProposer
 from psopt.rephrasings import RephrasingOptions, RephrasingSet, freeze_rephrasings, read_file
 from psopt.runs import REPHRASINGS, RunSettings
-from psopt.search_spaces import CALIBRATE, Prompt, apply_edits
+from psopt.search_spaces import CALIBRATE, apply_edits
 from psopt.settings import DataOptions, RunOptions, SizeOptions, built, check_keywords, leaves, models_name
 from psopt.tasks import Sample, Task, subset
 
@@ -21,10 +22,7 @@ if TYPE_CHECKING:
 
 
 def rephrasing_again(options: RephrasingOptions, folder: Path) -> RephrasingOptions:
-    """Where the rephrasings of a resumed run come from: it keeps those that it has had, if any.
-
-    Raises InputError if their file is damaged.
-    """
+    """Where the rephrasings of a resumed run come from: it keeps those that it has had, if any."""
     path = folder / REPHRASINGS
     if not path.exists():
         return options
@@ -40,68 +38,73 @@ def each_model(models: Any) -> Sequence[Any]:
     return models if isinstance(models, (list, tuple)) else [models]
 
 
-def answering_models(task: Task, settings: RunSettings, models: ModelProvider, model: Any = None) -> tuple[Model, ...]:
-    """Load a run's models: those given, one or a list, otherwise the settings'; raises InputError for equal names."""
-    loaded = tuple(models.answering(each, task) for each in each_model(model or settings.models))
-    models_name([each.name for each in loaded])
-    return loaded
+@dataclass(frozen=True)
+class Setup:
+    """What a run is made of."""
 
+    task: Task
+    settings: RunSettings
+    models: ModelProvider
+    answering: tuple[Model, ...]  # the models that its prompt is for
 
-def make_evaluator(
-    task: Task, settings: RunSettings, models: ModelProvider, rephrasings: RephrasingSet, model: Any = None
-) -> Evaluator:
-    """Put together what all prompts are compared on: models, by default the settings', rephrasings, and samples."""
-    samples = _split_samples(task, settings)
+    @classmethod
+    def of(cls, task: Task, settings: RunSettings, models: ModelProvider, model: Any = None) -> Self:
+        """Load the models: those given, one or a list, otherwise the settings'; raises InputError for equal names."""
+        loaded = tuple(models.answering(each, task) for each in each_model(model or settings.models))
+        models_name([each.name for each in loaded])
+        return cls(task, settings, models, loaded)
 
-    def evaluator(answering: Model, others: Sequence[Evaluator] = ()) -> Evaluator:
-        if calibrates(answering):
-            answering = answering.learning_from(_labelled(settings.baseline(task), task.train, settings.seed))
-        return Evaluator(
-            answering,
-            rephrasings,
-            samples,
-            from_probabilities=settings.lm.logprobs and not task.spec.is_open,
-            budget=models.budget,
-            answer_type=AnswerType.of(task),
-            others=others,
-            over=settings.over,
-        )
+    def frozen_evaluator(self, options: RephrasingOptions) -> Evaluator:
+        """Do what `evaluator` does, with the rephrasings that these options ask for, frozen for all prompts."""
+        settings, baseline = self.settings, self.settings.baseline(self.task)
+        sizes = settings.rephrasings, settings.heldout
+        frozen = freeze_rephrasings(self.task, baseline, *sizes, settings.seed, options, models=self.models)
+        return self.evaluator(frozen)
 
-    first, *others = answering_models(task, settings, models, model)
-    return evaluator(first, [evaluator(further_model) for further_model in others])
+    def evaluator(self, rephrasings: RephrasingSet) -> Evaluator:
+        """Put together what all prompts are compared on: models, rephrasings, and samples."""
+        samples, settings = self._samples, self.settings
 
+        def evaluator(answering: Model, others: Sequence[Evaluator] = ()) -> Evaluator:
+            if calibrates(answering):
+                answering = answering.learning_from(self._labelled)
+            return Evaluator(
+                answering,
+                rephrasings,
+                samples,
+                from_probabilities=settings.lm.logprobs and not self.task.spec.is_open,
+                budget=self.models.budget,
+                answer_type=AnswerType.of(self.task),
+                others=others,
+                over=settings.over,
+            )
 
-def frozen_evaluator(
-    task: Task, settings: RunSettings, options: RephrasingOptions, models: ModelProvider, model: Any = None
-) -> Evaluator:
-    """Do what `make_evaluator` does, with the rephrasings that these options ask for, frozen for all prompts."""
-    sizes = settings.rephrasings, settings.heldout
-    frozen = freeze_rephrasings(task, settings.baseline(task), *sizes, settings.seed, options, models=models)
-    return make_evaluator(task, settings, models, frozen, model)
+        first, *others = self.answering
+        return evaluator(first, [evaluator(further_model) for further_model in others])
+
+    @property
+    def _labelled(self) -> LabelledTexts:
+        """Texts of train with their labels, stratified by class, under the original prompt."""
+        baseline = self.settings.baseline(self.task)
+        samples = subset(self.task.train, MOST_LABELLED, seed=self.settings.seed)
+        labels = [baseline.labels.index(str(sample.label)) for sample in samples]
+        return LabelledTexts(apply_edits(baseline, [CALIBRATE]), [sample.text for sample in samples], labels)
+
+    @property
+    def _samples(self) -> dict[Split, tuple[Sample, ...]]:
+        """The samples that prompts are compared on, cut to the settings' numbers; test is whole unless they set one."""
+        task, settings = self.task, self.settings
+        n_train = settings.samples if settings.train_samples is None else settings.train_samples
+        return {
+            "train": task.subset(task.train, n_train, seed=settings.seed),
+            "val": task.subset(task.val, settings.samples, seed=settings.seed),
+            "test": test_samples(task, settings),
+        }
 
 
 def make_proposer(settings: RunSettings, models: ModelProvider) -> LLMProposer | None:
     """Make the model that drafts edits in addition to the rules, if there is one."""
     return LLMProposer(models.writer(settings.writer)) if settings.writer else None
-
-
-def _labelled(baseline: Prompt, train: Sequence[Sample], seed: int) -> LabelledTexts:
-    """Texts of train with their labels, stratified by class, under the original prompt."""
-    samples = subset(train, MOST_LABELLED, seed=seed)
-    labels = [baseline.labels.index(str(sample.label)) for sample in samples]
-    return LabelledTexts(apply_edits(baseline, [CALIBRATE]), [sample.text for sample in samples], labels)
-
-
-def _split_samples(task: Task, settings: RunSettings) -> dict[Split, tuple[Sample, ...]]:
-    """The samples that prompts are compared on, cut to the settings' numbers; test is whole unless they set one."""
-    n_train, seed = settings.train_samples, settings.seed
-    if n_train is None:
-        n_train = settings.samples
-    return {
-        "train": task.subset(task.train, n_train, seed=seed),
-        "val": task.subset(task.val, settings.samples, seed=seed),
-        "test": test_samples(task, settings),
-    }
 
 
 def test_samples(task: Task, settings: RunSettings) -> tuple[Sample, ...]:
@@ -117,10 +120,7 @@ def test_samples(task: Task, settings: RunSettings) -> tuple[Sample, ...]:
 
 
 def run_options(task: Task, keywords: Mapping[str, Any], **facts: Any) -> tuple[RunOptions, SizeOptions]:
-    """What a run is asked to do, and how large it should be; `facts` take precedence over the keywords.
-
-    Raises InputError if there is no such option, or it is one for reading data, which are loaded already.
-    """
+    """What a run is asked to do, and how large it should be; `facts` take precedence over the keywords."""
     check_keywords(keywords, RunOptions, SizeOptions)
     for leaf in leaves(DataOptions):
         if leaf.key in keywords:

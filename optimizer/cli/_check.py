@@ -31,10 +31,7 @@ _NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _FAULTS = {_BOUNDS: "missed", _SAMPLES: "not robust"}
 _VARIABLE = "GITHUB_STEP_SUMMARY"  # https://docs.github.com/actions/reference/workflow-commands#adding-a-job-summary
 _MOST_NAMED = 10  # samples listed per failed bound
-_HEAD = (
-    "| | What, in percent | Value | Bound | 95 % interval | Samples | Askings |",
-    "|---|---|---|---|---|---|---|",
-)
+_HEAD = ("| | What, in percent | Value | Bound | 95 % interval | Samples | Askings |", "|---|---|---|---|---|---|---|")
 
 
 @verb("psopt check --dataset tickets.csv --prompt p.json --max-sensitivity 0.1 --min-f1 0.8")
@@ -77,8 +74,8 @@ def check(
     subject = read_measuring(data, [prompt], reading, model, strategy, measuring, require_labels=True)
     task, choice, options = subject.task, subject.choice, subject.options
     if dry_run:
-        further = api.further_pinned(task, options, bounds.pinned)
-        estimate = api.estimate_measuring(task, subject.prompts, [choice.model], options, further)
+        pinned = api.pinned_samples(task, bounds.pinned)
+        estimate = api.estimate_measuring(task, subject.prompts, [choice.model], options, pinned)
         return show_estimate(estimate, choice.model, choice.lm, as_json=output.as_json)
     with reading_bar() as on_progress:
         result = api.check(

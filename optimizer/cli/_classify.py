@@ -72,8 +72,8 @@ def classify(
     rule = None
     if people != PersonOptions():
         source = replace(source, prompt=classifier.prompt)
-        limits = {"rate": people.abstain, "target_f1": people.target_f1}
-        rule = asking_rule(source, answering.wordings, **limits, model=choice.model, lm=choice.lm)
+        asked: Any = {"model": choice.model, "lm": choice.lm}
+        rule = asking_rule(source, answering.wordings, rate=people.abstain, target_f1=people.target_f1, **asked)
     with reading_bar() as on_progress:
         answers = classifier(texts, on_progress)
     for_people: Sequence[bool | None] = [None] * len(answers)

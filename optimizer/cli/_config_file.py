@@ -42,7 +42,6 @@ def take_from_file(context: typer.Context, path: Path | None) -> Path | None:
 
 
 def _commands() -> Iterator[Any]:
-    """The commands that take --config."""
     from psopt.cli._commands import COMMANDS, command_line
 
     for command in map(command_line().load, COMMANDS):
@@ -57,10 +56,7 @@ def _known() -> frozenset[str]:
 
 
 def _names(option: Any) -> dict[str, bool]:
-    """The names of an option in a file, with - or _ between words; False for those that turn it off.
-
-    They are its keyword and its flags.
-    """
+    """The names of an option in a file, its keyword and its flags, with - or _; False for those that turn it off."""
     if option.name in {"config", "help_all"}:
         return {}
     names = {str(option.name): True}

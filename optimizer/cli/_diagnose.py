@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 from psopt.cli._measuring import Measuring, calibration_note, read_measuring, reading_bar
-from psopt.cli._tables import new_table, print_sentences, print_table, result_console, with_interval
+from psopt.cli._tables import in_percent, new_table, print_sentences, print_table, result_console
 from psopt.cli._typer import UsageError
 from psopt.cli._verb import DRY_RUN, MODEL_OF_PROMPT, OWN_PROMPT, STRATEGY, OutputOptions, verb
 from psopt.cli._writing import as_json_text, check_writable, print_json, tell, with_version, write_file
@@ -16,7 +16,7 @@ from psopt.settings import MODEL, OUTPUT, PROMPT, DataOptions, MeasureOptions, P
 
 if TYPE_CHECKING:
     from psopt.api import Comparison
-    from psopt.diagnosis import PromptReport, ToLabel
+    from psopt.diagnosis import PromptReport
     from rich.console import Console
 
 _ON_TRAIN = MeasureOptions(split="train")  # nothing learnt from a diagnosis may come from val or test
@@ -80,25 +80,12 @@ def diagnose(
         to_label_first = {"to_label": list(map(asdict, ranked))} if to_label else {}
         print_json({**choice.to_dict(), **report.to_dict(), **to_label_first})
     elif not output.quiet:
-        next_step = _next_step(report, subject)
-        last_line = f"Page: {html}. {next_step}" if html else next_step
-        _show_diagnosis(report, ranked, last_line, lists_suspects=suspects)
+        from psopt.cli._diagnosis_tables import show_diagnosis
+
+        console, next_step = result_console(), _next_step(report, subject)
+        show_diagnosis(console, report, ranked, lists_suspects=suspects)
+        print_sentences(console, [f"Page: {html}. {next_step}" if html else next_step])
     return 0
-
-
-def _show_diagnosis(report: PromptReport, ranked: list[ToLabel], last_line: str, *, lists_suspects: bool) -> None:
-    """Print the diagnosis, the samples whose labels may be wrong, those to label first, and a last line."""
-    from psopt.cli._diagnosis_tables import show_diagnosis, show_suspects, show_to_label
-
-    console = result_console()
-    show_diagnosis(console, report)
-    if lists_suspects:
-        show_suspects(console, report)
-    elif report.suspects.samples:
-        print_sentences(console, [f"{report.suspects.line} (--suspects lists them)."])
-    if ranked:
-        show_to_label(console, ranked)
-    print_sentences(console, [last_line])
 
 
 def _next_step(report: PromptReport, subject: Measuring) -> str:
@@ -183,15 +170,12 @@ def compare(
 
 
 def _show_comparison(console: Console, contenders: Comparison) -> None:
-    from psopt.evaluation import beside_quality_line, measure_names, note_size, objective_values
+    from psopt.evaluation import beside_quality_line, note_size
 
-    names = list(objective_values(contenders[0].scores))
-    measures = [measure_names(contenders[0].scores.quality_name)[name] for name in names]
-    title = "In percent, with 95 % intervals"
+    title, measures = "In percent, with 95 % intervals", list(in_percent(contenders[0].scores))
     table = new_table(title, texts=("prompt", "model"), numbers=measures, is_narrow=False)
     for contender in contenders:
-        cells = [with_interval(contender.scores, name) for name in names]
-        table.add_row(contender.prompt, contender.model, *cells)
+        table.add_row(contender.prompt, contender.model, *in_percent(contender.scores).values())
     print_table(console, table)
     print_sentences(console, [note_size(contenders[0].scores, limit=False)])
     for name, contender in zip(_names(contenders), contenders, strict=True):

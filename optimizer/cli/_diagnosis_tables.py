@@ -38,8 +38,8 @@ _WIDEST_ID = 12
 _WIDEST_ANSWER = 24
 
 
-def show_diagnosis(console: Console, report: PromptReport) -> None:
-    """Print the scores, and what is unstable."""
+def show_diagnosis(console: Console, report: PromptReport, ranked: Sequence[ToLabel], *, lists_suspects: bool) -> None:
+    """Print the scores, what is unstable, the samples whose labels may be wrong, and those to label first."""
     n_samples, n_rephrasings = report.predictions.array.shape
     varied = report.predictions.varied
     rephrasings = varied.replace("wordings", "rephrasings") if n_rephrasings > 1 else "rephrasing"
@@ -60,39 +60,42 @@ def show_diagnosis(console: Console, report: PromptReport) -> None:
         _show_weakest(console, report)
     elif n_rephrasings > 1:
         console.print(f"No sample's answer changes with the {varied}.".replace("the wordings.", "the wording."))
+    if lists_suspects:
+        _show_suspects(console, report)
+    elif report.suspects.samples:
+        print_sentences(console, [f"{report.suspects.line} (--suspects lists them)."])
+    if ranked:
+        _show_to_label(console, ranked)
 
 
 def _print_notes(console: Console, report: PromptReport) -> None:
     """What the scores rest on: sizes, reruns, intervals, answers without a label."""
     predictions, measured = report.predictions, report.measured()
     limit = sensitivity_limit(predictions)
+    lines = []
     if limit is not None:
         under_these = f"{100 * report.sensitivity:.1f} under these {predictions.n_rephrasings}"
         about = f"{under_these}, and about {100 * limit:.1f} extrapolated to many more."
-        print_sentences(console, [f"S grows with the number of {predictions.varied}: {about}"])
+        lines.append(f"S grows with the number of {predictions.varied}: {about}")
     if report.reruns is not None:
-        print_sentences(console, [report.reruns.line(report.sensitivity)])
-    lines = [report.flips_line]
-    if report.scores is not None:
-        lines.append(intervals_note(report.scores))
-    lines.append(beside_quality_line(measured))
-    print_sentences(console, [f"{line}." for line in lines if line])
+        lines.append(report.reruns.line(report.sensitivity))
+    intervals = intervals_note(report.scores) if report.scores else ""
+    lines += [f"{line}." for line in (report.flips_line, intervals, beside_quality_line(measured)) if line]
+    print_sentences(console, lines)
+    warnings = [*na_lines(measured), shares_line(measured)]
     if note := tame_note(predictions.diversity):
-        print_sentences(console, [f"S: {note}."], style="yellow")
-    print_sentences(console, filter(None, [*na_lines(measured), shares_line(measured)]), style="yellow")
+        warnings.insert(0, f"S: {note}.")
     shown = {example.text for example in report.prompt.examples}
     if n_shown := sum(sample.text in shown for sample in predictions.samples):
-        print_sentences(
-            console, [f"The prompt itself shows {n_shown} of these samples with the answer."], style="yellow"
-        )
+        warnings.append(f"The prompt itself shows {n_shown} of these samples with the answer.")
+    print_sentences(console, filter(None, warnings), style="yellow")
 
 
 def _quality_name(report: PromptReport) -> str:
     return report.scores.quality_name if report.scores else "F1"
 
 
-def show_suspects(console: Console, report: PromptReport) -> None:
-    """Print all suspects, with the share of their class that is suspect."""
+def _show_suspects(console: Console, report: PromptReport) -> None:
     suspects = report.suspects
     if report.scores is None:
         console.print("Without labels none can be suspect.")
@@ -190,7 +193,6 @@ def slices_table(report: PromptReport) -> Table:
 
 
 def _show_weakest(console: Console, report: PromptReport) -> None:
-    """Print the most sensitive samples."""
     is_open = report.predictions.answers.open is not None
     rows = []
     for sample in report.diagnosis.failure_cases["sensitivity"][:_ROWS]:
@@ -201,8 +203,7 @@ def _show_weakest(console: Console, report: PromptReport) -> None:
     _show_samples(console, "The most sensitive samples", ["S", "right"], texts, rows)
 
 
-def show_to_label(console: Console, samples: Sequence[ToLabel]) -> None:
-    """Print the samples to label first, with their majority answer and the share of answers that it is."""
+def _show_to_label(console: Console, samples: Sequence[ToLabel]) -> None:
     rows = [
         [each.id, percent(each.sensitivity), f"{100 * each.agreement:.0f} %", each.answer, each.text]
         for each in samples
@@ -213,10 +214,7 @@ def show_to_label(console: Console, samples: Sequence[ToLabel]) -> None:
 def _show_samples(
     console: Console, title: str, numbers: Sequence[str], texts: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> None:
-    """Print a table of samples: ids, numbers, texts, the first of which is a label or an answer.
-
-    On a screen neither ids nor that text may fill it, and long texts are cut off.
-    """
+    """Print a table of ids, numbers and texts; on a screen neither ids nor the first text, a label, may fill it."""
     table = new_table(title, texts=["id"], numbers=numbers)
     add_texts(table, *texts)
     place = 1 + len(numbers)

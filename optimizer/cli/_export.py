@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from psopt.api import Exported
-    from psopt.runs import WrittenForm
 
 
 FormatName = Literal["json", "text", "dspy", "openai", "promptfoo"]
@@ -82,9 +81,7 @@ def export(
     if why and any(others.values()):
         other = next(option for option, value in others.items() if value)
         raise InputError(f"--why lists the edits instead of the prompt: leave {other} out")
-    written: WrittenForm = "own"
-    if form not in {None, "dspy"}:
-        written = form  # type: ignore[assignment]
+    written: Any = "own" if form in {None, "dspy"} else form
     exported = api.export(
         run, pick, form=written, without=without or (), verify=verify or 0, into=into, cache_dir=cache_dir, **asked
     )

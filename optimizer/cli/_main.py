@@ -89,7 +89,6 @@ class _Outliving(io.FileIO):
         self._stream = stream  # it closes the file once nobody holds it
 
     def write(self, data: Any) -> int:
-        """Write, to nowhere once nobody reads."""
         try:
             return super().write(data)
         except OSError as error:
@@ -160,7 +159,6 @@ def _place(error: Exception) -> str:
 
 
 def _write_traceback(error: Exception) -> str:
-    """Write the traceback to its own file, and say where it is."""
     try:
         with tempfile.NamedTemporaryFile(
             "w", prefix="psopt-error-", suffix=".log", encoding="utf-8", errors="backslashreplace", delete=False
@@ -189,7 +187,6 @@ def _usage_line(error: typer.TyperException) -> str:
 
 
 def _expected(parameter: Any, value: Any) -> str:
-    """Say what a parameter takes."""
     if choices := choices_of(parameter):
         return f"{value!r} is not one of {', '.join(choices)}{nearest(str(value), choices)}"
     kind = _KINDS.get(parameter.type_descriptor.annotation, "a value")

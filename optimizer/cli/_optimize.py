@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from psopt.cli._main import INTERRUPTED
 from psopt.cli._measuring import choose_model, data_for, likelihood_note, read_all, read_prompts, reading_bar
-from psopt.cli._tables import new_table, print_sentences, print_table, result_console
+from psopt.cli._tables import in_percent, new_table, print_sentences, print_table, result_console
 from psopt.cli._typer import is_given
 from psopt.cli._verb import CACHE_DIR, DRY_RUN, OWN_PROMPT, PICK, VERBOSE, Changes, OutputOptions, RunFolder, verb
 from psopt.cli._writing import print_json, tell
@@ -191,7 +191,7 @@ def migrate(
     The old model is not asked: its answers on test are read from the run. The new one is asked about the same samples
     under the same wordings, and tested to be no worse.
     """
-    from psopt.api import estimate_migration, measured_migration, migration_of, start_migration
+    from psopt.api import start_migration
     from psopt.cli._plan_lines import show_estimate
     from psopt.cli._run import run_search
     from psopt.runs import free_folder, picked_prompt, read_source
@@ -205,24 +205,23 @@ def migrate(
     command = shell_line(["psopt", *sys.argv[1:]])
     start = start_migration(run, model, choice.lm, pick, trials=trials, cache_dir=cache_dir, command=command)
     if dry_run:
-        estimate = estimate_migration(start, cache_dir, search=search)
-        return show_estimate(estimate, model, choice.lm, as_json=output.as_json)
+        return show_estimate(start.estimate(search=search), model, choice.lm, as_json=output.as_json)
     if not search:
         with reading_bar() as on_progress:
-            _show_migration(measured_migration(start, cache_dir, on_progress), output)
+            _show_migration(start.measured(on_progress), output)
         return 0
-    folder = out or free_folder(Path("runs"), f"{start.task.name}-{model}")
+    folder = out or free_folder(Path("runs"), f"{start.setup.task.name}-{model}")
     hushed = replace(output, as_json=False, quiet=output.silent)
     code = run_search(
-        start.settings,
+        start.setup.settings,
         folder,
         cache_dir,
         hushed,
         resume=go_on,
         force=False,
-        task=start.task,
+        task=start.setup.task,
         verbose=verbose,
-        and_then=lambda: _show_migration(migration_of(start, folder), output),
+        and_then=lambda: _show_migration(start.searched(folder), output),
     )
     if code == INTERRUPTED:
         again: list[object] = ["psopt", *sys.argv[1:]]
@@ -237,7 +236,7 @@ def migrate(
 def _show_migration(migration: Migration, output: OutputOptions) -> None:
     """Print one row per model and prompt, what broke, and the verdict on each; or all as JSON."""
     from psopt.cli._run import on_test
-    from psopt.evaluation import measure_names, note_size, objective_values
+    from psopt.evaluation import note_size
     from psopt.runs import losses_line, named
 
     if output.as_json:
@@ -245,10 +244,8 @@ def _show_migration(migration: Migration, output: OutputOptions) -> None:
     if output.silent:
         return
     console = result_console()
-    titles = measure_names(migration.before.quality_name)
-    names = [titles[name] for name in objective_values(migration.before)]
     title = "On test, in percent, with 95 % intervals"
-    table = new_table(title, texts=[""], numbers=[*names, "fixed", "broken"])
+    table = new_table(title, texts=[""], numbers=[*in_percent(migration.before), "fixed", "broken"])
     table.add_row("old model", *on_test(migration.before), "", "")
     for name, each in zip(("new model", "new model, new prompt"), migration.moved, strict=False):
         table.add_row(name, *on_test(each.scores), str(each.count("fixed")), str(each.count("broken")))
@@ -264,7 +261,6 @@ def _show_migration(migration: Migration, output: OutputOptions) -> None:
 
 
 def _sentence(migration: Migration, each: Moved, name: str) -> str:
-    """The verdict on a prompt on the new model."""
     from psopt.runs import differences_line
 
     where = " for single classes" if each.test.f1.difference >= 0 else ""
@@ -278,7 +274,6 @@ def _sentence(migration: Migration, each: Moved, name: str) -> str:
 
 
 def _broken(moved: Moved) -> list[str]:
-    """The samples that broke most."""
     broken = [sample for sample in moved.samples if sample["kind"] == "broken"]
     lines = []
     for sample in broken[:_SHOWN]:

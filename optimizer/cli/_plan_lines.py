@@ -56,7 +56,6 @@ def show_estimate(estimate: CostEstimate, model: str, lm: LMConfig, *, as_json: 
 
 
 def _table(estimate: CostEstimate) -> Table:
-    """What will be sent: the expected calls and their cost."""
     table = new_table(texts=["phase"], numbers=("calls", "tokens"))
     if estimate.price is not None:
         add_numbers(table, "USD")
@@ -125,7 +124,6 @@ def _in_one_sentence(estimate: CostEstimate, model: str, lm: LMConfig, plan: Pla
 
 
 def _minutes_line(estimate: CostEstimate, model: str, lm: LMConfig) -> str:
-    """How long it will take, if known."""
     pace, minutes = estimate.pace, estimate.minutes
     if not estimate.expected.calls:
         return "Nothing is left to ask."

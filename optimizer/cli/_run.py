@@ -9,7 +9,7 @@ from psopt.answers import AnswerType
 from psopt.cli._main import INTERRUPTED
 from psopt.cli._plan_lines import cost_lines, show_estimate
 from psopt.cli._screen import Screen
-from psopt.cli._tables import new_table, print_sentences, print_table, result_console, with_interval
+from psopt.cli._tables import in_percent, new_table, print_sentences, print_table, result_console
 from psopt.cli._writing import print_json, tell
 from psopt.errors import BudgetReachedError, InputError
 from psopt.evaluation import Scores, beside_quality_line, na_lines, na_note, objective_values, shares_lines
@@ -287,7 +287,7 @@ def _notes(result: _Result) -> list[str]:
 
 def on_test(scores: Scores) -> list[str]:
     """The measures in percent, each with its interval."""
-    return [_shorter(with_interval(scores, name)) for name in objective_values(scores)]
+    return list(map(_shorter, in_percent(scores).values()))
 
 
 def _shorter(percents: str) -> str:

@@ -50,12 +50,7 @@ def tables() -> dict[str, Any]:
 
 
 def _names() -> list[str]:
-    return [*outputs(), "config"]
-
-
-def outputs() -> list[str]:
-    """The names of the documented outputs."""
-    return list(tables()["outputs"])
+    return [*tables()["outputs"], "config"]
 
 
 def keys_of(name: str) -> Keys:
@@ -70,10 +65,10 @@ def keys_of(name: str) -> Keys:
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    """Return the JSON Schema of an output or file, by its name in `outputs`; raises UnknownNameError."""
-    if name not in outputs():
+    """Return the JSON Schema of an output or file, by its name; raises UnknownNameError."""
+    table = tables()["outputs"].get(name)
+    if table is None:
         raise UnknownNameError("output", name, _names())
-    table = tables()["outputs"][name]
     whole = _object(name)
     if table.get("is_array"):
         whole = {"type": "array", "items": whole}

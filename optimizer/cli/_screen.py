@@ -34,7 +34,6 @@ class _RemainingColumn(TimeRemainingColumn):
     """The remaining time: of a search by its calls, where they are counted, since trials differ a hundredfold."""
 
     def render(self, task: Bar) -> Text:
-        """Render the column for one bar."""
         calls: Bar | None = task.fields.get("calls")
         is_counted = calls is not None and 0 < calls.completed < (calls.total or 0)
         return super().render(calls if calls and is_counted else task)

@@ -32,7 +32,6 @@ class _PlainConsole(Console):
     """Removes control characters from the output: a text or a prompt may hold any, and terminals act on them."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
-        """Render without them; the console's own colours stay."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(without_controls(segment.text), segment.style)
 
@@ -91,6 +90,14 @@ def with_interval(scores: Scores, name: str) -> str:
     if low is None or high is None:
         return value
     return f"{value} {100 * low:.0f}–{100 * high:.0f}"
+
+
+def in_percent(scores: Scores) -> dict[str, str]:
+    """The defined measures, by what screens call them, in percent and each with its interval."""
+    from psopt.evaluation import measure_names, objective_values  # heavy, and help needs none
+
+    names = measure_names(scores.quality_name)
+    return {names[name]: with_interval(scores, name) for name in objective_values(scores)}
 
 
 def print_sentences(console: Console, sentences: Iterable[str], style: str | None = None) -> None:

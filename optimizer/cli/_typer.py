@@ -50,7 +50,6 @@ class _DrawnHelp(ClickCommand):
     """A command or a group whose help psopt draws."""
 
     def format_help(self, ctx: Context, formatter: HelpFormatter) -> None:
-        """Draw the help."""
         formatter.write(draw_help(self, ctx))
 
     def get_help_option(self, ctx: Context) -> TyperOption | None:
@@ -69,7 +68,6 @@ class _Late(Command):
     """A command with only a name and a help text until it is used."""
 
     def load(self) -> Command:
-        """Import it."""
         name = str(self.name)
         command = get_command(getattr(importlib.import_module(f"psopt.cli._{_HOMES.get(name, name)}"), name))
         command.name = name

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A text that waits."""
-
     text: str
     key: str  # the API key to ask the model with; empty for the server's own
     answer: asyncio.Future[Classified]

@@ -75,7 +75,6 @@ class BoundOptions:
     )
 
     def __post_init__(self) -> None:
-        """Refuse values that make no sense."""
         check(self)
         if (given := self.min_class_f1) is not None:
             each = [f"{label}={bound}" for label, bound in given.items()] if isinstance(given, Mapping) else given

@@ -135,7 +135,6 @@ class LMConfig:
     )
 
     def __post_init__(self) -> None:
-        """Refuse values that make no sense."""
         check(self, temperature=0)
         if self.extra_body is not None and not isinstance(self.extra_body, Mapping):
             raise InputError('extra_body must be a JSON object, such as {"reasoning_effort": "low"}')

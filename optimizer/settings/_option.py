@@ -160,7 +160,6 @@ class Checked:
     __slots__ = ()
 
     def __post_init__(self) -> None:
-        """Refuse values that make no sense."""
         check(self)
 
 

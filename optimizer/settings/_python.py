@@ -92,5 +92,4 @@ def _keywords() -> dict[str, tuple[str, str]]:
 
 @functools.cache
 def _of_prompts() -> dict[str, str]:
-    """By flag: the field of `PromptOptions`."""
     return {leaf.flags.removeprefix("--"): leaf.name for leaf in all_leaves(PromptOptions)}

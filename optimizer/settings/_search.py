@@ -28,12 +28,8 @@ class SearchRestriction:
     `max_prompt_edits` is how many edits a recommended prompt may have, the definitions of one label counted once, as
     are its examples; None for 25, or for any number where `max_prompt_tokens` is given. `examples_allowed` is how many
     examples fit next to the other edits of a prompt: this many do not count among its edits. If it is not 0, a prompt
-    with only examples is among the first that are tried.
-
-    Raises
-    ------
-    InputError
-        If a name is unknown, there is no kind of edit, the margin is negative, or a limit is below 1.
+    with only examples is among the first that are tried. Raises InputError if a name is unknown, there is no kind of
+    edit, the margin is negative, or a limit is below 1.
     """
 
     views: tuple[str, ...] = VIEWS
@@ -65,7 +61,6 @@ class SearchRestriction:
     )
 
     def __post_init__(self) -> None:
-        """Refuse values that make no sense."""
         check(self, margin=0, max_prompt_edits=1, examples_allowed=0)
         for kind, names, allowed in (("view", self.views, VIEWS), ("kind of edit", self.kinds, KINDS)):
             for name in names:
@@ -101,7 +96,6 @@ class SearchOptions:
     )
 
     def __post_init__(self) -> None:
-        """Refuse values that make no sense."""
         check(self, trials=1, rounds=1)
 
     @property

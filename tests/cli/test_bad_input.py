@@ -21,6 +21,17 @@ OPTIMIZE = ["optimize", "--dataset", "good.csv"]
 DIAGNOSE = ["diagnose", "--dataset", "good.csv"]
 CHECK, COMPARE, REWORD = ([verb, "--dataset", "good.csv"] for verb in ("check", "compare", "rephrase"))
 OPENAI = [*OPTIMIZE, "--model", "openai/test"]
+TWO = [*OPTIMIZE, "--model", "sim", "--model"]
+ORDERED = [*DIAGNOSE, "--model", "sim", "--answers"]
+# What a model's name without its kind may mean
+KINDS = {
+    "gpt-4o-mini": "openai/gpt-4o-mini",
+    "meta-llama/Llama-3.1-8B": "openai/meta-llama/Llama-3.1-8B (a server, see --api-base), or hf/",
+    "claude-3-5-haiku-latest": "dspy/anthropic/claude-3-5-haiku-latest?",
+    "anthropic/claude-3-5-haiku-latest": "dspy/anthropic/claude-3-5-haiku-latest?",
+    "gemini-2.0-flash": "dspy/gemini/gemini-2.0-flash?",
+    "qwen2.5:7b": "openai/qwen2.5:7b with --api-base http://localhost:11434/v1 (Ollama)",
+}
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +76,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ([*OPTIMIZE, "--model", "minlm"], "did you mean 'minilm'"),
         ([*OPTIMIZE, "--model", "gguf/"], "lacks a path: gguf/PATH"),
         ([*OPTIMIZE, "--model", "lm/smollm2.gguf"], "did you mean gguf/lm/smollm2.gguf?"),
+        *(([*OPTIMIZE, "--model", name], f"did you mean {meant}") for name, meant in KINDS.items()),
+        ([*OPTIMIZE, "--rephraser", "gpt-4o-mini"], "did you mean openai/gpt-4o-mini?"),
+        ([*OPTIMIZE, "--proposer", "gpt-4o-mini"], "did you mean openai/gpt-4o-mini?"),
+        ([*TWO, "sim"], "is named twice"),
+        ([*TWO, "nomodel"], "unknown model 'nomodel'"),
+        ([*TWO, "sim/na=0", "--race", "on"], "--race on is for one model, and here are 2"),
+        ([*TWO, "sim/na=0", "--storage", "sqlite:///study.db"], "--storage is for one model"),
+        ([*TWO, "sim/na=0", "--probe", "texts.csv"], "--probe is for one model"),
+        ([*ORDERED, "ordinal", "--order", "low,,high"], "is no list of labels"),
+        ([*ORDERED, "ordered"], "ordinal"),
         ([*OPTIMIZE, "--sampler", "tpee"], "did you mean 'tpe'"),
         ([*OPTIMIZE, "--strategy", "detail"], "task file"),
         ([*OPTIMIZE, "--strategy", "1-shot", "--prompt", "other.json"], "leave one of them out"),
@@ -83,6 +104,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["doctor", "--model", "gguf/model.gguf"], "that runs here, and needs no doctor"),
         (["schema", "optimise"], "unknown output 'optimise'; did you mean 'optimize'?"),
         ([*CHECK, "--each", "2"], "'--each': a number of up to 1 is expected, not '2'"),
+        ([*CHECK, "--each", "0"], "a number above 0 is expected"),
+        ([*CHECK, "--min-f1", "0", "--junit", "no/check.xml"], "--junit no/check.xml can't be written: there is no"),
+        ([*CHECK, "--min-f1", "0", "--junit", "."], "--junit . is a folder"),
+        ([*CHECK, "--min-class-f1", "Person"], "'Person': a number from 0 to 1 is expected, or LABEL=NUMBER"),
+        ([*CHECK, *2 * ["--min-class-f1", "Person=.5"]], "'Person' has two bounds, 0.5 and .5"),
+        ([*CHECK, "--min-class-f1", ".5", "--min-class-f1", "Person=.5"], "give it alone, or LABEL=NUMBER for each"),
         *(([verb, "full"], "no run directory") for verb in ("resume", "report", "export", "dashboard")),
         (["dashboard"], "which run"),
         (["data", "fetch", "trek"], "did you mean 'trec'"),

@@ -21,9 +21,8 @@ from psopt.api import FailingSample, Threshold
 from psopt.cli import command_line
 
 from tests.cli.limited_runs import write_data
-from tests.cli.telling import check_refused, failed_cases
+from tests.cli.telling import failed_cases
 from tests.commands import psopt
-from tests.sweeps import each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,21 +76,6 @@ def test_samples_that_a_bound_allows_to_fail_are_skipped_and_no_failures(folder:
     root = ET.parse(folder / "skipped.xml").getroot()
     assert root.get("failures") == "0"
     assert int(root.get("tests", 0)) == 1 + int(root.get("skipped", 0)) > 1
-
-
-@each(
-    "arguments, message",
-    [
-        (["--min-f1", "0", "--junit", "nowhere/check.xml"], "--junit nowhere/check.xml can't be written: there is no"),
-        (["--min-f1", "0", "--junit", "."], "--junit . is a folder"),
-        (["--min-class-f1", "Person"], "'Person': a number from 0 to 1 is expected, or LABEL=NUMBER"),
-        (["--min-class-f1", "Person=.5", "--min-class-f1", "Person=.1"], "'Person' has two bounds, 0.5 and .1"),
-        (["--min-class-f1", ".5", "--min-class-f1", "Person=.5"], "give it alone, or LABEL=NUMBER for each class"),
-        (["--each", "0"], "a number above 0 is expected"),
-    ],
-)
-def test_what_can_not_be_asked_is_one_line(folder: Path, arguments: list[str], message: str) -> None:
-    check_refused(check(folder, *arguments), message, alone=False)
 
 
 def test_a_file_of_an_earlier_check_is_replaced_whole_and_a_page_that_can_not_be_written_is_a_warning(

@@ -113,7 +113,11 @@ def test_the_own_form_reads_a_table_by_input_and_labels_are_told_to_a_prompt_tha
         (["both.json", "ids.csv"], "", "which column holds the texts? Say --input NAME; its columns: 'id'"),
         (["own.json", "rows.csv", "--input", "bodi"], "", "has no column 'bodi'; did you mean 'body'?"),
         (["both.json"], "", "there is no text to classify"),
-        (["mine.txt"], "a", "each label with --label"),
+        (
+            ["mine.txt"],
+            "a",
+            "is no JSON of psopt's: to classify, the labels must be known; give a prompt's JSON, or each",
+        ),
         (["body.json"], '{"body": "a"}\n\nb\n', "line 3: no JSON object with 'body', as other lines are"),
         (["own.json", "list.json"], "", "list.json holds a list: put its items into a .jsonl file"),
         (["own.json", "--label", "refund"], "a", "has its own labels, "),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from psopt.metrics import consistency, micro_f1, prediction_counts, sensitivity
 from psopt.tasks import load_task
 
 from tests.cli.limited_runs import read
-from tests.commands import run_command
+from tests.commands import environment, psopt
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,18 +20,8 @@ if TYPE_CHECKING:
 pytest.importorskip("torch", reason="the extra `local` is not installed")
 
 SMALL = ["--dataset", "trec", "--trials", "4", "--samples", "24", "--rephrasings", "2", "--rounds", "2"]
-SMALL += [
-    "--test-samples",
-    "24",
-    "--heldout",
-    "2",
-    "--leave-one-out",
-    "0",
-]  # embedding the answers to all of test takes longer than all else
-
-
-def environment(cache_dir: Path) -> dict[str, str]:
-    return {**os.environ, "PSOPT_OFFLINE": "1", "PSOPT_CACHE_DIR": str(cache_dir), "COLUMNS": "80"}
+# embedding the answers to all of test takes longer than all else
+SMALL += ["--test-samples", "24", "--heldout", "2", "--leave-one-out", "0"]
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +32,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def done(folder: Path, cache_dir: Path) -> subprocess.CompletedProcess[str]:
     """What a small run in the folder has said."""
-    words = ["optimize", *SMALL, "--out", "run", "--verbose"]
-    return run_command(*words, cwd=folder, env=environment(cache_dir), code=0)
+    here: Any = {"PSOPT_OFFLINE": "1", "PSOPT_CACHE_DIR": str(cache_dir)}
+    return psopt(folder, "optimize", *SMALL, "--out", "run", "--verbose", code=0, **here)
 
 
 def test_the_table_shows_the_baseline_first_and_what_to_do_next(done: Any, folder: Path) -> None:
@@ -97,6 +86,7 @@ def test_the_scores_can_be_computed_again_from_the_predictions(done: Any, folder
 def test_the_same_command_gives_the_same_front_byte_for_byte(done: Any, folder: Path, cache_dir: Path) -> None:
     """In a process of its own, where Python's hashes are others."""
     command = [sys.executable, "-m", "psopt", "optimize", *SMALL, "--out", "again", "--quiet"]
-    again = subprocess.run(command, cwd=folder, env=environment(cache_dir), capture_output=True, timeout=1200)
+    here = environment(folder, PSOPT_OFFLINE="1", PSOPT_CACHE_DIR=str(cache_dir))
+    again = subprocess.run(command, cwd=folder, env=here, capture_output=True, timeout=1200)
     assert (again.returncode, again.stdout, again.stderr) == (0, b"", b"")
     assert (folder / "again" / "front.json").read_bytes() == (folder / "run" / "front.json").read_bytes()

@@ -1,21 +1,33 @@
-"""--prompt takes what people have in production: it is said how it was read, and shown what of it is rephrased."""
+"""Prompts, wordings and texts of one's own.
+
+--prompt takes what people have in production: it is said how it was read, and shown what of it is rephrased. Wordings
+are to search and test with, those of another source to test with beside.
+"""
 
 from __future__ import annotations
 
+import html
 import json
 import re
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 import pytest
+from psopt.errors import InputError
+from psopt.rephrasings import given_wordings
+from psopt.tasks import load_task
 
 from tests.cli.limited_runs import read
 from tests.cli.telling import check_refused, check_says
 from tests.commands import psopt
 from tests.mails import LABELS, SHAPES, make_mails
 from tests.sweeps import each
+from tests.tracking.small_runs import arguments, optimize
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.fake_server import FakeServer
 
 SIM = "sim/accuracy=0.7,wobble=0.3"
 DATA = ["--dataset", "mails.csv", "--label-column", "team"]
@@ -146,3 +158,170 @@ def test_what_is_shown_is_what_is_rephrased(folder: Path) -> None:
 )
 def test_what_can_t_be_shown_is_said_in_one_line(folder: Path, words: list[str], message: str) -> None:
     check_refused(psopt(folder, *words), message)
+
+
+PEOPLE = (
+    "Tell me what sort of answer each question wants.",
+    "what kind of thing is the person asking about here?",
+    "Put every question in the bucket of its answer.",
+)
+QUESTIONS = ("How far is the moon ?,Number", "Who wrote Faust ?,Person", "Where is Lima ?,Location")
+
+
+@pytest.fixture
+def wordings(tmp_path: Path) -> Path:
+    path = tmp_path / "people.txt"
+    path.write_text("\n\n".join([*PEOPLE, PEOPLE[0].upper()]) + "\n", "utf-8")
+    return path
+
+
+def report(folder: Path) -> str:
+    return html.unescape((folder / "run" / "report.html").read_text())
+
+
+def test_the_screen_run_json_and_the_report_say_both_and_a_resumed_run_needs_the_file_no_more(
+    tmp_path: Path, wordings: Path
+) -> None:
+    done = psopt(tmp_path, *arguments(tmp_path, "--gate", "off", "--heldout-from", str(wordings)), code=0)
+    run = read(tmp_path)
+    other = run["other_wordings"]
+    assert other["wordings"] == list(PEOPLE)
+    assert other["id"] == run["recommended"]["id"]
+    assert set(other["differences"]) == {"f1", "sensitivity", "consistency"}
+    sensitivity = other["differences"]["sensitivity"]
+    assert sensitivity["low"] <= sensitivity["after"] - sensitivity["before"] <= sensitivity["high"]
+    assert sensitivity["before"] == other["baseline"]["sensitivity"]
+    assert other["own_sensitivity"]["before"] == run["baseline"]["test"]["sensitivity"]
+    said = f"S {100 * sensitivity['before']:.1f} -> {100 * sensitivity['after']:.1f}"
+    for text in (done.stdout, report(tmp_path)):
+        check_says(text, f"Under 3 wordings of {wordings}", said)
+    wordings.unlink()
+    psopt(tmp_path, "resume", "run", "--trials", "6", code=0)
+    run = read(tmp_path)
+    assert run["settings"]["trials"] == 6
+    assert run["other_wordings"]["wordings"] == list(PEOPLE)
+
+
+def test_texts_in_python_and_a_baseline_that_is_kept(tmp_path: Path) -> None:
+    # of equal prompts none is better for sure
+    path = tmp_path / "people.json"
+    path.write_text(json.dumps({"original": "x", "search": ["x", *PEOPLE], "heldout": []}), "utf-8")
+    assert given_wordings(path) == (PEOPLE, str(path))
+    wordings = [*PEOPLE, load_task("trec").description]
+    run = optimize(tmp_path / "run", model="sim/accuracy=1,wobble=0", heldout_from=wordings)
+    other = read(tmp_path)["other_wordings"]
+    assert run.recommended.id == run.baseline.id
+    assert other["n_wordings"] == 3  # the prompt's own is none of another source
+    assert other["source"] == "another source"
+
+
+def test_a_wording_must_have_the_parts_of_the_prompt_and_its_labels(tmp_path: Path) -> None:
+    parts = "Sort the question.\nQuestion: {text}\nAnswer with one label."
+    named = "Does it ask for an Abbreviation, an Entity, a Description, a Person, a Location or a Number?\n{text}"
+    for prompt, further, said in (
+        (parts, "One.\n\nTwo.", ""),
+        (named, "What is asked for?", "the rephrasing .* drops"),
+    ):
+        with pytest.raises(InputError, match=f"heldout_from: {said}"):
+            optimize(tmp_path / "run", prompt=prompt, heldout_from=[*PEOPLE, further])
+
+
+@pytest.mark.parametrize("is_labelled", [True, False])
+def test_the_screen_run_json_and_the_report_say_how_both_prompts_fare_on_ones_own_texts(
+    tmp_path: Path, is_labelled: bool
+) -> None:
+    rows = ["text,label", *QUESTIONS] if is_labelled else ["text", *(row.split(",")[0] for row in QUESTIONS)]
+    path = tmp_path / "probe.csv"
+    path.write_text("\n".join(rows) + "\n", "utf-8")
+    done = psopt(tmp_path, *arguments(tmp_path, "--gate", "off", "--trials", "2", "--probe", str(path)), code=0)
+    probe = read(tmp_path)["probe"]
+    assert probe["n_texts"] == 3
+    assert ("f1" in probe["original"]) == ("f1" in probe["recommended"]) == is_labelled
+    for text in (done.stdout, report(tmp_path)):
+        check_says(text, f"On the 3 texts of {path}: {'F1' if is_labelled else 'S'} ")
+
+
+@each(
+    "option, name, content, said",
+    [
+        ("--heldout-from", "people.txt", b"only one\n", "needs 2 wordings or more beside the prompt's own, and has 1"),
+        ("--heldout-from", "people.json", b'{"a": 1}', "expected a list of texts, or a rephrasings.json"),
+        ("--heldout-from", "empty.txt", b" \n", "empty.txt holds no wording: write one per line"),
+        ("--heldout-from", "missing.txt", None, "can't be read"),
+        ("--probe", "probe.csv", None, "there is no such file"),
+        ("--probe", "probe.csv", b"text,label\nx,Foo\n", "'Foo' is none of the labels"),
+    ],
+)
+def test_what_can_t_be_used_is_one_line_before_anything_is_asked(
+    tmp_path: Path, option: str, name: str, content: bytes | None, said: str
+) -> None:
+    (tmp_path / name).unlink(missing_ok=True)
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    check_refused(psopt(tmp_path, *arguments(tmp_path, option, str(tmp_path / name))), said)
+    assert not (tmp_path / "run").exists()
+
+
+TEAMS = {"Pagos": "reembolso pendiente", "Envíos": "paquete perdido"}
+PROMPT = "¿Qué equipo debe atender este mensaje?"
+WORDINGS = (
+    "Decide qué equipo se ocupa de este mensaje.",
+    "Indica el equipo responsable del mensaje.",
+    PROMPT.upper(),
+    "Asigna el mensaje a un equipo.",
+    "Lee el mensaje y di qué equipo lo atiende.",
+)
+WOBBLING = "sim/accuracy=0.5,wobble=0.4"
+OPTIONS = ("--dataset", "mails.csv", "--prompt", "prompt.txt", "--rephrasings-file", "wordings.txt")
+SIZES = ("--rephrasings", "3", "--heldout", "2", "--trials", "4", "--leave-one-out", "0")
+
+
+@pytest.fixture
+def mails(tmp_path: Path) -> Path:
+    rows = [f"{about} hace {n} días,{label}" for n, (label, about) in zip(range(40), cycle(TEAMS.items()))]
+    (tmp_path / "mails.csv").write_text("\n".join(["text,label", *rows]), "utf-8")
+    (tmp_path / "prompt.txt").write_text(f"{PROMPT}\n\nMensaje: {{text}}\nEquipo:", "utf-8")
+    (tmp_path / "wordings.txt").write_text("\n".join(WORDINGS), "utf-8")
+    return tmp_path
+
+
+def prompts_of(run: Path) -> str:
+    return "\n".join(path.read_text("utf-8") for path in run.glob("prompts/*.txt"))
+
+
+def test_wordings_in_a_text_file_go_in_turns_to_the_search_and_the_test(mails: Path) -> None:
+    asked = psopt(mails, "optimize", *OPTIONS, *SIZES, "--model", WOBBLING, "--out", "run", code=0)
+    assert "notes by rule are in English; --proposer MODEL writes them in the prompt's language" in asked.stderr
+    rephrasings = (mails / "run" / "rephrasings.json").read_text("utf-8")
+    places = [rephrasings.index(text) for text in (PROMPT, *WORDINGS[:2], *WORDINGS[3:])]
+    assert places[0] < places[1] < places[3] < rephrasings.index("heldout") < places[2] < places[4]
+    assert PROMPT.upper() not in rephrasings  # the original in other letters
+    assert "usually belongs to" in prompts_of(mails / "run")
+
+
+def test_too_few_wordings_are_refused_with_the_options_that_fit(mails: Path) -> None:
+    refused = psopt(mails, "optimize", *OPTIONS, "--model", WOBBLING, "--rephrasings", "10", "--heldout", "10", code=2)
+    line = "wordings.txt holds 3 search rephrasings; 10 are to be used: add some, or --rephrasings 3 --heldout 2"
+    assert line in refused.stderr
+    refused = psopt(mails, "check", *OPTIONS, "--model", WOBBLING, "--min-f1", "0", code=2)
+    assert "holds 2 held-out rephrasings; 10 are to be used: add some, or --rephrasings 2" in refused.stderr
+    (mails / "wordings.txt").write_text("\n".join(WORDINGS[:2]), "utf-8")
+    refused = psopt(mails, "check", *OPTIONS, "--model", WOBBLING, "--min-f1", "0", code=2)
+    line = "holds 1 held-out rephrasing; 10 are to be used: add some"
+    assert line in refused.stderr
+
+
+def test_a_wording_names_the_labels_that_the_prompt_names(mails: Path) -> None:
+    (mails / "prompt.txt").write_text("¿Qué equipo debe atenderlo, Pagos o Envíos?\n\nMensaje: {text}", "utf-8")
+    diagnose = ("diagnose", *OPTIONS, "--rephrasings", "3", "--model", WOBBLING)
+    refused = psopt(mails, *diagnose, code=2)
+    assert "drops the label 'Envíos', which the original names: name it, or add --drop-labels" in refused.stderr
+    psopt(mails, *diagnose, "--drop-labels", code=0)
+
+
+def test_where_a_model_writes_no_note_is_in_english(mails: Path, server: FakeServer) -> None:
+    writes = ("--model", WOBBLING, "--proposer", "openai/test", "--api-base", server.url)
+    asked = psopt(mails, "optimize", *OPTIONS, *SIZES, *writes, "--out", "run", code=0)
+    assert "notes by rule" not in asked.stderr
+    assert "can't be used" not in asked.stderr
+    assert "usually belongs to" not in prompts_of(mails / "run")
