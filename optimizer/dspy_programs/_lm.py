@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.dspy_programs._contents import configured, digest
 from psopt.dspy_programs._dspy import dspy
-from psopt.errors import InputError, ModelError, PsoptError, causes
+from psopt.errors import InputError, ModelError
 from psopt.models.chat import CHAT_KINDS, Need, Query, name_hint, public_address
 
 if TYPE_CHECKING:
@@ -123,11 +123,6 @@ class AsyncCountedEngine(CountedEngine):
 
     async def complete(self, request: Any) -> Any:
         return await asyncio.to_thread(super().complete, request)
-
-
-def own_error(error: BaseException) -> PsoptError | None:
-    """The psopt error behind another one; DSPy wraps what an engine raises."""
-    return next((cause for cause in causes(error) if isinstance(cause, PsoptError)), None)
 
 
 def _messages(request: Any) -> Messages:

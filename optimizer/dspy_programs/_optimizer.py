@@ -22,7 +22,7 @@ from psopt.dspy_programs._compilation import (
 from psopt.dspy_programs._compile import compile_program
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import split_examples
-from psopt.dspy_programs._saving import copy_of
+from psopt.dspy_programs._saving import finished_copy
 from psopt.models import ModelProvider
 from psopt.models.chat import Budget, LMConfig
 from psopt.rephrasings import given_wordings
@@ -330,8 +330,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     def _best(self, compiled: Compiled) -> Any:
         """The chosen program, with the front attached if requested."""
         best = compiled.run.pick(self.pick)
-        better = copy_of(compiled.programs[best.id])
-        better._compiled = True
+        better = finished_copy(compiled.programs[best.id])
         if self.track_stats:
             compiled.record_on(better, best, self.seed)
         return better

@@ -69,6 +69,13 @@ def _parts_copied(value: Any, copies: dict[int, Any]) -> Any:
     return copied
 
 
+def finished_copy(program: Any) -> Any:
+    """A copy with the mark that DSPy's optimizers leave."""
+    finished = copy_of(program)
+    finished._compiled = True
+    return finished
+
+
 PROGRAMS = "programs"
 _KINDS: dict[str, Any] = {NUMBER: float, TEXT: str, JSON: dict[str, Any], FREE: str}
 """The type of a signature's output without labels."""
