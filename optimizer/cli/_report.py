@@ -106,7 +106,7 @@ def _show(console: Console, compared: ComparedRuns) -> None:
     print_table(console, table)
     for pair in compared.pairs:
         print_sentences(console, pair.sentences)
-    print_sentences(console, [f"{name}: {run.sentence}" for name, run in by_name.items()])
+    print_sentences(console, [f"{name}: {run.recommendation[0]}" for name, run in by_name.items()])
 
 
 @verb("psopt dashboard runs/trec-minilm --port 8081")

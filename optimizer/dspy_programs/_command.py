@@ -100,11 +100,9 @@ def _inputs(program: Any) -> list[str]:
 
 
 def _examples(samples: Sequence[Sample], input_field: str, label_field: str, spec: AnswerSpec) -> list[Given]:
-    entries = []
-    for sample in samples:
-        fields = {input_field: sample.text, label_field: as_value(sample.label, spec)}
-        entries.append(Given(dspy.Example(fields).with_inputs(input_field), sample.id))
-    return entries
+    fields = ({input_field: sample.text, label_field: as_value(sample.label, spec)} for sample in samples)
+    examples = (dspy.Example(each).with_inputs(input_field) for each in fields)
+    return [Given(example, sample.id) for example, sample in zip(examples, samples, strict=True)]
 
 
 def _language_model(task: Task, settings: RunSettings, models: ModelProvider) -> Any:
@@ -132,10 +130,7 @@ def _check_options(settings: RunSettings) -> None:
 
 
 def load_program(name: str) -> Any:
-    """Import ``module:attribute``, a `dspy.Module` or a callable that makes one; the working directory is on the path.
-
-    Raises InputError if there is none.
-    """
+    """Import ``module:attribute``, a `dspy.Module` or a callable that makes one; raises InputError if there is none."""
     program = import_own(name, "--program")
     if not isinstance(program, dspy.Module) and callable(program):
         try:

@@ -167,16 +167,16 @@ class DetailedResults:
 
 def _trial_logs(run: Run) -> dict[int, dict[str, Any]]:
     """Every trial by its number, from 1, like MIPROv2's ``trial_logs``: its score, objectives and edits."""
-    logs = {}
-    for trial in run.study.trials:
-        if trial.values is None:
-            continue
-        logs[trial.number + 1] = {
-            **dict(zip(("full_eval_score", "sensitivity", "consistency"), trial.values, strict=False)),
+    names = ("full_eval_score", "sensitivity", "consistency")
+    return {
+        trial.number + 1: {
+            **dict(zip(names, trial.values, strict=False)),
             "edits": [name for name, value in trial.params.items() if value],
             "program_id": trial.user_attrs.get("prompt_id", ""),
         }
-    return logs
+        for trial in run.study.trials
+        if trial.values is not None
+    }
 
 
 def kept_candidates(run: Run) -> Sequence[Candidate]:
@@ -213,10 +213,7 @@ class ProgramCandidate:
 
 
 def compile_program(student: Any, splits: Mapping[str, Sequence[Given]], compilation: Compilation) -> Compiled:
-    """Search for better programs on examples of train, val and test.
-
-    Raises PsoptError if an argument cannot be used (before any call), or the language model fails.
-    """
+    """Search for better programs on examples of train, val and test; arguments are checked before any call."""
     examples = [entry.example for entry in (*splits["train"], *splits["val"])]
     outcome = find_outcome(
         student,
@@ -304,15 +301,15 @@ def _search(
 
 def _check_limit(evaluator: Evaluator, model: ProgramModel, baseline: Prompt) -> None:
     """Raise InputError for a limit on calls that does not pay the original program on val and test."""
-    budget = evaluator.budget
-    if budget.max_calls is None:
+    most = evaluator.budget.max_calls
+    if most is None:
         return
     splits: tuple[Split, ...] = ("val", "test")
     left = [model.calls_left(evaluator.rephrased(baseline, split), evaluator.texts(split)) for split in splits]
-    least = budget.spent.calls + sum(left)
-    if any(left) and least > budget.max_calls:
+    least = evaluator.budget.spent.calls + sum(left)
+    if any(left) and least > most:
         raise InputError(
-            f"--max-calls {budget.max_calls} can't pay the original program on val and the final test: "
+            f"--max-calls {most} can't pay the original program on val and the final test: "
             f"at least {least}, if every run calls each step once"
         )
 
@@ -347,8 +344,7 @@ def _untold(student: Any, example: Any, compilation: Compilation) -> str:
     parts = [part for name, value in components.items() for part in contents(value, name)[1]]
     if not parts:
         return ""
-    names = ", ".join(parts[:3])
-    compilation.tell(f"what is in {names} can't be told from outside: every run evaluates anew")
+    compilation.tell(f"what is in {', '.join(parts[:3])} can't be told from outside: every run evaluates anew")
     return uuid.uuid4().hex
 
 
@@ -357,7 +353,8 @@ def _facts(task: Task, model: ProgramModel, compilation: Compilation, untold: st
     outcome = {"the outcome": f"{model.outcome.step}.{model.outcome.field} {task.answers}"}
     if not compilation.is_python:
         return outcome
-    return outcome | {
+    return {
+        **outcome,
         "psopt's version": __version__,
         "the examples": task.info.sha256[:16],
         "how many of them are used": "/".join(str(len(split)) for split in (task.train, task.val, task.test)),

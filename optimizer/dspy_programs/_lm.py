@@ -104,10 +104,7 @@ class CountedEngine:
         return {"model": self._engine.client.name, "server": self.server}
 
     def complete(self, request: Any) -> Any:
-        """Answer one request (an `lm15.Request`) with an `lm15.Response`; DSPy's threads may call it at once.
-
-        Raises ModelError if the request holds more than texts. Raises PsoptError like `Engine.answers`.
-        """
+        """Answer an `lm15.Request`; DSPy's threads may call it at once. Raises PsoptError like `Engine.answers`."""
         query = Query(_messages(request), (), request.config.temperature)
         answer = self._engine.answers([query])[0]
         # DSPy refuses an empty part; a blank is parsed as no answer, which is correct.

@@ -89,15 +89,13 @@ class MeantOutcome(Outcome):
         return bool(self.equivalence(answer, truth))
 
     def class_indices(self, answers: Sequence[str | None], example: Any, labels: Sequence[str]) -> list[int]:
-        """0 is right, others are numbered in order of appearance.
-
-        An answer is only compared with the first of every kind, since `equivalence` may be slow.
-        """
+        """0 is right, others are numbered in order of appearance."""
         kinds, indices = [as_text(example[self.field])], []
         for answer in answers:
             if answer is None:
                 indices.append(len(labels))
                 continue
+            # `equivalence` may be slow: an answer is only compared with the first of every kind
             number = next((number for number, kind in enumerate(kinds) if self.equivalence(answer, kind)), len(kinds))
             if number == len(kinds):
                 kinds.append(answer)
@@ -279,9 +277,7 @@ def _spec(output: _Output, examples: Sequence[Any], *, is_named: bool) -> Answer
     if output.spec.kind == NUMBER and not are_rare:
         return AnswerSpec()
     is_plain = not output.labels and not output.spec.is_open
-    if is_plain and is_named and are_rare:
-        return AnswerSpec(TEXT)
-    return output.spec
+    return AnswerSpec(TEXT) if is_plain and is_named and are_rare else output.spec
 
 
 def _values(examples: Sequence[Any], field: str) -> list[Any]:

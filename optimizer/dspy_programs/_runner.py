@@ -49,11 +49,7 @@ _SECONDS = 1  # between looks: a bar is redrawn as often, and Windows heeds Ctrl
 
 
 class Failures:
-    """Counts the texts on which a program or a metric failed.
-
-    A text that fails under one wording mostly fails under all, so texts are counted, not runs. If more than `most`
-    fail, the run ends.
-    """
+    """Counts the texts on which a program or a metric failed, not the runs: most fail under all wordings or none."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -165,10 +161,7 @@ class ProgramRunner:
         return records
 
     def calls_left(self, programs: Sequence[Any], texts: Sequence[str]) -> int:
-        """How many calls the runs take that are not stored, if each calls every step once.
-
-        Those that psopt's engine asks don't count, since it has a cache of its own.
-        """
+        """How many calls the runs take that are not stored, if each calls every step once; not those of our engine."""
         keys = set(self._keys(programs, texts).values())
         self._prepare(programs)
         kept = self._kept(keys) if (self._folder / CACHE_FILES[0]).exists() else ()  # looking would create the file
@@ -298,10 +291,9 @@ class ProgramRunner:
         )
 
     def _run_all(self, jobs: Jobs, on_progress: OnProgress | None) -> None:
-        """Run all jobs in threads; each sees the caller's context variables, including DSPy's settings.
+        """Run all jobs in threads, with the caller's context variables; the first error is raised, the rest dropped.
 
-        The first error is raised, and jobs that have not begun are dropped. Running jobs are awaited, since they are
-        paid for and will be stored; but not after Ctrl-C, because they may hang.
+        Running jobs are awaited, since they are paid for; but not after Ctrl-C, because they may hang.
         """
 
         def keep(key: bytes) -> None:

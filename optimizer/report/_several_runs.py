@@ -46,7 +46,7 @@ def _as_data(of: Contents) -> dict[str, Any]:
     return {
         "run": str(of.directory.path),
         "id": of.chosen["id"],
-        "sentence": of.sentence,
+        "sentence": of.recommendation[0],
         "baseline": of.run["baseline"]["test"],
         "test": of.chosen["test"],
         "call": of.call.to_dict(),
