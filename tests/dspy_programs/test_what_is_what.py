@@ -37,12 +37,8 @@ class Picture:
         return f"Picture({len(self.content)} bytes)"
 
 
-class Looks(dspy.Module):
+class Looks(Sorter):
     """Answers by what is in the picture, which its text does not show."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.sort = dspy.Predict(Sort)
 
     def forward(self, pictures: list[Picture]) -> Any:
         self.sort(question="who ?")

@@ -4,35 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import tempfile
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from psopt.errors import InputError
 from psopt.evaluation import compare_paired
 from psopt.report import compare_runs, fixed_and_broken, write_report
-from psopt.runs import RunDirectory
 
+from tests.report.conftest import changed_copy, read
 
-@pytest.fixture
-def directory(done: Any) -> RunDirectory:
-    return RunDirectory.open(done.path)
-
-
-def read(directory: RunDirectory, name: str) -> Any:
-    return json.loads((directory.path / f"{name}.json").read_text())
-
-
-def changed_copy(original: RunDirectory, name: str = "other", **files: Any) -> RunDirectory:
-    """A copy of a run with other contents of some of its files."""
-    folder = Path(tempfile.mkdtemp(dir=original.path.parent)) / name
-    shutil.copytree(original.path, folder)
-    for file, content in files.items():
-        (folder / f"{file}.json").write_text(json.dumps(content))
-    return RunDirectory.open(folder)
+if TYPE_CHECKING:
+    from psopt.runs import RunDirectory
 
 
 def test_a_run_against_itself_differs_in_nothing(directory: RunDirectory) -> None:
