@@ -40,7 +40,7 @@ class Picture:
 class Looks(Sorter):
     """Answers by what is in the picture, which its text does not show."""
 
-    def forward(self, pictures: list[Picture]) -> Any:
+    def forward(self, pictures: list[Picture]) -> Any:  # type: ignore[override]
         self.sort(question="who ?")
         return dspy.Prediction(label="Person" if b"face" in pictures[0].content else "Number")
 
