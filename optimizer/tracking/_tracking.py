@@ -146,16 +146,9 @@ class Tracking(Observer):
             with contextlib.suppress(Exception):  # nothing is left to report
                 tracker.close()
 
-    @property
-    def budget(self) -> Budget | None:
-        return self._observer.budget
-
-    @budget.setter
-    def budget(self, budget: Budget | None) -> None:
-        self._observer.budget = budget
-
     def started(self, task: Task, folder: Path) -> None:
         """Tell the observer; let trackers begin, and tell them about the trials they have missed."""
+        self._observer.budget = self.budget
         self._observer.started(task, folder)
         if not self.trackers:
             return
