@@ -31,7 +31,7 @@ _SETS = (list, tuple, set, frozenset)
 
 @dataclass(frozen=True)
 class Outcome:
-    """The part of a program's output that is its answer: one label, or as defined by a subclass."""
+    """The part of a program's output that is its answer: one label, or what `spec` says."""
 
     step: str  # the predictor that gives it, by its name in the program
     field: str  # the field of the prediction, and of the examples
@@ -56,23 +56,31 @@ class Outcome:
 
     def read(self, answer: str | None) -> str | None:
         """The class of an answer, or its canonical form; None if it names no class and is not readable."""
+        if self.spec.is_open:
+            return as_reference(answer, self.spec, self.labels)
         return answer if answer in self.labels else None
 
     def _why_unread(self, answer: str) -> str:
-        hint = nearest(answer, self.labels) or f"; the program knows {', '.join(self.labels)}"
-        return f"{answer[:60]!r} is none of the program's labels{hint}"
+        known = f"; the program knows {', '.join(self.labels)}" if self.labels else ""
+        if self.spec.is_open:
+            return f"{answer[:60]!r} can't be read as {self.spec.kind}{known}"
+        return f"{answer[:60]!r} is none of the program's labels{nearest(answer, self.labels) or known}"
 
     def is_right(self, answer: str | None, example: Any) -> bool:
         """Whether an answer equals that of the example, or means the same."""
         return answer is not None and self._is_same(answer, as_text(example[self.field]))
 
     def _is_same(self, answer: str, truth: str) -> bool:
-        return answer == truth
+        rule = AnswerType(spec=self.spec).open
+        if rule is None:
+            return answer == truth
+        predicted, right = self.read(answer), self.read(truth)
+        return predicted is not None and right is not None and rule.worth(predicted, right) >= rule.least_right
 
     def class_indices(self, answers: Sequence[str | None], example: Any, labels: Sequence[str]) -> list[int]:  # noqa: ARG002
         """The answers to one example as indices into `labels`; ``len(labels)`` is N/A; open ones as from `code_of`."""
-        places: dict[str | None, int] = {label: place for place, label in enumerate(labels)}
-        return [places.get(answer, len(labels)) for answer in answers]
+        index_of = code_of if self.spec.is_open else labels.index
+        return [len(labels) if read is None else index_of(read) for read in map(self.read, answers)]
 
 
 @dataclass(frozen=True)
@@ -103,29 +111,7 @@ class MeantOutcome(Outcome):
         return indices
 
 
-class OpenOutcome(Outcome):
-    """Several labels, a number or a text, as `spec` says."""
-
-    def read(self, answer: str | None) -> str | None:
-        return as_reference(answer, self.spec, self.labels)
-
-    def _why_unread(self, answer: str) -> str:
-        hint = f"; the program knows {', '.join(self.labels)}" if self.labels else ""
-        return f"{answer[:60]!r} can't be read as {self.spec.kind}{hint}"
-
-    def _is_same(self, answer: str, truth: str) -> bool:
-        predicted, right = self.read(answer), self.read(truth)
-        rule = AnswerType(spec=self.spec).open
-        if predicted is None or right is None or rule is None:
-            return False
-        return rule.worth(predicted, right) >= rule.least_right
-
-    def class_indices(self, answers: Sequence[str | None], example: Any, labels: Sequence[str]) -> list[int]:  # noqa: ARG002
-        read = map(self.read, answers)
-        return [len(labels) if reference is None else code_of(reference) for reference in read]
-
-
-class UnreferencedOutcome(OpenOutcome):
+class UnreferencedOutcome(Outcome):
     """An output that only a metric can score: examples need not have it."""
 
     def truth(self, example: Any, where: str) -> str:  # noqa: ARG002
@@ -205,9 +191,9 @@ def find_outcome(
     if spec.kind == LABELS:
         sets = (value for value in _values(examples, field) if isinstance(value, _SETS))
         labels = output.labels or tuple(sorted(set(map(as_text, chain.from_iterable(sets)))))
-        return OpenOutcome(step, field, labels=labels, spec=spec)
+        return Outcome(step, field, labels, spec)
     if spec.is_open:
-        return OpenOutcome(step, field, spec=spec)
+        return Outcome(step, field, spec=spec)
     # The program's own code may produce the class, or the type may not list the classes.
     labels = output.labels or tuple(sorted({*map(as_text, _values(examples, field))}))
     is_optional = any(of_step.is_optional for of_step in outputs if of_step.field == field)
@@ -219,7 +205,7 @@ def find_outcome(
             f"label_field {field!r} has fewer than two classes among the examples (outputs: {fields}); "
             "for free text give a metric=.., or answers='text'"
         )
-    return Outcome(step, field, labels=labels)
+    return Outcome(step, field, labels)
 
 
 def _outputs(steps: Iterable[tuple[str, Any]]) -> list[_Output]:
