@@ -9,9 +9,9 @@ import json
 import types
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 from psopt.answers import AnswerType, code_of
 from psopt.dspy_programs._dspy import dspy
@@ -37,6 +37,7 @@ class Outcome:
     field: str  # the field of the prediction, and of the examples
     labels: tuple[str, ...] = ()  # what answers may name; none for free text
     spec: AnswerSpec = _ONE_LABEL  # the answer type, if not a single label
+    is_optional: bool = False  # whether its type allows None too
 
     @property
     def takes_none(self) -> bool:
@@ -134,14 +135,6 @@ def as_text(value: Any) -> str:
     return str(value).strip()
 
 
-class _Output(NamedTuple):
-    step: str
-    field: str
-    labels: tuple[str, ...] = ()
-    spec: AnswerSpec = _ONE_LABEL
-    is_optional: bool = False
-
-
 def find_outcome(
     program: Any,
     examples: Sequence[Any],
@@ -173,7 +166,7 @@ def find_outcome(
                 f"label_field {label_field!r}: no step has such an output, and no example such a field"
                 + nearest(label_field, known)
             )
-        output = next(named, _Output(outputs[-1].step, label_field))  # given by the program itself if by no step
+        output = next(named, Outcome(outputs[-1].step, label_field))  # given by the program itself if by no step
     elif (has_metric or equivalence is not None) and not _in_examples(_of_class(outputs), examples):
         output = (_in_examples(outputs, examples) or _of_class(outputs) or outputs)[-1]
     else:
@@ -191,9 +184,9 @@ def find_outcome(
     if spec.kind == LABELS:
         sets = (value for value in _values(examples, field) if isinstance(value, _SETS))
         labels = output.labels or tuple(sorted(set(map(as_text, chain.from_iterable(sets)))))
-        return Outcome(step, field, labels, spec)
+        return replace(output, labels=labels, spec=spec)
     if spec.is_open:
-        return Outcome(step, field, spec=spec)
+        return replace(output, labels=(), spec=spec)
     # The program's own code may produce the class, or the type may not list the classes.
     labels = output.labels or tuple(sorted({*map(as_text, _values(examples, field))}))
     is_optional = any(of_step.is_optional for of_step in outputs if of_step.field == field)
@@ -205,16 +198,16 @@ def find_outcome(
             f"label_field {field!r} has fewer than two classes among the examples (outputs: {fields}); "
             "for free text give a metric=.., or answers='text'"
         )
-    return Outcome(step, field, labels)
+    return replace(output, labels=labels, spec=spec)
 
 
-def _outputs(steps: Iterable[tuple[str, Any]]) -> list[_Output]:
+def _outputs(steps: Iterable[tuple[str, Any]]) -> list[Outcome]:
     """The outputs of predictors with their names, in this order."""
     outputs = []
     for step, predictor in steps:
         for name, field in predictor.signature.output_fields.items():
             is_optional = type(None) in get_args(field.annotation)
-            outputs.append(_Output(step, name, *_kind_of(field.annotation), is_optional))
+            outputs.append(Outcome(step, name, *_kind_of(field.annotation), is_optional))
     return outputs
 
 
@@ -228,19 +221,19 @@ def _refuse_compiled(program: Any) -> None:
         )
 
 
-def _of_class(outputs: Sequence[_Output]) -> list[_Output]:
+def _of_class(outputs: Sequence[Outcome]) -> list[Outcome]:
     """The outputs whose type lists classes, otherwise those of several classes, otherwise numbers."""
     of_class = [output for output in outputs if len(output.labels) > 1 and not output.spec.is_open]
     of_class = of_class or [output for output in outputs if output.spec.kind == LABELS]
     return of_class or [output for output in outputs if output.spec.kind == NUMBER]
 
 
-def _in_examples(outputs: Sequence[_Output], examples: Sequence[Any]) -> list[_Output]:
+def _in_examples(outputs: Sequence[Outcome], examples: Sequence[Any]) -> list[Outcome]:
     """The outputs that all examples have."""
     return [output for output in outputs if len(_values(examples, output.field)) == len(examples)]
 
 
-def _last_of_class(outputs: Sequence[_Output], examples: Sequence[Any], told: AnswerSpec | None) -> _Output:
+def _last_of_class(outputs: Sequence[Outcome], examples: Sequence[Any], told: AnswerSpec | None) -> Outcome:
     """The last output whose type lists classes, if possible one that all examples have."""
     of_class = _of_class(outputs)
     if told is not None and (not of_class or not told.has_labels):
@@ -253,7 +246,7 @@ def _last_of_class(outputs: Sequence[_Output], examples: Sequence[Any], told: An
     return (_in_examples(of_class, examples) or of_class)[-1]
 
 
-def _spec(output: _Output, examples: Sequence[Any], *, is_named: bool) -> AnswerSpec:
+def _spec(output: Outcome, examples: Sequence[Any], *, is_named: bool) -> AnswerSpec:
     """The answer type, from the type of an output.
 
     Numbers are classes if a few values keep recurring. An output whose type is not a class, and that was named or has a
