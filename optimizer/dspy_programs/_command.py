@@ -100,9 +100,11 @@ def _inputs(program: Any) -> list[str]:
 
 
 def _examples(samples: Sequence[Sample], input_field: str, label_field: str, spec: AnswerSpec) -> list[Given]:
-    fields = ({input_field: sample.text, label_field: as_value(sample.label, spec)} for sample in samples)
-    examples = (dspy.Example(each).with_inputs(input_field) for each in fields)
-    return [Given(example, sample.id) for example, sample in zip(examples, samples, strict=True)]
+    entries = []
+    for sample in samples:
+        fields = {input_field: sample.text, label_field: as_value(sample.label, spec)}
+        entries.append(Given(dspy.Example(fields).with_inputs(input_field), sample.id))
+    return entries
 
 
 def _language_model(task: Task, settings: RunSettings, models: ModelProvider) -> Any:

@@ -89,8 +89,10 @@ class Compilation:
 
     def as_asked(self, lm: Any) -> Any:
         """A language model in the form it is asked: through psopt's engine, or at least without DSPy's cache."""
-        if isinstance(lm, str) or (self.uses_engine and not is_counted(lm) and lm.model != "psopt/minilm"):
-            return counted_lm(lm, self.models)  # the embedded one needs no engine
+        if isinstance(lm, str):
+            return counted_lm(lm, self.models)
+        if self.uses_engine and not is_counted(lm) and lm.model != "psopt/minilm":  # the embedded one needs no engine
+            return counted_lm(lm, self.models)
         if getattr(lm, "cache", False):
             return lm.copy(cache=False)  # the key of DSPy's cache does not hold the server
         return lm
