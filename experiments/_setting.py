@@ -63,26 +63,17 @@ class Setting:
         """Read the command line; an experiment may have defaults of its own."""
         values = {**DEFAULTS, **defaults}
         parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
-        parser.add_argument("--model", nargs="+", default=values["model"], help="minilm, openai/NAME, hf/REPO, sim/..")
-        parser.add_argument("--dataset", nargs="+", default=values["dataset"], help="built-in names, or files")
+        models, sets = "minilm, openai/NAME, hf/REPO, sim/..", "built-in names, or files"
+        parser.add_argument("--model", nargs="+", default=values["model"], dest="models", help=models)
+        parser.add_argument("--dataset", nargs="+", default=values["dataset"], dest="datasets", help=sets)
         parser.add_argument("--samples", type=int, default=values["samples"])
         parser.add_argument("--rephrasings", type=int, default=values["rephrasings"])
         parser.add_argument("--seed", "--seeds", type=int, nargs="+", default=values["seeds"], dest="seeds")
         parser.add_argument("--trials", type=int, default=values["trials"])
         parser.add_argument("--results", type=Path, default=HERE / "results")
         parser.add_argument("--api-base")
-        words = parser.parse_args()
-        lm = LMConfig(api_base=words.api_base)
-        return cls(
-            words.model,
-            words.dataset,
-            words.samples,
-            words.rephrasings,
-            words.seeds,
-            words.trials,
-            words.results,
-            lm,
-        )
+        words = vars(parser.parse_args())
+        return cls(lm=LMConfig(api_base=words.pop("api_base")), **words)
 
     def cases(self) -> Iterator[tuple[str, str, int]]:
         """Every data set with every model and every seed."""

@@ -16,6 +16,7 @@ import numpy as np
 from _setting import Setting, panels
 from optuna._hypervolume import compute_hypervolume  # Optuna's own; it has no public name
 from psopt import SearchRestriction
+from psopt.evaluation import objective_values
 from psopt.search_spaces import KINDS, VIEWS
 
 REFERENCE = {"f1": 0.0, "sensitivity": 1.0, "consistency": 0.0}
@@ -43,18 +44,17 @@ def hypervolume(points: list[dict[str, float]]) -> float:
 def one_run(setting: Setting, dataset: str, model: str, seed: int, without: str) -> dict[str, Any]:
     """Search with one part removed."""
     run = setting.search(dataset, model, seed, rephrasings=setting.rephrasings, **WITHOUT[without])
-    on_test = [_scores(candidate.test) for candidate in run.front]
+    on_test = [objective_values(candidate.test) for candidate in run.front]
     least = run.baseline.val.f1 - SearchRestriction().margin
     row = {"dataset": dataset, "model": model, "seed": seed, "without": without, "front": len(run.front)}
-    row |= {"lost_f1": sum(candidate.val.f1 < least for candidate in run.front), "knee": _scores(run.pick("knee").test)}
-    row |= {"seed_prompt": _scores(run.baseline.test), "hypervolume": hypervolume(on_test)}
+    row |= {
+        "lost_f1": sum(candidate.val.f1 < least for candidate in run.front),
+        "knee": objective_values(run.pick("knee").test),
+    }
+    row |= {"seed_prompt": objective_values(run.baseline.test), "hypervolume": hypervolume(on_test)}
     row["hypervolume_seed_prompt"] = hypervolume([row["seed_prompt"]])
     print(f"seed {seed}, without {without}: hypervolume {row['hypervolume']:.3f}, knee {row['knee']}", flush=True)
     return row
-
-
-def _scores(scores: Any) -> dict[str, float]:
-    return {name: getattr(scores, name) for name in REFERENCE}
 
 
 def main(setting: Setting) -> None:

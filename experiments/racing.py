@@ -31,8 +31,8 @@ from _racing_arms import ARMS, PLAIN, Arm
 from _racing_fields import Field, Sizes, field_of, planned, pooled
 from _setting import HERE, rounded
 from _texts import TASKS
-from ablation import REFERENCE, hypervolume
-from psopt.evaluation import compare_paired, score
+from ablation import hypervolume
+from psopt.evaluation import compare_paired, objective_values, score
 from psopt.search import Search, SearchProblem, knee, scoring_order
 from psopt.search._front import Candidate, pareto_front
 from psopt.search._study import make_sampler
@@ -122,8 +122,10 @@ def stopped_wrongly(outcome: Outcome) -> list[str]:
 
 def row_of(outcome: Outcome, plain: Outcome) -> dict[str, Any]:
     """An arm's numbers against the plain search's."""
-    search, start = outcome.search, _scores(plain.search.state.baseline.val)
-    volumes = [hypervolume([_scores(score(plain.val(c.prompt))) for c in arm.front]) for arm in (outcome, plain)]
+    search, start = outcome.search, objective_values(plain.search.state.baseline.val)
+    volumes = [
+        hypervolume([objective_values(score(plain.val(c.prompt))) for c in arm.front]) for arm in (outcome, plain)
+    ]
     n_search = [arm.calls["val"] + arm.calls["train"] for arm in (outcome, plain)]
     n_all = [n + arm.calls["test"] for n, arm in zip(n_search, (outcome, plain), strict=True)]
     least = hypervolume([start])
@@ -145,14 +147,10 @@ def row_of(outcome: Outcome, plain: Outcome) -> dict[str, Any]:
         "audits": len(audits),
         "audits_wrong": audits.count("wrong"),
         "fates": outcome.fates,
-        "knee_val": _scores(outcome.knee.val),
-        "knee_test": _scores(score(on_test[1])),
+        "knee_val": objective_values(outcome.knee.val),
+        "knee_test": objective_values(score(on_test[1])),
         "against_plain": {name: [test.difference, test.low, test.high, test.p_value] for name, test in against.items()},
     }
-
-
-def _scores(scores: Any) -> dict[str, float]:
-    return {name: getattr(scores, name) for name in REFERENCE}
 
 
 def rows_of_seed(dataset: str, sizes: Sizes, seed: int) -> list[dict[str, Any]]:

@@ -54,9 +54,9 @@ def say_how_to_go_on(error: BaseException, how: str) -> None:
         error.add_note(how)
 
 
-def nearest(name: str, names: Iterable[str]) -> str:
-    """Return ``; did you mean 'x'?`` for the name nearest to this one, or nothing."""
-    near = difflib.get_close_matches(name, list(names), n=1, cutoff=0.6)  # difflib's default
+def nearest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return ``; did you mean 'x'?`` for the name nearest to this one, or nothing; `cutoff` is difflib's."""
+    near = difflib.get_close_matches(name, list(names), n=1, cutoff=cutoff)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
@@ -66,10 +66,8 @@ class UnknownNameError(InputError):
     def __init__(self, kind: str, name: str, allowed: Iterable[str], hint: str = "") -> None:
         names = sorted(allowed)
         # Below difflib's default of 0.6: these lists are short, and the user surely means one of their names.
-        near = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
-        message = f"unknown {kind} {name!r}; known: {', '.join(names)}"
-        if near:
-            message = f"unknown {kind} {name!r}; did you mean {near[0]!r}?"
+        known = nearest(name.lower(), names, cutoff=0.5) or f"; known: {', '.join(names)}"
+        message = f"unknown {kind} {name!r}{known}"
         super().__init__(f"{message} ({hint})" if hint else message)
 
 

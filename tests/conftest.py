@@ -57,33 +57,15 @@ IN_MEMORY = "/dev/shm"
 ROOM = 6 * 1024**3  # bytes; runs, environments and databases of a session take one and a half at most
 
 # A module stays with the process that begins it: begun last, these kept one process busy while the other was done.
-LONG_MODULES = (
-    "test_real_trec",
-    "test_workers",
-    "test_open_answers",
-    "test_experiments",
-    "test_sensitivity_optimizer",
-    "test_any_program",
-    "test_budgets",
-    "test_readme_commands",
-    "test_faults_in_the_loop",
-    "test_optimize_command",
-    "test_readme",
-    "test_notebook",
-    "test_every_verb",
-    "test_hf",
-    "test_report",
-    "test_scores",
-    "test_signals",
-    "test_any_metric",
-    "test_what_is_what",
-    "test_terminal",
-    "test_limits_keep_the_end",
-    "test_hub",
-    "test_prosa_free",
-    "test_diagnoses",
-    "test_run_folders",
-)
+LONG_MODULES = """
+    test_real_trec test_workers test_open_answers test_experiments test_sensitivity_optimizer test_any_program
+    test_budgets test_readme_commands test_faults_in_the_loop test_optimize_command
+    test_readme test_notebook test_every_verb test_hf test_report test_scores test_signals test_any_metric
+    test_what_is_what test_terminal test_limits_keep_the_end test_hub test_prosa_free test_diagnoses
+    test_run_folders
+"""
+# Folders whose runs have no report, which takes a third of a small one, unless a test asks for it
+WITHOUT_REPORTS = {"api", "dspy_programs", "proposals", "search", "templates", "tracking"}
 
 
 def pytest_configure() -> None:
@@ -95,7 +77,7 @@ def pytest_configure() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the modules that take longest."""
-    ranks = {name: rank for rank, name in enumerate(LONG_MODULES)}
+    ranks = {name: rank for rank, name in enumerate(LONG_MODULES.split())}
     items.sort(key=lambda item: ranks.get(item.path.stem, len(ranks)))
 
 
@@ -158,6 +140,19 @@ def keep_logging_on() -> Iterator[None]:
     yield
     assert logging.root.manager.disable == logging.NOTSET
     assert logging.getLogger("psopt.waiting").propagate
+
+
+@pytest.fixture
+def report() -> None:
+    """Ask for the report."""
+
+
+@pytest.fixture(autouse=True)
+def no_report(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the report out, unless a test asks for it, or a run is shared by a whole file."""
+    has_none = any(ROOT / "tests" / folder in request.path.parents for folder in WITHOUT_REPORTS)
+    if has_none and "report" not in request.fixturenames:
+        monkeypatch.setattr("psopt.api._finishing.write_report", lambda _: None)
 
 
 @pytest.fixture(scope="module")

@@ -8,18 +8,19 @@ import re
 import shlex
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.cli import command_line
 
-from tests.docs.pages import all_commands, guides, python_blocks
+from tests.docs.pages import DOCS, ROOT, all_commands, guides, python_blocks
 from tests.sweeps import each
 
-ROOT = Path(__file__).resolve().parent.parent
+if TYPE_CHECKING:
+    from pathlib import Path
+
 README = (ROOT / "README.md").read_text("utf-8")
-TEXTS = {page.name: page.read_text("utf-8") for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))}
+TEXTS = {page.name: page.read_text("utf-8") for page in (ROOT / "README.md", *sorted(DOCS.rglob("*.md")))}
 
 
 def test_its_examples_of_the_metrics_are_right() -> None:
@@ -48,7 +49,7 @@ def test_its_make_targets_exist() -> None:
 def test_its_python_names_exist() -> None:
     import psopt
 
-    pages = (ROOT / "README.md", *guides(), ROOT / "docs" / "python" / "index.md")
+    pages = (ROOT / "README.md", *guides(), DOCS / "python" / "index.md")
     blocks = [block for page in pages for block in python_blocks(page) if "import psopt\n" in block]
     assert len(blocks) >= 2
     for block in blocks:
@@ -56,7 +57,7 @@ def test_its_python_names_exist() -> None:
             assert hasattr(psopt, name)
 
 
-(GUIDE,) = [block for block in python_blocks(ROOT / "docs" / "guides" / "dspy.md") if "import dspy\n" in block]
+(GUIDE,) = [block for block in python_blocks(DOCS / "guides" / "dspy.md") if "import dspy\n" in block]
 GUIDE += "\nprint(len(better.pareto_front), 'on the front')"
 EXAMPLE = (ROOT / "examples" / "dspy_program.py").read_text("utf-8")
 SMALL = ("num_trials=2, num_rephrasings=2", "subset(samples, 6,")  # thousands of calls through DSPy take a minute
@@ -87,7 +88,7 @@ def test_its_dspy_program_and_the_example_of_two_steps_run(tmp_path: Path, cache
     assert (of_example / "better.json").is_file()
 
 
-MODELS = (ROOT / "docs" / "models.md").read_text("utf-8")
+MODELS = (DOCS / "models.md").read_text("utf-8")
 MODEL_LINES = [
     line for block in re.findall(r"```sh\n(.*?)```", MODELS, re.DOTALL) for line in block.splitlines() if line[0] != "#"
 ]

@@ -34,9 +34,9 @@ ELSEWHERE = {
     "--program": "tests/dspy_programs/test_programs_on_the_command_line.py",
     "dashboard": "tests/cli/test_json_schemas.py",
     "psopt serve": "tests/serving/test_serve.py",
-    "psopt migrate": "tests/cli/test_migrate.py",
+    "psopt migrate": "tests/cli/test_runs_of_two_models.py",
     "hf:": "tests/cli/test_hub_data.py",
-    "runs/tickets-larger": "tests/cli/test_report_of_two_runs.py",
+    "runs/tickets-larger": "tests/cli/test_runs_of_two_models.py",
     "--figures": "tests/report/test_report.py",
     "--into": "tests/cli/test_promptfoo.py",
     "--without": "tests/cli/test_export.py",  # what edits a run has is not known before

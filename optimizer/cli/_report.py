@@ -104,9 +104,8 @@ def _show(console: Console, compared: ComparedRuns) -> None:
         cells = [f"{percent(before[measure])} -> {percent(after[measure])}" for measure in compared.measures]
         table.add_row(name, *cells, f"{run.call.tokens:,}")
     print_table(console, table)
-    for pair in compared.pairs:
-        print_sentences(console, pair.sentences)
-    print_sentences(console, [f"{name}: {run.sentence}" for name, run in by_name.items()])
+    print_sentences(console, [pair.sentence for pair in compared.pairs])
+    print_sentences(console, [f"{name}: {run.recommendation[0]}" for name, run in by_name.items()])
 
 
 @verb("psopt dashboard runs/trec-minilm --port 8081")

@@ -132,10 +132,7 @@ def _check_options(settings: RunSettings) -> None:
 
 
 def load_program(name: str) -> Any:
-    """Import ``module:attribute``, a `dspy.Module` or a callable that makes one; the working directory is on the path.
-
-    Raises InputError if there is none.
-    """
+    """Import ``module:attribute``, a `dspy.Module` or a callable that makes one; raises InputError if there is none."""
     program = import_own(name, "--program")
     if not isinstance(program, dspy.Module) and callable(program):
         try:

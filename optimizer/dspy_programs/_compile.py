@@ -19,7 +19,7 @@ from psopt.dspy_programs._model import ProgramModel, rephrase_instructions
 from psopt.dspy_programs._outcome import find_outcome
 from psopt.dspy_programs._proposals import MOST_TEXTS, ProgramProposals
 from psopt.dspy_programs._runner import ProgramRunner
-from psopt.dspy_programs._saving import copy_of, write_program
+from psopt.dspy_programs._saving import copy_of, finished_copy, write_program
 from psopt.errors import BudgetReachedError, InputError
 from psopt.evaluation import Evaluator, objective_values
 from psopt.models.chat import Need, stay_here
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from psopt.dspy_programs._examples import Given
     from psopt.dspy_programs._outcome import Outcome
     from psopt.evaluation import Scores, Split
-    from psopt.runs import Run
+    from psopt.runs import Run, RunSettings
     from psopt.search import Candidate
     from psopt.search_spaces import Edit
     from psopt.tasks import Sample, Task
@@ -102,11 +102,11 @@ def planned(student: Any, task: Task, compilation: Compilation) -> tuple[Compila
     n_calls = sum(expected.values())
     parts_of_it = ", ".join(f"{n:,} {purpose}" for purpose, n in expected.items())
     compilation.tell(f"about {n_calls:,} calls: {parts_of_it}")
-    if budget.max_calls is not None and n_calls > budget.max_calls:
-        compilation.tell(f"max_calls={budget.max_calls} is below that, and ends the search before")
-    # The final test also uses wordings from another source, before and after.
-    n_test_runs = sizes.test * (N_TESTED * sizes.heldout + 2 * len(settings.heldout_from))
     if budget.max_calls is not None:
+        if n_calls > budget.max_calls:
+            compilation.tell(f"max_calls={budget.max_calls} is below that, and ends the search before")
+        # The final test also uses wordings from another source, before and after.
+        n_test_runs = sizes.test * (N_TESTED * sizes.heldout + 2 * len(settings.heldout_from))
         most_held_back = max(int(_LARGEST_SHARE_HELD * budget.max_calls), 2 * sizes.test * sizes.heldout * n_steps)
         n_besides_val = budget.max_calls - sizes.val * sizes.rephrasings * n_steps
         budget.held_back = Need(max(0, min(n_test_runs * n_steps, most_held_back, n_besides_val)))
@@ -167,16 +167,16 @@ class DetailedResults:
 
 def _trial_logs(run: Run) -> dict[int, dict[str, Any]]:
     """Every trial by its number, from 1, like MIPROv2's ``trial_logs``: its score, objectives and edits."""
-    logs = {}
-    for trial in run.study.trials:
-        if trial.values is None:
-            continue
-        logs[trial.number + 1] = {
-            **dict(zip(("full_eval_score", "sensitivity", "consistency"), trial.values, strict=False)),
+    names = ("full_eval_score", "sensitivity", "consistency")
+    return {
+        trial.number + 1: {
+            **dict(zip(names, trial.values, strict=False)),
             "edits": [name for name, value in trial.params.items() if value],
             "program_id": trial.user_attrs.get("prompt_id", ""),
         }
-    return logs
+        for trial in run.study.trials
+        if trial.values is not None
+    }
 
 
 def kept_candidates(run: Run) -> Sequence[Candidate]:
@@ -209,16 +209,11 @@ class ProgramCandidate:
     @property
     def program(self) -> Any:
         """A copy of the program, ready for use."""
-        program = copy_of(self._program)
-        program._compiled = True  # the mark that DSPy's optimizers leave
-        return program
+        return finished_copy(self._program)
 
 
 def compile_program(student: Any, splits: Mapping[str, Sequence[Given]], compilation: Compilation) -> Compiled:
-    """Search for better programs on examples of train, val and test.
-
-    Raises PsoptError if an argument cannot be used (before any call), or the language model fails.
-    """
+    """Search for better programs on examples of train, val and test; arguments are checked before any call."""
     examples = [entry.example for entry in (*splits["train"], *splits["val"])]
     outcome = find_outcome(
         student,
@@ -249,9 +244,7 @@ def _what_is_optimized(outcome: Outcome, splits: Mapping[str, Sequence[Given]]) 
 
 def _dspy_settings(student: Any, compilation: Compilation) -> Any:
     """DSPy's settings with the task model; raises InputError if there is no language model at all."""
-    lm = compilation.task_model
-    if lm is None:
-        lm = dspy.settings.lm
+    lm = dspy.settings.lm if compilation.task_model is None else compilation.task_model
     if lm is not None:
         return dspy.context(lm=compilation.as_asked(lm))
     if any(predictor.lm is None for _, predictor in student.named_predictors()):
@@ -279,10 +272,9 @@ def _search(
     evaluator = Evaluator(model, wordings, samples, budget=budget, answer_type=answers)
     baseline = Prompt(wordings.search[0], task.labels, task.noun, asks=task.spec.form)
     check_other_wordings(baseline, compilation.settings)
-    facts = _facts(task, model, compilation)
-    now = identity(student, {**facts, "what can't be told": untold} if compilation.is_python else facts)
+    now = identity(student, _facts(task, model, compilation, untold))
     if compilation.is_python:
-        compilation = _named(compilation, task, model)
+        compilation = replace(compilation, settings=_named(compilation.settings, task, model))
         compilation.tell(make_room(folder, now))
     elif not compilation.force:
         check_same_program(folder, now)
@@ -309,24 +301,23 @@ def _search(
 
 def _check_limit(evaluator: Evaluator, model: ProgramModel, baseline: Prompt) -> None:
     """Raise InputError for a limit on calls that does not pay the original program on val and test."""
-    budget = evaluator.budget
-    if budget.max_calls is None:
+    most = evaluator.budget.max_calls
+    if most is None:
         return
     splits: tuple[Split, ...] = ("val", "test")
     left = [model.calls_left(evaluator.rephrased(baseline, split), evaluator.texts(split)) for split in splits]
-    least = budget.spent.calls + sum(left)
-    if any(left) and least > budget.max_calls:
+    least = evaluator.budget.spent.calls + sum(left)
+    if any(left) and least > most:
         raise InputError(
-            f"--max-calls {budget.max_calls} can't pay the original program on val and the final test: "
+            f"--max-calls {most} can't pay the original program on val and the final test: "
             f"at least {least}, if every run calls each step once"
         )
 
 
-def _named(compilation: Compilation, task: Task, model: ProgramModel) -> Compilation:
-    """The same with the names and the size that only a program in Python has, for run.json."""
-    settings, n_samples = compilation.settings, max(len(task.train), len(task.val))
-    data = replace(settings.data, dataset=task.name)
-    return replace(compilation, settings=replace(settings, data=data, model=model.name, samples=n_samples))
+def _named(settings: RunSettings, task: Task, model: ProgramModel) -> RunSettings:
+    """The settings of a program in Python with its names and its size, for run.json."""
+    data, n_samples = replace(settings.data, dataset=task.name), max(len(task.train), len(task.val))
+    return replace(settings, data=data, model=model.name, samples=n_samples)
 
 
 def _run(
@@ -353,17 +344,17 @@ def _untold(student: Any, example: Any, compilation: Compilation) -> str:
     parts = [part for name, value in components.items() for part in contents(value, name)[1]]
     if not parts:
         return ""
-    names = ", ".join(parts[:3])
-    compilation.tell(f"what is in {names} can't be told from outside: every run evaluates anew")
+    compilation.tell(f"what is in {', '.join(parts[:3])} can't be told from outside: every run evaluates anew")
     return uuid.uuid4().hex
 
 
-def _facts(task: Task, model: ProgramModel, compilation: Compilation) -> dict[str, str]:
+def _facts(task: Task, model: ProgramModel, compilation: Compilation, untold: str) -> dict[str, str]:
     """What determines a run besides the program, by name; on the command line `RunRecorder` compares the rest."""
     outcome = {"the outcome": f"{model.outcome.step}.{model.outcome.field} {task.answers}"}
     if not compilation.is_python:
         return outcome
-    return outcome | {
+    return {
+        **outcome,
         "psopt's version": __version__,
         "the examples": task.info.sha256[:16],
         "how many of them are used": "/".join(str(len(split)) for split in (task.train, task.val, task.test)),
@@ -373,6 +364,7 @@ def _facts(task: Task, model: ProgramModel, compilation: Compilation) -> dict[st
         "the language model": model.identity,
         "the wordings": model.variants.rephrasings.sha256[:16],
         "the seed": str(compilation.settings.seed),
+        "what can't be told": untold,
     }
 
 

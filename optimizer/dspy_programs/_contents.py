@@ -30,8 +30,8 @@ _OF_RUNNING = frozenset({"callbacks", "history", "_compiled"})
 """Parts of DSPy's modules that do not affect their answers."""
 _OF_STEPS = frozenset({"traces", "train", "stage", "demos", "signature"})
 """Parts of a step that do not affect its answers, or that `step_state` covers."""
-_VALUES = (str, int, float, bytes, tuple, frozenset, list, dict, set)
-_WITH_VALUES = (dspy.Module, dspy.BaseLM, re.Pattern, enum.Enum, functools.partial, pydantic.BaseModel)
+_PLAIN = (str, int, float, bytes, tuple, frozenset, list, dict, set)
+_VALUES = (*_PLAIN, dspy.Module, dspy.BaseLM, re.Pattern, enum.Enum, functools.partial, pydantic.BaseModel)
 _LOCKS = (type(threading.Lock()), type(threading.RLock()), threading.Event, threading.Condition, threading.Semaphore)
 _LIBRARIES = (sysconfig.get_paths()["stdlib"], "site-packages", "dist-packages")
 _OWN = ("dspy.", "psopt.")
@@ -69,12 +69,9 @@ def _digest(text: str) -> str:
 
 
 def step_state(step: Any) -> dict[str, Any]:
-    """A step's instructions, its fields with their types, and its demonstrations, without its model.
-
-    DSPy's own `dump_state` leaves out the types, and fails for a model that can't be saved.
-    """
+    """A step's instructions, its fields with their types (DSPy leaves them out), and its demonstrations."""
     bare = copy.copy(step)
-    bare.lm = None
+    bare.lm = None  # `dump_state` fails for a model that can't be saved
     fields = getattr(getattr(step, "signature", None), "fields", {})
     return {**bare.dump_state(), "types": {name: contents(field.annotation)[0] for name, field in fields.items()}}
 
@@ -143,8 +140,7 @@ class _Reader:
             engine = getattr(value, "_engine_spec", None)
             if not isinstance(engine, (str, type(None))):
                 engine = configured(engine)
-            settings = sorted(public_settings(value.kwargs).items())
-            return [value.model, self.read([settings, kind, engine], name)]
+            return [value.model, self.read([sorted(public_settings(value.kwargs).items()), kind, engine], name)]
         return self._object(value, name)
 
     def _module(self, value: Any, name: str) -> Any:
@@ -268,7 +264,7 @@ def _affects_functions(value: Any) -> bool:
     """Whether a global affects what a function does, and is not a library's module or a running object, by its type."""
     if isinstance(value, (types.FunctionType, type)):
         return not _is_of_library(value)
-    is_value = isinstance(value, (*_VALUES, *_WITH_VALUES)) or dataclasses.is_dataclass(value)
+    is_value = isinstance(value, _VALUES) or dataclasses.is_dataclass(value)
     return is_value or "__wrapped__" in getattr(value, "__dict__", {})  # as made by functools.cache
 
 

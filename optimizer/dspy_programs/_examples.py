@@ -69,11 +69,8 @@ def _bare_key(example: Any) -> str:
 
 
 def check_examples(name: str, examples: Any) -> list[Given]:
-    """Return the examples as a list, each with its place in the set called `name`.
-
-    Raises DataError if there are none, or they are not dspy.Example with inputs.
-    """
-    examples = examples if examples is not None else ()
+    """Each example with its place in the set `name`; DataError if there are none, or one is no Example with inputs."""
+    examples = () if examples is None else examples
     if isinstance(examples, (str, Mapping)) or hasattr(examples, "columns") or not isinstance(examples, Iterable):
         raise DataError(f"{name} is a {type(examples).__name__}: give a list of dspy.Example")
     checked = [Given(example, f"{name}[{number}]") for number, example in enumerate(examples)]
@@ -106,9 +103,7 @@ def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[G
 
     Test is set aside, because an example that was used for a choice cannot confirm it. It is a third of train if val is
     given and not larger than that, so that programs are still compared on all of val; otherwise half of val. Nor can a
-    demonstration be judged by its own example: see `_apart`.
-
-    Raises DataError if a set is empty or too small, or an example of the testset is also in another set.
+    demonstration be judged by its own example: see `_apart`. Raises DataError if a set cannot be used.
     """
     train = check_examples("trainset", trainset)
     if valset is None:
@@ -196,10 +191,8 @@ def program_data(
     """Return the examples of train, val and test as a task, and the example with which each text is run.
 
     Each example has its own text: if several read the same, because their labels or inputs that are not shown differ,
-    each gets a mark at its end. If the examples come from a task, labels are checked against it.
-
-    Raises DataError if an example has no class, or one that the program cannot give. Raises InputError if the labels
-    are not the task's.
+    each gets a mark at its end. Raises InputError (DataError) for examples without a class that the program can give,
+    and where the examples come from a task with other labels.
     """
     texts = _texts([entry.example for entry in chain.from_iterable(splits.values())])
     by_text: dict[str, Any] = {}

@@ -74,10 +74,8 @@ def identity(program: Any, facts: Mapping[str, Any]) -> dict[str, str]:
 
 def make_room(folder: Path, now: Mapping[str, str]) -> str:
     """Move a run of something else aside, but for valid answers; return what differs, nothing for the same run."""
-    if not (folder / MANIFEST).exists():
-        return ""
     before, changed = _compared(folder, now)
-    if not changed:
+    if not changed or not (folder / MANIFEST).exists():
         return ""
     asides = (folder.with_name(f"{folder.name}-earlier-{number}") for number in itertools.count(1))
     target = next(aside for aside in asides if not aside.exists())
@@ -94,12 +92,9 @@ def make_room(folder: Path, now: Mapping[str, str]) -> str:
 
 
 def check_same_program(folder: Path, now: Mapping[str, str]) -> None:
-    """Refuse to resume a run of another program; raises InputError, naming what differs.
-
-    A run of an earlier version does not say what its program was, and is resumed.
-    """
+    """Refuse to resume a run of another program; raises InputError, naming what differs."""
     before, changed = _compared(folder, now)
-    if before and changed:
+    if before and changed:  # a run of an earlier version does not say what its program was
         raise InputError(
             f"{folder} cannot be resumed, since this has changed: {', '.join(changed)}; start a new run, or accept it "
             "with --force"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.dspy_programs._contents import configured, digest
 from psopt.dspy_programs._dspy import dspy
-from psopt.errors import InputError, ModelError, PsoptError, causes
+from psopt.errors import InputError, ModelError
 from psopt.models.chat import CHAT_KINDS, Need, Query, name_hint, public_address
 
 if TYPE_CHECKING:
@@ -104,10 +104,7 @@ class CountedEngine:
         return {"model": self._engine.client.name, "server": self.server}
 
     def complete(self, request: Any) -> Any:
-        """Answer one request (an `lm15.Request`) with an `lm15.Response`; DSPy's threads may call it at once.
-
-        Raises ModelError if the request holds more than texts. Raises PsoptError like `Engine.answers`.
-        """
+        """Answer an `lm15.Request`; DSPy's threads may call it at once. Raises PsoptError like `Engine.answers`."""
         query = Query(_messages(request), (), request.config.temperature)
         answer = self._engine.answers([query])[0]
         # DSPy refuses an empty part; a blank is parsed as no answer, which is correct.
@@ -123,11 +120,6 @@ class AsyncCountedEngine(CountedEngine):
 
     async def complete(self, request: Any) -> Any:
         return await asyncio.to_thread(super().complete, request)
-
-
-def own_error(error: BaseException) -> PsoptError | None:
-    """The psopt error behind another one; DSPy wraps what an engine raises."""
-    return next((cause for cause in causes(error) if isinstance(cause, PsoptError)), None)
 
 
 def _messages(request: Any) -> Messages:

@@ -147,10 +147,7 @@ class ProgramModel:
     def predict(
         self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
     ) -> NDArray[np.int64]:
-        """Run the program on every text under every prompt (see `Model.predict`); unparsable answers are N/A.
-
-        Raises ModelError if the program fails in any other way: an outage is not an answer.
-        """
+        """Run the program on every text under every prompt (see `Model.predict`); unparsable answers are N/A."""
         return self._class_array(self._programs(prompts), texts, prompts[0].labels, on_progress)
 
     def predict_cells(
@@ -252,10 +249,7 @@ class ProgramModel:
 
 
 def _frame_of(program: Any) -> str:
-    """What an adapter adds to every call of a program's steps besides instructions and inputs: fields, format.
-
-    It includes the program's own demonstrations.
-    """
+    """What an adapter adds to calls of a program's steps besides instructions and inputs: fields, demonstrations."""
     adapter = dspy.settings.adapter or dspy.ChatAdapter()
     parts: list[str] = []
     for _, predictor in program.named_predictors():

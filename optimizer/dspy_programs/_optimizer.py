@@ -22,7 +22,7 @@ from psopt.dspy_programs._compilation import (
 from psopt.dspy_programs._compile import compile_program
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import split_examples
-from psopt.dspy_programs._saving import copy_of
+from psopt.dspy_programs._saving import finished_copy
 from psopt.models import ModelProvider
 from psopt.models.chat import Budget, LMConfig
 from psopt.rephrasings import given_wordings
@@ -129,18 +129,15 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         The maximum tokens per call in the returned instructions and demonstrations; by default no limit, with at most
         25 edits and 16 demonstrations.
     callbacks : iterable, optional
-        What records the run: ``"mlflow"``, ``"mlflow:EXPERIMENT"``; a `psopt.tracking.Tracker`, or its
-        ``"MODULE:NAME"``; or a function ``callback(study, trial)``, called after each trial (see `psopt.optimize`). A
-        DSPy callback (``dspy.utils.BaseCallback``) gets DSPy's events, in addition to those of
-        ``dspy.configure(callbacks=..)``.
+        What records the run, as in `psopt.optimize`. A DSPy callback (``dspy.utils.BaseCallback``) gets DSPy's events,
+        in addition to those of ``dspy.configure(callbacks=..)``.
     heldout_from : sequence of str, or path, optional
         Wordings of the instructions from another source, for instance by people: the returned program is also tested
         with them on the testset, besides psopt's own held-out ones.
     hold_back : {"all", "private", "copies", "none"}
         Examples excluded from demonstrations: those with private text, near copies of the valset or testset, or both.
     provide_traceback : bool, optional
-        Taken from DSPy's other optimizers, without effect: Python shows the error of a program or metric that ends the
-        run, with its traceback.
+        Taken from DSPy's other optimizers, without effect: Python shows the traceback of an error that ends the run.
     max_errors : int, optional
         On how many texts the program or the metric may fail before the run ends; by default DSPy's own setting (10).
         Until then a failure counts as no answer, and is listed in `failures`. An outage stops the run at once; the same
@@ -243,10 +240,10 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         self, student: Any, splits: Mapping[str, Sequence[Given]], teacher: Any, observer: Observer
     ) -> Compiled:
         """Compile, with the run's trackers attached."""
-        limits = self._limits
-        if limits.max_calls is None:
-            limits = replace(limits, max_calls=self._most_calls)
-        models = ModelProvider(self.cache_dir, self.lm or LMConfig(), Budget.of(limits))
+        budget = Budget.of(self._limits)
+        if budget.max_calls is None:
+            budget.max_calls = self._most_calls
+        models = ModelProvider(self.cache_dir, self.lm or LMConfig(), budget)
         told = [*dspy.settings.callbacks, *self.callbacks]
         with dspy.context(callbacks=told), tracked(observer, self._log, self._trackers, models.budget) as tracking:
             compilation = Compilation(
@@ -330,8 +327,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     def _best(self, compiled: Compiled) -> Any:
         """The chosen program, with the front attached if requested."""
         best = compiled.run.pick(self.pick)
-        better = copy_of(compiled.programs[best.id])
-        better._compiled = True
+        better = finished_copy(compiled.programs[best.id])
         if self.track_stats:
             compiled.record_on(better, best, self.seed)
         return better

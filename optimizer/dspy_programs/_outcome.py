@@ -9,9 +9,9 @@ import json
 import types
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 from psopt.answers import AnswerType, code_of
 from psopt.dspy_programs._dspy import dspy
@@ -31,12 +31,13 @@ _SETS = (list, tuple, set, frozenset)
 
 @dataclass(frozen=True)
 class Outcome:
-    """The part of a program's output that is its answer: one label, or as defined by a subclass."""
+    """The part of a program's output that is its answer: one label, or what `spec` says."""
 
     step: str  # the predictor that gives it, by its name in the program
     field: str  # the field of the prediction, and of the examples
     labels: tuple[str, ...] = ()  # what answers may name; none for free text
     spec: AnswerSpec = _ONE_LABEL  # the answer type, if not a single label
+    is_optional: bool = False  # whether its type allows None too
 
     @property
     def takes_none(self) -> bool:
@@ -56,23 +57,31 @@ class Outcome:
 
     def read(self, answer: str | None) -> str | None:
         """The class of an answer, or its canonical form; None if it names no class and is not readable."""
+        if self.spec.is_open:
+            return as_reference(answer, self.spec, self.labels)
         return answer if answer in self.labels else None
 
     def _why_unread(self, answer: str) -> str:
-        hint = nearest(answer, self.labels) or f"; the program knows {', '.join(self.labels)}"
-        return f"{answer[:60]!r} is none of the program's labels{hint}"
+        known = f"; the program knows {', '.join(self.labels)}" if self.labels else ""
+        if self.spec.is_open:
+            return f"{answer[:60]!r} can't be read as {self.spec.kind}{known}"
+        return f"{answer[:60]!r} is none of the program's labels{nearest(answer, self.labels) or known}"
 
     def is_right(self, answer: str | None, example: Any) -> bool:
         """Whether an answer equals that of the example, or means the same."""
         return answer is not None and self._is_same(answer, as_text(example[self.field]))
 
     def _is_same(self, answer: str, truth: str) -> bool:
-        return answer == truth
+        rule = AnswerType(spec=self.spec).open
+        if rule is None:
+            return answer == truth
+        predicted, right = self.read(answer), self.read(truth)
+        return predicted is not None and right is not None and rule.worth(predicted, right) >= rule.least_right
 
     def class_indices(self, answers: Sequence[str | None], example: Any, labels: Sequence[str]) -> list[int]:  # noqa: ARG002
         """The answers to one example as indices into `labels`; ``len(labels)`` is N/A; open ones as from `code_of`."""
-        places: dict[str | None, int] = {label: place for place, label in enumerate(labels)}
-        return [places.get(answer, len(labels)) for answer in answers]
+        index_of = code_of if self.spec.is_open else labels.index
+        return [len(labels) if read is None else index_of(read) for read in map(self.read, answers)]
 
 
 @dataclass(frozen=True)
@@ -89,15 +98,13 @@ class MeantOutcome(Outcome):
         return bool(self.equivalence(answer, truth))
 
     def class_indices(self, answers: Sequence[str | None], example: Any, labels: Sequence[str]) -> list[int]:
-        """0 is right, others are numbered in order of appearance.
-
-        An answer is only compared with the first of every kind, since `equivalence` may be slow.
-        """
+        """0 is right, others are numbered in order of appearance."""
         kinds, indices = [as_text(example[self.field])], []
         for answer in answers:
             if answer is None:
                 indices.append(len(labels))
                 continue
+            # `equivalence` may be slow: an answer is only compared with the first of every kind
             number = next((number for number, kind in enumerate(kinds) if self.equivalence(answer, kind)), len(kinds))
             if number == len(kinds):
                 kinds.append(answer)
@@ -105,29 +112,7 @@ class MeantOutcome(Outcome):
         return indices
 
 
-class OpenOutcome(Outcome):
-    """Several labels, a number or a text, as `spec` says."""
-
-    def read(self, answer: str | None) -> str | None:
-        return as_reference(answer, self.spec, self.labels)
-
-    def _why_unread(self, answer: str) -> str:
-        hint = f"; the program knows {', '.join(self.labels)}" if self.labels else ""
-        return f"{answer[:60]!r} can't be read as {self.spec.kind}{hint}"
-
-    def _is_same(self, answer: str, truth: str) -> bool:
-        predicted, right = self.read(answer), self.read(truth)
-        rule = AnswerType(spec=self.spec).open
-        if predicted is None or right is None or rule is None:
-            return False
-        return rule.worth(predicted, right) >= rule.least_right
-
-    def class_indices(self, answers: Sequence[str | None], example: Any, labels: Sequence[str]) -> list[int]:  # noqa: ARG002
-        read = map(self.read, answers)
-        return [len(labels) if reference is None else code_of(reference) for reference in read]
-
-
-class UnreferencedOutcome(OpenOutcome):
+class UnreferencedOutcome(Outcome):
     """An output that only a metric can score: examples need not have it."""
 
     def truth(self, example: Any, where: str) -> str:  # noqa: ARG002
@@ -148,14 +133,6 @@ def as_text(value: Any) -> str:
     if isinstance(value, enum.Enum):
         value = value.value
     return str(value).strip()
-
-
-class _Output(NamedTuple):
-    step: str
-    field: str
-    labels: tuple[str, ...] = ()
-    spec: AnswerSpec = _ONE_LABEL
-    is_optional: bool = False
 
 
 def find_outcome(
@@ -189,7 +166,7 @@ def find_outcome(
                 f"label_field {label_field!r}: no step has such an output, and no example such a field"
                 + nearest(label_field, known)
             )
-        output = next(named, _Output(outputs[-1].step, label_field))  # given by the program itself if by no step
+        output = next(named, Outcome(outputs[-1].step, label_field))  # given by the program itself if by no step
     elif (has_metric or equivalence is not None) and not _in_examples(_of_class(outputs), examples):
         output = (_in_examples(outputs, examples) or _of_class(outputs) or outputs)[-1]
     else:
@@ -207,9 +184,9 @@ def find_outcome(
     if spec.kind == LABELS:
         sets = (value for value in _values(examples, field) if isinstance(value, _SETS))
         labels = output.labels or tuple(sorted(set(map(as_text, chain.from_iterable(sets)))))
-        return OpenOutcome(step, field, labels=labels, spec=spec)
+        return replace(output, labels=labels, spec=spec)
     if spec.is_open:
-        return OpenOutcome(step, field, spec=spec)
+        return replace(output, labels=(), spec=spec)
     # The program's own code may produce the class, or the type may not list the classes.
     labels = output.labels or tuple(sorted({*map(as_text, _values(examples, field))}))
     is_optional = any(of_step.is_optional for of_step in outputs if of_step.field == field)
@@ -221,16 +198,16 @@ def find_outcome(
             f"label_field {field!r} has fewer than two classes among the examples (outputs: {fields}); "
             "for free text give a metric=.., or answers='text'"
         )
-    return Outcome(step, field, labels=labels)
+    return replace(output, labels=labels, spec=spec)
 
 
-def _outputs(steps: Iterable[tuple[str, Any]]) -> list[_Output]:
+def _outputs(steps: Iterable[tuple[str, Any]]) -> list[Outcome]:
     """The outputs of predictors with their names, in this order."""
     outputs = []
     for step, predictor in steps:
         for name, field in predictor.signature.output_fields.items():
             is_optional = type(None) in get_args(field.annotation)
-            outputs.append(_Output(step, name, *_kind_of(field.annotation), is_optional))
+            outputs.append(Outcome(step, name, *_kind_of(field.annotation), is_optional))
     return outputs
 
 
@@ -244,19 +221,19 @@ def _refuse_compiled(program: Any) -> None:
         )
 
 
-def _of_class(outputs: Sequence[_Output]) -> list[_Output]:
+def _of_class(outputs: Sequence[Outcome]) -> list[Outcome]:
     """The outputs whose type lists classes, otherwise those of several classes, otherwise numbers."""
     of_class = [output for output in outputs if len(output.labels) > 1 and not output.spec.is_open]
     of_class = of_class or [output for output in outputs if output.spec.kind == LABELS]
     return of_class or [output for output in outputs if output.spec.kind == NUMBER]
 
 
-def _in_examples(outputs: Sequence[_Output], examples: Sequence[Any]) -> list[_Output]:
+def _in_examples(outputs: Sequence[Outcome], examples: Sequence[Any]) -> list[Outcome]:
     """The outputs that all examples have."""
     return [output for output in outputs if len(_values(examples, output.field)) == len(examples)]
 
 
-def _last_of_class(outputs: Sequence[_Output], examples: Sequence[Any], told: AnswerSpec | None) -> _Output:
+def _last_of_class(outputs: Sequence[Outcome], examples: Sequence[Any], told: AnswerSpec | None) -> Outcome:
     """The last output whose type lists classes, if possible one that all examples have."""
     of_class = _of_class(outputs)
     if told is not None and (not of_class or not told.has_labels):
@@ -269,7 +246,7 @@ def _last_of_class(outputs: Sequence[_Output], examples: Sequence[Any], told: An
     return (_in_examples(of_class, examples) or of_class)[-1]
 
 
-def _spec(output: _Output, examples: Sequence[Any], *, is_named: bool) -> AnswerSpec:
+def _spec(output: Outcome, examples: Sequence[Any], *, is_named: bool) -> AnswerSpec:
     """The answer type, from the type of an output.
 
     Numbers are classes if a few values keep recurring. An output whose type is not a class, and that was named or has a
@@ -279,9 +256,7 @@ def _spec(output: _Output, examples: Sequence[Any], *, is_named: bool) -> Answer
     if output.spec.kind == NUMBER and not are_rare:
         return AnswerSpec()
     is_plain = not output.labels and not output.spec.is_open
-    if is_plain and is_named and are_rare:
-        return AnswerSpec(TEXT)
-    return output.spec
+    return AnswerSpec(TEXT) if is_plain and is_named and are_rare else output.spec
 
 
 def _values(examples: Sequence[Any], field: str) -> list[Any]:

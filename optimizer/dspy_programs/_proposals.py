@@ -89,10 +89,7 @@ MOST_TEXTS = 50  # of train; chosen for its cost (steps x rephrasings x this man
 
 
 def sensitivity_by_step(model: ProgramModel, prompt: Prompt, task: Task) -> dict[str, float]:
-    """Return S of each step, in [0, 1]; for a program of one step it is S itself.
-
-    Every step takes as many runs as one prompt in the search, on the first 50 texts of train.
-    """
+    """Return S of each step, in [0, 1], on the first 50 texts of train: as many runs for each as for a prompt."""
     texts = [sample.text for sample in task.train[:MOST_TEXTS]]
     samples = tuple(Sample(str(number), text) for number, text in enumerate(texts))
     variants = [model.variants.instructions[text] for text in model.variants.rephrasings.search]

@@ -14,9 +14,9 @@ import numpy as np
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import example_key, inputs_key
 from psopt.dspy_programs._fingerprint import as_json_data, fingerprint
-from psopt.dspy_programs._lm import RunCounter, lm_of, own_error
+from psopt.dspy_programs._lm import RunCounter, lm_of
 from psopt.dspy_programs._outcome import PASSED, as_text, judge
-from psopt.errors import InputError, ModelError, NoLabelsError, first_line
+from psopt.errors import InputError, ModelError, NoLabelsError, PsoptError, causes, first_line
 from psopt.models import CACHE_FILES, AnswerCache, answer_key
 from psopt.models.chat import FIRST, spread
 from psopt.text import counted
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from psopt.dspy_programs._compilation import Compilation
-    from psopt.dspy_programs._outcome import Metric, Outcome
+    from psopt.dspy_programs._outcome import Outcome
     from psopt.models import OnProgress
 
     Jobs = Mapping[bytes, tuple[Any, str]]
@@ -49,11 +49,7 @@ _SECONDS = 1  # between looks: a bar is redrawn as often, and Windows heeds Ctrl
 
 
 class Failures:
-    """Counts the texts on which a program or a metric failed.
-
-    A text that fails under one wording mostly fails under all, so texts are counted, not runs. If more than `most`
-    fail, the run ends.
-    """
+    """Counts the texts on which a program or a metric failed, not the runs: most fail under all wordings or none."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -65,11 +61,12 @@ class Failures:
     def add(self, what: str, text: str, error: Exception) -> None:
         """Count a failure of `what` (the program, the metric) on a text.
 
-        Raises psopt's own error if that is the cause (an outage, or a value that is probably invalid on all texts).
-        Raises ModelError if too many texts have failed.
+        Raises psopt's own error if that is the cause, which DSPy wraps: an outage, or a value that is probably invalid
+        on all texts. Raises ModelError if too many texts have failed.
         """
-        if (own := own_error(error)) is not None:
-            raise own from None
+        for cause in causes(error):
+            if isinstance(cause, PsoptError):
+                raise cause from None
         said = first_line(error)[:_LONGEST] if str(error).strip() else ""
         message = f"{type(error).__name__}: {said}".removesuffix(": ")
         with self._lock:
@@ -124,15 +121,14 @@ class ProgramRunner:
         self._failed: dict[bytes, Record] = {}  # by their keys, as those in the cache
         self._counter = RunCounter(compilation.models.budget)
         self._own_steps = student.named_predictors()
-        self.fields = {
-            step: {**predictor.signature.input_fields, **predictor.signature.output_fields}
-            for step, predictor in self._own_steps
-        }
+        self.fields = {step: predictor.signature.fields for step, predictor in self._own_steps}
         example = next(iter(examples.values()))
         # Whether demonstrations show something that examples alone lack
         self.needs_steps = any(name not in example for name in chain.from_iterable(self.fields.values()))
         self._has_named_a_label = False
-        self._asked: dict[str, str] = {}
+        # What represents a text in the key of an answer: the inputs, or the whole example if there is a metric
+        key_of = inputs_key if self.metric is None else example_key
+        self._asked = {text: key_of(example) for text, example in examples.items()}
 
     def records_of(
         self,
@@ -149,8 +145,6 @@ class ProgramRunner:
 
         Raises NoLabelsError if none of the first runs ends in a label. Raises ModelError if too many texts fail.
         """
-        if cells is None:
-            cells = np.ones((len(texts), len(programs)), dtype=np.bool_)
         keys = self._keys(programs, texts, cells, code)
         answered = self._kept(keys.values())
         jobs = {key: (programs[column], texts[row]) for (row, column), key in keys.items() if key not in answered}
@@ -161,30 +155,28 @@ class ProgramRunner:
         answered = self._kept(keys.values())
         if len(texts) >= _FEWEST and all(record.get("failed") for record in answered.values()):
             self.failures.stop()
-        records = np.full(cells.shape, None, dtype=np.object_)
+        records = np.full((len(texts), len(programs)), None, dtype=np.object_)
         for place, key in keys.items():
             records[place] = answered[key]
         return records
 
     def calls_left(self, programs: Sequence[Any], texts: Sequence[str]) -> int:
-        """How many calls the runs take that are not stored, if each calls every step once.
-
-        Those that psopt's engine asks don't count, since it has a cache of its own.
-        """
-        cells = np.ones((len(texts), len(programs)), dtype=np.bool_)
-        keys = set(self._keys(programs, texts, cells, "").values())
+        """How many calls the runs take that are not stored, if each calls every step once; not those of our engine."""
+        keys = set(self._keys(programs, texts).values())
         self._prepare(programs)
         kept = self._kept(keys) if (self._folder / CACHE_FILES[0]).exists() else ()  # looking would create the file
         return (len(keys) - len(kept)) * self._counter.n_expected
 
     def _keys(
-        self, programs: Sequence[Any], texts: Sequence[str], cells: NDArray[np.bool_], code: str
+        self, programs: Sequence[Any], texts: Sequence[str], cells: NDArray[np.bool_] | None = None, code: str = ""
     ) -> dict[tuple[int, int], bytes]:
         """The key of each answer, by its text and program."""
+        if cells is None:
+            cells = np.ones((len(texts), len(programs)), dtype=np.bool_)
         fingerprints = list(map(fingerprint, programs))
         kind = f"run {self._judged_by} {code}".rstrip()
         return {
-            (row, column): answer_key(kind=kind, text=self._asked_for(texts[row]), **fingerprints[column])
+            (row, column): answer_key(kind=kind, text=self._asked[texts[row]], **fingerprints[column])
             for row, column in np.argwhere(cells).tolist()
         }
 
@@ -197,13 +189,6 @@ class ProgramRunner:
         failed = {key: self._failed[key] for key in keys if key in self._failed}
         return failed | self._cache.get_many(list(keys))
 
-    def _asked_for(self, text: str) -> str:
-        """What represents a text in the key of an answer: the inputs, or the whole example if there is a metric."""
-        if text not in self._asked:
-            example = self.examples[text]
-            self._asked[text] = inputs_key(example) if self.metric is None else example_key(example)
-        return self._asked[text]
-
     def _prepare(self, programs: Sequence[Any]) -> None:
         """Name copies' steps, and ask their own models, if they have any, in the same way as the whole program's."""
         for program in programs:
@@ -214,13 +199,7 @@ class ProgramRunner:
             self._counter.expect(program)
 
     def _run(self, program: Any, text: str) -> Record:
-        """Run a program on a text: its outcome, and the outcome's score.
-
-        An answer that cannot be parsed has the outcome None; so has a failed run, as long as few texts fail.
-
-        Raises PsoptError if psopt's own engine gives up (an outage is not an answer), a limit is reached, or too many
-        texts have failed.
-        """
+        """Run a program on a text; an answer that cannot be parsed has the outcome None, and so has a failed run."""
         example = self.examples[text]
         try:
             with self._counter.one_run() as calls, dspy.context(trace=[]):
@@ -261,24 +240,20 @@ class ProgramRunner:
         value = prediction.get(field) if hasattr(prediction, "get") else getattr(prediction, field, prediction)
         if value is not None or (self.outcome.takes_none and not is_missing):
             record["outcome"] = as_text(value)
-        if self.metric is not None:
-            record |= self._judged(self.metric, example, prediction, text)
-        return record
+        if self.metric is None:
+            return record
+        try:
+            record["merit"], feedback = judge(self.metric, example, prediction)
+        except Exception as error:  # noqa: BLE001  # likewise
+            self.failures.add("metric", text, error)
+            return {**record, "merit": 0.0, "failed": True}
+        return {**record, "feedback": feedback} if feedback else record
 
     def is_right(self, record: Record, text: str) -> bool:
         """Whether a run's result may be shown as an example: by the metric, otherwise by the example's own outcome."""
         if self.metric is not None:
             return bool(record["merit"] >= PASSED)
         return self.outcome.is_right(record["outcome"], self.examples[text])
-
-    def _judged(self, metric: Metric, example: Any, prediction: Any, text: str) -> Record:
-        """The metric's judgement of a prediction: a score of 0 if the metric fails."""
-        try:
-            score, feedback = judge(metric, example, prediction)
-        except Exception as error:  # noqa: BLE001  # likewise
-            self.failures.add("metric", text, error)
-            return {"merit": 0.0, "failed": True}
-        return {"merit": score, "feedback": feedback} if feedback else {"merit": score}
 
     def _run_first(self, jobs: Jobs, answered: Iterable[Record]) -> set[bytes]:
         """Run a few first, and stop if none of them gives a label: the rest would be a waste."""
@@ -316,10 +291,9 @@ class ProgramRunner:
         )
 
     def _run_all(self, jobs: Jobs, on_progress: OnProgress | None) -> None:
-        """Run all jobs in threads; each sees the caller's context variables, including DSPy's settings.
+        """Run all jobs in threads, with the caller's context variables; the first error is raised, the rest dropped.
 
-        The first error is raised, and jobs that have not begun are dropped. Running jobs are awaited, since they are
-        paid for and will be stored; but not after Ctrl-C, because they may hang.
+        Running jobs are awaited, since they are paid for; but not after Ctrl-C, because they may hang.
         """
 
         def keep(key: bytes) -> None:

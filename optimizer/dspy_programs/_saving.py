@@ -28,9 +28,7 @@ def copy_of(program: Any) -> Any:
     """Copy a program: objects that cannot be copied, such as clients or locks, are shared, but predictors never are.
 
     DSPy's own copy warns about each such object, and shares a whole list, including steps, if one item in it cannot be
-    copied.
-
-    Raises InputError, which names the attribute, if a predictor would still be shared.
+    copied. Raises InputError, which names the attribute, if a predictor would still be shared.
     """
     steps = {id(predictor) for _, predictor in program.named_predictors()}
     try:
@@ -67,6 +65,13 @@ def _parts_copied(value: Any, copies: dict[int, Any]) -> Any:
     else:
         copies |= memo
     return copied
+
+
+def finished_copy(program: Any) -> Any:
+    """A copy with the mark that DSPy's optimizers leave."""
+    finished = copy_of(program)
+    finished._compiled = True
+    return finished
 
 
 PROGRAMS = "programs"
@@ -141,9 +146,8 @@ def _field_names(columns: Sequence[str]) -> dict[str, str]:
 def _template_instructions(prompt: Prompt) -> str:
     """Return the instructions in a template, with the prompt's definitions and notes.
 
-    DSPy itself formats fields, examples and the answer. So these are left out: turns that show an answer, the part of a
-    paragraph after a field, and paragraphs that ask for the answer in JSON or in a tag, unless they are instructions
-    themselves.
+    DSPy itself formats fields, examples and the answer: turns that show an answer, the part of a paragraph after a
+    field, and paragraphs that ask for JSON or a tag are left out, unless they are instructions themselves.
     """
     messages = filled_template(replace(prompt, examples=())).messages
     next_roles = [*(message.role for message in messages[1:]), ""]

@@ -25,7 +25,7 @@ _MOST_CLASSES = 40  # more can't be told apart on a screen
 
 
 def class_figures(prompts: Mapping[str, Predictions]) -> list[Figure]:
-    """All of this file's figures; none for open answers, or where no class has two samples."""
+    """Both figures of classes' scores; none for open answers, or where no class has two samples."""
     first = next(iter(prompts.values()))
     if first.answers.open is not None or not _labels(first):
         return []

@@ -16,6 +16,7 @@ from psopt.runs import (
     WEAK_SPOTS,
     CallPrice,
     asked_about,
+    asked_for_lines,
     best_found,
     named,
     pick_entry,
@@ -23,6 +24,7 @@ from psopt.runs import (
     quality_name,
     read_predictions,
     recommendation_lines,
+    unasked_lines,
 )
 from psopt.search_spaces import Prompt
 
@@ -69,9 +71,16 @@ class Contents:
         return self.prices[self.chosen["id"]]
 
     @property
-    def sentence(self) -> str:
-        """The run's own verdict on its prompt."""
-        return named(recommendation_lines(self.run["recommended"], quality_name(self.run))[0], prompt_names(self.run))
+    def quality(self) -> str:
+        """What the mean worth of answers is called."""
+        return quality_name(self.run)
+
+    @property
+    def recommendation(self) -> list[str]:
+        """The run's own verdict on its prompt, and the remarks on it."""
+        lines = recommendation_lines(self.run["recommended"], self.quality)
+        names = prompt_names(self.run)
+        return [named(line, names) for line in (*lines, *unasked_lines(self.run), *asked_for_lines(self.run))]
 
     @property
     def is_rejected(self) -> bool:
@@ -81,7 +90,7 @@ class Contents:
     @property
     def measures(self) -> dict[str, str]:
         """The names on pages of the measures that are defined, by their keys in run.json."""
-        names = measure_names(quality_name(self.run))
+        names = measure_names(self.quality)
         return {key: name for key, name in names.items() if self.chosen["test"][key] is not None}
 
 

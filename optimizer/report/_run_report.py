@@ -29,14 +29,9 @@ from psopt.report._wording_figures import damage, enough, families, flips
 from psopt.runs import (
     REPORT,
     SUSPECTS,
-    asked_for_lines,
     limits_line,
-    named,
     price_line,
     prompt_names,
-    quality_name,
-    recommendation_lines,
-    unasked_lines,
 )
 from psopt.search.racing import racing_line
 from psopt.settings import model_names
@@ -76,15 +71,15 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         run=contents.run,
         chosen=contents.chosen,
         name=contents.name,
-        recommendation=_recommendation(contents.run),
+        recommendation=contents.recommendation,
         headline=_headline(contents),
         warnings=[*_models_lines(contents.run), *_lopsided_lines(contents), *_na(contents)],
         has_passed=contents.run["recommended"]["verdict"] == "better",
         is_rejected=contents.is_rejected,
         changed=fixed_and_broken(contents.predictions["original prompt"], contents.answers),
         facts={name: fact for name, fact in _facts(contents).items() if fact},
-        quality=quality_name(contents.run),
-        names=measure_names(quality_name(contents.run)),
+        quality=contents.quality,
+        names=measure_names(contents.quality),
         objectives=list(objective_values(contents.run["baseline"]["val"])),
         answered=_answered(contents),
         limits=limits and limits_line(limits),
@@ -172,13 +167,6 @@ def most_severe(slices: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(topics.values())[:_SLICE_ROWS]
 
 
-def _recommendation(run: dict[str, Any]) -> list[str]:
-    """The gate's verdict, and the remarks on it."""
-    names = prompt_names(run)
-    lines = recommendation_lines(run["recommended"], quality_name(run))
-    return [named(line, names) for line in (*lines, *unasked_lines(run), *asked_for_lines(run))]
-
-
 def _na(contents: Contents) -> list[str]:
     """Remarks on answers on test that name no label, prompt by prompt."""
     notes = {row["name"]: na_lines(row["test"]) for row in _rows(contents) if row["test"]}
@@ -191,7 +179,6 @@ def _facts(contents: Contents) -> dict[str, str]:
     race = run.get("race") or {}
     settings = run["settings"]
     minutes, seconds = divmod(round(run["seconds"]), 60)
-    quality = quality_name(run)
     answers = AnswerType.from_dict(run.get("answers")).note
     shown = {of["id"]: of["test"] for of in (before, after)}
     beside = beside_quality_line(*shown.values())
@@ -209,7 +196,7 @@ def _facts(contents: Contents) -> dict[str, str]:
     }
     return facts | {
         "answers are": answers and f"{answers}.",
-        f"beside {quality}": beside and f"On test, {arrow}: {beside}".replace("->", "→"),
+        f"beside {contents.quality}": beside and f"On test, {arrow}: {beside}".replace("->", "→"),
         "suspect labels": _suspects_fact(contents.directory),
     }
 

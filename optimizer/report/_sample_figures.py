@@ -67,8 +67,8 @@ def _add_yardsticks(plot: go.Figure, prompt: str, predictions: Predictions) -> N
     for key, name, symbol, color in yardsticks:
         marker = {"symbol": symbol, "size": 6, "line": {"width": 1, "color": color}}
         consistencies = np.nan_to_num(references[key].sample_consistency, nan=1.0)
-        points = references[key].sample_sensitivity, consistencies
-        _add_points(plot, name, points, marker=marker, opacity=0.5, hoverinfo="name")
+        style = {"marker": marker, "opacity": 0.5, "hoverinfo": "name"}
+        _add_points(plot, name, references[key].sample_sensitivity, consistencies, **style)
 
 
 def _add_samples(plot: go.Figure, name: str, predictions: Predictions, color: str) -> None:
@@ -78,12 +78,11 @@ def _add_samples(plot: go.Figure, name: str, predictions: Predictions, color: st
     ]
     template = "%{hovertext}<br>S %{x:.0%}, mean consistency %{y:.0%}<extra></extra>"
     style = {"opacity": 0.65, "marker": {"color": color, "size": 8}, "hovertext": texts, "hovertemplate": template}
-    _add_points(plot, name, (predictions.sensitivities, predictions.consistencies), **style)
+    _add_points(plot, name, predictions.sensitivities, predictions.consistencies, **style)
 
 
-def _add_points(plot: go.Figure, name: str, points: tuple[NDArray[Any], NDArray[Any]], **style: Any) -> None:
-    x, y = (values.round(4).tolist() for values in points)
-    plot.add_scatter(x=x, y=y, mode="markers", name=name, **style)
+def _add_points(plot: go.Figure, name: str, x: NDArray[Any], y: NDArray[Any], **style: Any) -> None:
+    plot.add_scatter(x=x.round(4).tolist(), y=y.round(4).tolist(), mode="markers", name=name, **style)
 
 
 def kept_and_right(prompts: Mapping[str, Predictions]) -> Figure | None:

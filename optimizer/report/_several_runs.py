@@ -46,7 +46,7 @@ def _as_data(of: Contents) -> dict[str, Any]:
     return {
         "run": str(of.directory.path),
         "id": of.chosen["id"],
-        "sentence": of.sentence,
+        "sentence": of.recommendation[0],
         "baseline": of.run["baseline"]["test"],
         "test": of.chosen["test"],
         "call": of.call.to_dict(),
@@ -71,17 +71,17 @@ class TwoRuns:
         return verdict(measure, self.differences.get(measure))
 
     @property
-    def sentences(self) -> list[str]:
+    def sentence(self) -> str:
         """The result of the comparison."""
         first, second = self.first.directory.path, self.second.directory.path
         if not self.differences:
-            return [f"{second} and {first} are not tested against each other: {self.basis}."]
+            return f"{second} and {first} are not tested against each other: {self.basis}."
         parts = [
             f"{self.first.measures[measure]} {self.verdict(measure)} ({100 * difference.difference:+.1f}, "
             f"{100 * difference.low:+.1f} to {100 * difference.high:+.1f})"
             for measure, difference in self.differences.items()
         ]
-        return [f"{second} against {first}: {', '.join(parts)}. {self.basis}."]
+        return f"{second} against {first}: {', '.join(parts)}. {self.basis}."
 
     def to_dict(self) -> dict[str, Any]:
         runs = [_as_data(self.first), _as_data(self.second)]
@@ -119,18 +119,6 @@ class ComparedRuns:
                 names.setdefault(measure, []).append(name)
         return {measure: " or ".join(dict.fromkeys(of)) for measure, of in names.items()}
 
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        """Every measure on test with its interval, for each run's baseline and prompt, and the verdicts."""
-        scores = [{"baseline": of.run["baseline"]["test"], "chosen": of.chosen["test"]} for of in self.runs]
-        rows = []
-        for measure, name in self.measures.items():
-            differences = [runs.differences.get(measure) for runs in self.pairs]
-            verdicts = [runs.verdict(measure) if measure in runs.differences else "" for runs in self.pairs]
-            row = {"measure": measure, "name": name, "runs": scores, "differences": differences, "verdicts": verdicts}
-            rows.append(row)
-        return rows
-
     def page(self) -> tuple[str, list[Figure]]:
         """Render them as HTML that opens offline; return it with its figures."""
         by_name = dict(zip(self.names, self.runs, strict=True))
@@ -141,8 +129,9 @@ class ComparedRuns:
             [figure],
             names=self.names,
             runs=self.runs,
+            tests=self.pairs,
             pairs=[_pair(self.names[0], name, runs) for name, runs in zip(self.names[1:], self.pairs, strict=True)],
-            measures=self.rows,
+            measures=self.measures,
             classes=_classes(self.runs),
             changed=_changed_settings(self.runs),
             front=figure,
@@ -250,7 +239,7 @@ def _pair(first: str, second: str, runs: TwoRuns) -> dict[str, Any]:
     old_name, new_name = f"{first}, {ours.chosen['id']}", f"{second}, {theirs.chosen['id']}"
     pair: dict[str, Any] = {
         "names": [first, second],
-        "sentences": runs.sentences,
+        "sentence": runs.sentence,
         "moved": [],
         "diff": unified_diff(old, new, old_name, new_name),
         "length": price_line(runs.first.call, runs.second.call).replace("->", "→"),

@@ -103,8 +103,7 @@ def tracked(
     observer: Observer | None, names: Iterable[str], callbacks: Sequence[Tracker | OptunaCallback], budget: Budget
 ) -> Tracking:
     """Let trackers watch a run and the calls that `budget` pays for; raises PsoptError if one can't do its work."""
-    tracking = Tracking(observer or Observer())
-    tracking.trackers = [_tracker(callback, lambda: tracking.study) for callback in (*names, *callbacks)]
+    tracking = Tracking(observer or Observer(), (*names, *callbacks))
     for tracker in tracking.trackers:
         try:
             tracker.check()
@@ -125,16 +124,15 @@ class Tracking(Observer):
     the error that ended it.
     """
 
-    def __init__(self, observer: Observer) -> None:
+    def __init__(self, observer: Observer, callbacks: Iterable[Callback]) -> None:
         self._observer = observer
-        self.trackers: list[Tracker] = []  # those that have not failed
-        self._to_close: list[Tracker] = []
+        self._to_close = [_tracker(callback, lambda: self.study) for callback in callbacks]
+        self.trackers = [*self._to_close]  # those that have not failed
         self._directory: RunDirectory | None = None
         self._record: RunRecord | None = None
         self._kept: dict[str, dict[str, Any]] = {}
 
     def __enter__(self) -> Self:
-        self._to_close = [*self.trackers]
         return self
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
@@ -148,16 +146,9 @@ class Tracking(Observer):
             with contextlib.suppress(Exception):  # nothing is left to report
                 tracker.close()
 
-    @property
-    def budget(self) -> Budget | None:
-        return self._observer.budget
-
-    @budget.setter
-    def budget(self, budget: Budget | None) -> None:
-        self._observer.budget = budget
-
     def started(self, task: Task, folder: Path) -> None:
         """Tell the observer; let trackers begin, and tell them about the trials they have missed."""
+        self._observer.budget = self.budget
         self._observer.started(task, folder)
         if not self.trackers:
             return

@@ -1,4 +1,4 @@
-"""Compilations without their report, which other tests look at, and with a key and a cache of their own."""
+"""Compilations with a key and a cache of their own."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.without_reports import no_report, report
-
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["no_report", "report"]
 collect_ignore_glob = [] if find_spec("dspy") else ["test_*.py"]  # the extra `dspy` is not installed
 
 

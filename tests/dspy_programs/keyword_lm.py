@@ -12,6 +12,12 @@ from dspy import lm15
 from psopt.models.minilm import read_request
 
 
+def response(request: Any, text: str) -> Any:
+    message = lm15.Message(role="assistant", parts=(lm15.TextPart(text),))
+    usage = lm15.Usage(input_tokens=10, output_tokens=2)
+    return lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
+
+
 class KeywordEngine:
     """Answers DSPy's adapters. `fails` says after how many calls it breaks down; `mumbles` at which word it mumbles."""
 
@@ -41,9 +47,7 @@ class KeywordEngine:
             text = json.dumps(values)
         else:
             text = "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in values.items())
-        message = lm15.Message(role="assistant", parts=(lm15.TextPart(text),))
-        usage = lm15.Usage(input_tokens=10, output_tokens=2)
-        return lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
+        return response(request, text)
 
     def value(self, field: Any, reading: Any) -> Any:
         if not field.labels:

@@ -12,7 +12,7 @@ from psopt.dspy_programs._outcome import judge
 from psopt.errors import InputError, ModelError
 
 from tests.dspy_programs.compiling import TRAIN, VAL, compiled, manifest
-from tests.dspy_programs.keyword_lm import KeywordEngine
+from tests.dspy_programs.keyword_lm import KeywordEngine, response
 from tests.dspy_programs.programs_to_mend import Sort, Sorter, Topic, predict
 from tests.fake_server import FakeServer
 from tests.fake_server._drafts import written
@@ -93,10 +93,8 @@ class WritingEngine(KeywordEngine):
 
     def complete(self, request: Any) -> Any:
         self.seen.append("".join(part.text for message in request.messages for part in message.parts))
-        text = written(self.seen[-1], len(self.seen) / 20, "good") or "Hm."  # of each temperature another wording
-        message = dspy.lm15.Message(role="assistant", parts=(dspy.lm15.TextPart(text),))
-        usage = dspy.lm15.Usage(input_tokens=10, output_tokens=1)
-        return dspy.lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
+        # of each temperature another wording
+        return response(request, written(self.seen[-1], len(self.seen) / 20, "good") or "Hm.")
 
 
 def test_feedback_reaches_the_model_that_writes_notes(tmp_path: Path) -> None:

@@ -145,12 +145,12 @@ def test_a_limit_that_pays_for_nothing_raises_and_keeps_what_was_paid(tmp_path: 
     assert n_calls(again) <= n_needed - n_calls(lm) + 2 * 4  # a run under way when the limit came is lost
 
 
-class AsksAnother(dspy.Module):
+class AsksAnother(Sorter):
     """Asks a model of its own by itself."""
 
     def __init__(self, lm: Any) -> None:
         super().__init__()
-        self.big, self.sort = lm, dspy.Predict(Sort)
+        self.big = lm
 
     def forward(self, question: str) -> Any:
         self.sort(question="who ?")

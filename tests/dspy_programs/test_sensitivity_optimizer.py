@@ -209,22 +209,7 @@ OF_THE_LABEL = r"valset\[20\]: label 'Persona' is none of the program's labels; 
         ({"num_threads": -1}, "num_threads must be a whole number"),
         ({"minibatch_size": 25}, "minibatch_size means nothing to SensitivityOptimizer: racing decides"),
         ({"num_trails": 4}, "compile does not know num_trails; did you mean 'num_trials'"),
-    ],
-)
-def test_what_cant_be_compiled_is_told_before_any_call(arguments: dict[str, Any], message: str, tmp_path: Path) -> None:
-    lm = keyword_lm()
-    given = {"student": predict(), "trainset": TRAIN, "valset": VAL, **arguments}
-    with dspy.context(lm=lm), pytest.raises(InputError, match=message):
-        SensitivityOptimizer(log_dir=tmp_path / "run").compile(given.pop("student"), **given)
-    assert n_calls(lm) == 0
-    assert not (tmp_path / "run").exists()
-    with dspy.context(lm=None), pytest.raises(InputError, match="no language model"):
-        SensitivityOptimizer(log_dir=tmp_path / "run").compile(predict(), trainset=TRAIN, valset=VAL)
-
-
-@each(
-    "options, message",
-    [
+        # arguments of the optimizer itself
         ({"auto": "huge"}, "auto must be one of"),
         ({"num_rephrasings": 1}, "num_rephrasings"),
         ({"label_field": "labels"}, "no step has such an output, and no example such a field; did you mean 'label'"),
@@ -246,13 +231,19 @@ def test_what_cant_be_compiled_is_told_before_any_call(arguments: dict[str, Any]
         ({"metric": lambda example: 1.0}, "psopt calls it with an example and a prediction"),
     ],
 )
-def test_options_that_mean_nothing_are_refused_before_any_call(
-    options: dict[str, Any], message: str, tmp_path: Path
-) -> None:
+def test_what_cant_be_compiled_is_told_before_any_call(arguments: dict[str, Any], message: str, tmp_path: Path) -> None:
     lm = keyword_lm()
-    with pytest.raises(InputError, match=message):
-        compiled(predict(), tmp_path, lm, **options)
+    given = {"log_dir": tmp_path / "run", "student": predict(), "trainset": TRAIN, "valset": VAL, **arguments}
+    own = {name: given.pop(name) for name in SensitivityOptimizer.__dataclass_fields__ if name in given}
+    with dspy.context(lm=lm), pytest.raises(InputError, match=message):
+        SensitivityOptimizer(**own).compile(given.pop("student"), **given)
     assert n_calls(lm) == 0
+    assert not (tmp_path / "run").exists()
+
+
+def test_without_a_language_model_nothing_is_compiled(tmp_path: Path) -> None:
+    with dspy.context(lm=None), pytest.raises(InputError, match="no language model"):
+        SensitivityOptimizer(log_dir=tmp_path / "run").compile(predict(), trainset=TRAIN, valset=VAL)
 
 
 def test_ordered_labels_are_compared_by_how_near_they_are(tmp_path: Path) -> None:

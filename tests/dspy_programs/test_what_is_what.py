@@ -37,14 +37,10 @@ class Picture:
         return f"Picture({len(self.content)} bytes)"
 
 
-class Looks(dspy.Module):
+class Looks(Sorter):
     """Answers by what is in the picture, which its text does not show."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.sort = dspy.Predict(Sort)
-
-    def forward(self, pictures: list[Picture]) -> Any:
+    def forward(self, pictures: list[Picture]) -> Any:  # type: ignore[override]
         self.sort(question="who ?")
         return dspy.Prediction(label="Person" if b"face" in pictures[0].content else "Number")
 

@@ -11,9 +11,6 @@ from psopt.search_spaces import Edit, seed_prompt
 from psopt.tasks import Task
 
 from tests.messy_tickets import messy_tickets
-from tests.without_reports import no_report, report
-
-__all__ = ["no_report", "report"]
 
 
 @pytest.fixture(scope="session")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
-import shutil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +18,7 @@ from psopt.runs import RunDirectory
 from psopt.tasks import Sample
 
 from tests.commands import psopt
-from tests.report.conftest import HOSTILE, hostile
+from tests.report.conftest import HOSTILE, changed_copy, hostile, read
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,22 +31,11 @@ def page(done: Any) -> str:
     return (done.path / "report.html").read_text()
 
 
-@pytest.fixture
-def run(done: Any, tmp_path: Path) -> Path:
-    """A copy of its folder."""
-    return shutil.copytree(done.path, tmp_path / "run")
-
-
-def read(run: Path, name: str) -> Any:
-    return json.loads((run / name).read_text("utf-8"))
-
-
-def rewritten(folder: Path, **files: Any) -> str:
+def rewritten(directory: RunDirectory, **files: Any) -> str:
     """The report of a run some of whose files have other contents."""
-    for name, content in files.items():
-        (folder / f"{name}.json").write_text(json.dumps(content), "utf-8")
-    write_report(RunDirectory.open(folder))
-    return (folder / "report.html").read_text("utf-8")
+    changed = changed_copy(directory, **files)
+    write_report(changed)
+    return (changed.path / "report.html").read_text("utf-8")
 
 
 @pytest.fixture
@@ -92,25 +79,30 @@ def test_it_shows_every_prompt_of_the_front_what_was_fixed_and_each_class(done: 
     assert "How far answers to a sample differ between wordings" in page
 
 
-def test_it_can_be_rebuilt_from_the_run_directory_alone_with_what_leaving_edits_out_costs(run: Path, page: str) -> None:
-    (run / "report.html").unlink()
-    figures = write_report(RunDirectory.open(run))
-    again = (run / "report.html").read_text()
+def test_it_can_be_rebuilt_from_the_run_directory_alone_with_what_leaving_edits_out_costs(
+    directory: RunDirectory, page: str
+) -> None:
+    copy = changed_copy(directory)
+    (copy.path / "report.html").unlink()
+    figures = write_report(copy)
+    again = (copy.path / "report.html").read_text()
     assert re.sub(r'"uid":"[^"]+"', "", again) == re.sub(r'"uid":"[^"]+"', "", page)
     assert "contributions" in {figure.name for figure in figures}
-    left_out = read(run, "contributions.json")["left_out"]
+    left_out = read(copy, "contributions")["left_out"]
     notes = next(one for one in left_out if one["what"] == "all notes" or one["edits"][0].startswith("n"))
     assert notes["without"]["f1"]["difference"] < 0
 
 
-def test_the_verdict_stands_before_everything_else_and_a_class_that_lost_a_point_is_red(run: Path) -> None:
-    manifest = read(run, "run.json")
+def test_the_verdict_stands_before_everything_else_and_a_class_that_lost_a_point_is_red(
+    directory: RunDirectory,
+) -> None:
+    manifest = read(directory, "run")
     manifest["dataset"]["note"] = "186 of 398 samples are left out"
     classes = manifest["baseline"]["test"]["per_class"]
     label = next(iter(classes))
-    after = read(run, "front.json")["recommended"]["test"]["per_class"][label]
+    after = read(directory, "front")["recommended"]["test"]["per_class"][label]
     classes[label] |= {"f1": after["f1"] + 0.02, "sensitivity": after["sensitivity"] + 0.02}
-    page = rewritten(run, run=manifest)
+    page = rewritten(directory, run=manifest)
     places = [page.index(text) for text in ('<p class="note', 'class="cards"', "186 of 398 samples", "<nav>")]
     assert places == sorted(places)
     assert page[places[0] :].startswith(('<p class="note passed">Use prompt', '<p class="note">Keep yours'))
@@ -119,25 +111,26 @@ def test_the_verdict_stands_before_everything_else_and_a_class_that_lost_a_point
     assert f"<b>{100 * after['sensitivity']:.1f}</b>" in row
 
 
-def test_a_prompt_that_is_rejected_has_no_headline(run: Path) -> None:
-    manifest, front = read(run, "run.json"), read(run, "front.json")
+def test_a_prompt_that_is_rejected_has_no_headline(directory: RunDirectory) -> None:
+    manifest, front = read(directory, "run"), read(directory, "front")
     manifest["recommended"] |= {"verdict": "keep", "id": manifest["baseline"]["id"]}
     front["recommended"] = {**front["prompts"][0], **manifest["baseline"], "edits": []}
-    page = rewritten(run, run=manifest, front=front)
+    page = rewritten(directory, run=manifest, front=front)
     cards = page[page.index('class="cards"') : page.index("<nav>")]
     assert f"{100 * manifest['baseline']['test']['f1']:.1f}</b>" in cards
     assert "→" not in cards
     assert "The best candidate, not recommended: A" in page
 
 
-def test_a_file_that_is_missing_or_damaged_is_named_with_what_mends_it(run: Path) -> None:
-    for path in (run / "predictions").iterdir():
+def test_a_file_that_is_missing_or_damaged_is_named_with_what_mends_it(directory: RunDirectory) -> None:
+    copy = changed_copy(directory)
+    for path in (copy.path / "predictions").iterdir():
         path.write_bytes(b"nothing")
     with pytest.raises(InputError, match=r"\.npz can't be read, .*: write it anew with `psopt resume"):
-        write_report(RunDirectory.open(run))
-    (run / "contributions.json").unlink()
+        write_report(copy)
+    (copy.path / "contributions.json").unlink()
     with pytest.raises(InputError, match=r"has no contributions.json: write it anew with `psopt resume"):
-        write_report(RunDirectory.open(run))
+        write_report(copy)
 
 
 def test_s_of_a_class_is_the_mean_of_its_samples_and_confusion_counts_the_answers(pair: dict[str, Any]) -> None:
@@ -216,9 +209,11 @@ def test_the_smallest_run_is_a_page(task: Task, keyword_model: Any, tmp_path: Pa
     assert 0 <= colours.cmin < colours.cmax <= 1  # a C of more than 100 % was on the scale where all are near it
 
 
-def test_figures_are_saved_as_png_and_svg(run: Path, tmp_path: Path) -> None:
+def test_figures_are_saved_as_png_and_svg(directory: RunDirectory, tmp_path: Path) -> None:
     pytest.importorskip("kaleido", reason="the extra `figures` is not installed")
-    ended = psopt(tmp_path, "report", run, run, "--figures", "figures")  # beside itself: one figure, not a dozen
+    ended = psopt(
+        tmp_path, "report", directory.path, directory.path, "--figures", "figures"
+    )  # beside itself: one figure, not a dozen
     if "needs Chrome" in ended.stderr:
         pytest.skip("no Chrome or Chromium is installed")
     assert ended.returncode == 0, ended.stderr

@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from psopt.tracking import Ending
 
 SIM = "sim/accuracy=0.6,wobble=0.4"
+SMALL = {"trials": 4, "samples": 24, "rephrasings": 3, "rounds": 1, "test_samples": 24, "heldout": 3}
 
 
 def optimize(folder: Path, **options: Any) -> psopt.Run:
     """Four trials of 24 samples."""
-    small = {"trials": 4, "samples": 24, "rephrasings": 3, "rounds": 1, "test_samples": 24, "heldout": 3}
-    return psopt.optimize(load_task("trec"), **{"model": SIM, "out": folder, **small, **options})
+    return psopt.optimize(load_task("trec"), **{"model": SIM, "out": folder, **SMALL, **options})
 
 
 def arguments(folder: Path, *more: str) -> list[str]:
     """The same for the command line."""
-    sizes = ["--trials", "4", "--samples", "24", "--rephrasings", "3", "--rounds", "1", "--test-samples", "24"]
+    sizes = [f"--{name.replace('_', '-')}={size}" for name, size in SMALL.items()]
     given = ["--dataset", "trec", "--model", SIM, "--cache-dir", str(folder / "cache"), "--out", str(folder / "run")]
-    return ["optimize", *given, *sizes, "--heldout", "3", *more]
+    return ["optimize", *given, *sizes, *more]
 
 
 class Listening(Tracker):

@@ -5,20 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import runpy
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.errors import DataError
 
+from tests.experiments.conftest import EXPERIMENTS, RESULTS
 from tests.sweeps import each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
-EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
 ALL = ["commonsenseqa", "arc_challenge", "math", "alpaca_eval", "arena_hard"]
 LABELS = ["CommonsenseQA", "ARC-Challenge"]
 TWELVE = [*LABELS, "MATH"]
@@ -29,12 +27,6 @@ TWO_OF_THREE = math.log(3) - 2 / 3 * math.log(2)
 AND_TWO_SIXTHS = 2 / 3 * math.log(3 / 2) + 1 / 3 * math.log(6)
 # Of twelve answers 8 are right and 4 wrong: 32 of 66 pairs differ.
 OF_TWELVE = 32 / 66
-
-
-@pytest.fixture(autouse=True)
-def experiments(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let experiments be imported, as they import each other."""
-    monkeypatch.syspath_prepend(EXPERIMENTS)
 
 
 @pytest.fixture(scope="module")
@@ -115,19 +107,6 @@ def test_the_judge_is_asked_in_both_orders_and_calls_are_as_expected(measured: A
     assert 0 < measured["calls"]["ratings"] <= measured["expected_calls"]["ratings"]
 
 
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cache_dir: Path) -> Any:
-    """Run a script in this process."""
-
-    def run_script(script: str, *words: Any) -> None:
-        monkeypatch.setenv("PSOPT_CACHE_DIR", str(cache_dir))
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr(sys, "argv", [script, *map(str, words), "--results", "results"])
-        runpy.run_path(str(EXPERIMENTS / script), run_name="__main__")
-
-    return run_script
-
-
 def test_models_and_a_judge_by_name_are_asked_and_tabled(run: Any, tmp_path: Path) -> None:
     from _prosa_cases import Case  # type: ignore[import-not-found]
     from _prosa_server import ScriptedServer  # type: ignore[import-not-found]
@@ -137,10 +116,10 @@ def test_models_and_a_judge_by_name_are_asked_and_tabled(run: Any, tmp_path: Pat
     with ScriptedServer([(case.of, case.questions, case.wordings) for case in cases]) as server:
         words = ["--model", "openai/wavering", "--judge", "openai/scripted-judge", "--own-samples", "--limit", 4]
         words += ["--set", "math", "arena_hard", "--api-base", server.url]
-        run("prosa_free.py", *words, "--dry-run")
+        run("prosa_free", *words, "--dry-run")
         assert server.n_asked == {}
         assert not (tmp_path / "results").exists()
-        run("prosa_free.py", *words)
+        run("prosa_free", *words)
         assert server.n_asked["wavering"] == 4 * 12 + 4 * 3
     found = json.loads((tmp_path / "results" / "prosa_free_models.json").read_text("utf-8"))
     assert found["expected_calls"] == {"answers": 60, "ratings": 24}
@@ -148,7 +127,7 @@ def test_models_and_a_judge_by_name_are_asked_and_tabled(run: Any, tmp_path: Pat
     page = (tmp_path / "results" / "prosa_free_models.md").read_text("utf-8")
     assert "| openai/wavering | 0.121 | 0.111 |" in page
     assert "| Llama3-70B-Instruct | not found | not found | not found | 0.016 | 0.258 |" in page
-    run("write_results.py", "--page", "page.md")
+    run("write_results", "--page", "page.md")
     heading = "## ProSA: PSS by model and set\n\nopenai/wavering, judge openai/scripted-judge;"
     assert heading in (tmp_path / "page.md").read_text("utf-8")
 
@@ -317,6 +296,6 @@ def test_a_result_is_read_from_what_a_model_writes(answer: str, result: str | No
 def test_the_page_in_the_results_is_what_the_json_says() -> None:
     from _prosa_page import prosa_free  # type: ignore[import-not-found]
 
-    results = json.loads((EXPERIMENTS / "results" / "prosa_free.json").read_text("utf-8"))
-    page = (EXPERIMENTS / "results" / "prosa_free.md").read_text("utf-8")
+    results = json.loads((RESULTS / "prosa_free.json").read_text("utf-8"))
+    page = (RESULTS / "prosa_free.md").read_text("utf-8")
     assert page == f"# ProSA's table of PSS\n\n{results['setting']['words']}\n\n{prosa_free(results)}".rstrip() + "\n"

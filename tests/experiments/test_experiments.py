@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import runpy
-import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from psopt.metrics import micro_f1, prediction_counts, sensitivity
 
+from tests.experiments.conftest import EXPERIMENTS, RESULTS
 from tests.fake_server import FakeServer
 
-EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
-RESULTS = EXPERIMENTS / "results"
+if TYPE_CHECKING:
+    from pathlib import Path
+
 SMALL = ("--dataset", "trec", "--samples", "10", "--rephrasings", "3", "--seed", "0", "--trials", "3")
 SEARCHING = ("ablation", "appendix_b", "appendix_c", "transfer")  # sim answers at once
 # Those that need what is not here, take minutes, or are run below
@@ -28,33 +27,12 @@ BESIDES = """
 SCRIPTS = sorted({path.stem for path in EXPERIMENTS.glob("[!_]*.py")} - set(BESIDES.split()))
 
 
-@pytest.fixture(autouse=True)
-def experiments(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let experiments be imported, as they import each other."""
-    monkeypatch.syspath_prepend(EXPERIMENTS)
-
-
 @pytest.fixture
-def run(cache_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Run a script in this process, as `python experiments/SCRIPT` would, and read its JSON."""
-
-    def run_script(script: str, *words: Any) -> Any:
-        monkeypatch.setenv("PSOPT_CACHE_DIR", str(cache_dir))
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr(sys, "argv", [f"{script}.py", *words, "--results", "results"])
-        runpy.run_path(str(EXPERIMENTS / f"{script}.py"), run_name="__main__")
-        return json.loads((tmp_path / "results" / f"{script}.json").read_text("utf-8"))
-
-    return run_script
-
-
-@pytest.fixture
-def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def page(run: Any, tmp_path: Path) -> Any:
     """Write the page of a folder of results."""
 
-    def written(results: Path = tmp_path / "results") -> str:
-        monkeypatch.setattr(sys, "argv", ["x", "--results", str(results), "--page", str(tmp_path / "page.md")])
-        runpy.run_path(str(EXPERIMENTS / "write_results.py"), run_name="__main__")
+    def written(results: Path | str = "results") -> str:
+        run("write_results", "--results", results, "--page", "page.md")
         return (tmp_path / "page.md").read_text("utf-8")
 
     return written

@@ -1,5 +1,0 @@
-"""Runs of these tests have no report."""
-
-from tests.without_reports import no_report, report
-
-__all__ = ["no_report", "report"]
