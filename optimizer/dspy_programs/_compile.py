@@ -104,7 +104,7 @@ def planned(student: Any, task: Task, compilation: Compilation) -> tuple[Compila
     compilation.tell(f"about {n_calls:,} calls: {parts_of_it}")
     if budget.max_calls is not None:
         if n_calls > budget.max_calls:
-            compilation.tell(f"max_calls={budget.max_calls} is below that, and ends the search before")
+            compilation.tell(f"--max-calls {budget.max_calls} is below that, and ends the search before")
         # The final test also uses wordings from another source, before and after.
         n_test_runs = sizes.test * (N_TESTED * sizes.heldout + 2 * len(settings.heldout_from))
         most_held_back = max(int(_LARGEST_SHARE_HELD * budget.max_calls), 2 * sizes.test * sizes.heldout * n_steps)
