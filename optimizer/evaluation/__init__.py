@@ -50,6 +50,7 @@ from psopt.evaluation._objectives import (
     objective_gains,
     objective_values,
     objectives_of,
+    sign_of,
     verdict,
 )
 from psopt.evaluation._open_scores import compare_classes

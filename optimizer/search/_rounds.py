@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.diagnosis import Diagnosis
     from psopt.evaluation import Evaluator, Predictions
-    from psopt.proposals import NoVerbatim
     from psopt.search._problem import SearchProblem
     from psopt.search._state import SearchState
     from psopt.search.distributed._coordinator import Coordinator
@@ -87,18 +86,13 @@ def _new_edits(problem: SearchProblem, prompt: Prompt, pool: Sequence[Edit], dia
         if left_out or not pool:
             problem.observer.phase(f"--without leaves out {left_out or 'none of the first edits'}")
     proposed = allowed_edits(proposed, restriction)
+    left_out_ids = {edit.id for edit in pool}
     if problem.no_verbatim is not None:
-        proposed = _without_verbatim(problem, problem.no_verbatim, proposed)
-    in_pool = {edit.id for edit in pool}
-    return first_parameters([edit for edit in proposed if edit.id not in in_pool], problem.options.most_edits)
-
-
-def _without_verbatim(problem: SearchProblem, check: NoVerbatim, edits: Sequence[Edit]) -> list[Edit]:
-    """Leave out edits that hold text of samples; for drafts, record why."""
-    objections = check.refused(edits)
-    if problem.proposer is not None:
-        problem.proposer.refuse({edit: objections[edit.id] for edit in edits if edit.id in objections})
-    return [edit for edit in edits if edit.id not in objections]
+        objections = problem.no_verbatim.refused(proposed)
+        left_out_ids |= set(objections)
+        if problem.proposer is not None:
+            problem.proposer.refuse({edit: objections[edit.id] for edit in proposed if edit.id in objections})
+    return first_parameters([edit for edit in proposed if edit.id not in left_out_ids], problem.options.most_edits)
 
 
 def _propose(

@@ -18,7 +18,6 @@ from psopt.search._sources import (
 from psopt.search._state import History, SearchState
 from psopt.search._trial import CandidateTrials, Draw, drop_trial
 from psopt.search.distributed._coordinator import TOTAL_REACHED, Coordinator, SharedCoordinator
-from psopt.search.distributed._stored_study import finished_by_others
 from psopt.search.racing._candidate_races import CandidateRaces, RaceCounts, StoppedCandidate, races
 from psopt.search_spaces import apply_edits, suggest_edits
 
@@ -40,12 +39,7 @@ class Search:
     """
 
     def __init__(
-        self,
-        study: StoredStudy,
-        problem: SearchProblem,
-        *,
-        worker: str = "",
-        most_own: int | None = None,
+        self, study: StoredStudy, problem: SearchProblem, *, worker: str = "", most_own: int | None = None
     ) -> None:
         self.study = study
         self.problem = problem
@@ -118,7 +112,7 @@ class Search:
             trial = self.study.ask()
             if not self.coordinator.owns(trial.number):
                 continue
-            with finished_by_others(self.study, trial.number):
+            with self.study.finished_by_others(trial.number):
                 if self._try(trial):
                     return True
         return False
@@ -140,7 +134,11 @@ class Search:
                 reason = unfit or f"duplicate of trial {twin.trial}"
             reason = reason or self.coordinator.claim(trial.number, prompt.id) or ""
             if not reason:
-                self._evaluate(Draw(trial, prompt, edits, order))
+                self.problem.observer.begin_trial(trial.number, prompt)
+                if (candidate := self._trials.evaluate(Draw(trial, prompt, edits, order))) is not None:
+                    self.n_own += 1
+                    self.history.add_candidate(candidate)
+                    self._tell(candidate)
                 return True
         drop_trial(self.study, trial, reason)
         self._refresh()
@@ -152,14 +150,6 @@ class Search:
         substitute = in_place_of(self.state, edits) if unfit else self._queue.neighbour(edits)
         self._queue.put_untried(substitute, order)
         return False
-
-    def _evaluate(self, draw: Draw) -> None:
-        self.problem.observer.begin_trial(draw.trial.number, draw.prompt)
-        candidate = self._trials.evaluate(draw)
-        if candidate is not None:
-            self.n_own += 1
-            self.history.add_candidate(candidate)
-            self._tell(candidate)
 
     def _outlast_the_others(self) -> bool:
         """Wait until no other worker has a trial running; True if one has died and its trial is queued again."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.evaluation import compare_paired, objective_gains, objective_values
+from psopt.evaluation import compare_paired, objective_values, sign_of
 from psopt.search_spaces import apply_edits
 
 if TYPE_CHECKING:
@@ -69,8 +69,7 @@ def edit_worths(candidates: Sequence[Tried], pool: Sequence[Edit]) -> dict[str, 
 
 def is_as_good(candidate: Candidate, knee: Candidate, on_val: Callable[[Candidate], Predictions]) -> bool:
     """Return whether a candidate loses no more than one standard error against the knee, in any objective."""
-    lost = objective_gains(knee.val) - objective_gains(candidate.val)
-    losses = dict(zip(objective_values(knee.val), lost.tolist(), strict=True))
+    losses = dict(zip(objective_values(knee.val), (knee.val.gains - candidate.val.gains).tolist(), strict=True))
     if max(losses.values()) <= 0:
         return True
     if max(losses.values()) > _HOPELESS:
@@ -110,7 +109,7 @@ def leave_one_out(
     by_kind: dict[str, list[Edit]] = {}
     for edit in chosen.edits:
         by_parameter.setdefault(edit.parameter_name, []).append(edit)
-        by_kind.setdefault(edit.kind, []).append(edit)
+        by_kind.setdefault(edit.kind if edit.kind == "calibration" else f"all {edit.kind}s", []).append(edit)
     worth = edit_worths(candidates, pool)
     most_worthy = sorted(by_parameter, key=lambda parameter: (-worth[parameter], parameter))[:most]
     whole = evaluator.predictions(chosen.prompt, "val")
@@ -122,22 +121,14 @@ def leave_one_out(
 
     of_kinds = []
     if len(by_parameter) > 1:
-        of_kinds = [leave_out(_all_of(kind), edits) for kind, edits in by_kind.items()]
+        of_kinds = [leave_out(all_of_kind, edits) for all_of_kind, edits in by_kind.items()]
     of_edits = [leave_out(_words(by_parameter[name]), by_parameter[name]) for name in most_worthy]
     return of_kinds + sorted(of_edits, key=_lost, reverse=True)
 
 
-def _all_of(kind: str) -> str:
-    return kind if kind == "calibration" else f"all {kind}s"
-
-
 def _lost(contribution: Contribution) -> float:
     """The loss summed over all objectives."""
-    without = contribution.without
-    lost = without["sensitivity"].difference - without["f1"].difference
-    if "consistency" in without:
-        lost -= without["consistency"].difference
-    return lost
+    return -sum(sign_of(name) * paired.difference for name, paired in contribution.without.items())
 
 
 def _words(edits: Sequence[Edit]) -> str:

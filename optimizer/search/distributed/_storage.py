@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-    Handler = Callable[[int, FrameType | None], object]
-
 _SET_UPS = 20  # attempts; chosen: more than Optuna has tables, each of which another process may create first
 _SQLITE_TIMEOUT = 60  # seconds to wait for a lock; chosen generously: Python's 5 are too short if many workers write
 
@@ -268,8 +266,17 @@ def signals_held() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():  # Python delivers signals only to the main thread
         yield
         return
-    handlers = _handlers()
+    # one that is ignored, or ends the process without Python, is left alone
+    handlers = {
+        int(number): handler
+        for number in (signal.SIGINT, signal.SIGTERM)
+        if callable(handler := signal.getsignal(number))
+    }
     held: list[int] = []
+
+    def send_again(number: int) -> None:
+        if held:  # it then counts as the second one
+            send_to_main_thread(number)
 
     def hold(number: int, frame: FrameType | None) -> None:
         held.append(number)
@@ -277,7 +284,7 @@ def signals_held() -> Iterator[None]:
             held.clear()
             handlers[number](number, frame)
             return
-        impatient = threading.Timer(_LONGEST_HELD, _send_again, [number, held])
+        impatient = threading.Timer(_LONGEST_HELD, send_again, [number])
         impatient.daemon = True
         impatient.start()
 
@@ -291,15 +298,3 @@ def signals_held() -> Iterator[None]:
         for number in held.copy():
             held.clear()
             handlers[number](number, None)
-
-
-def _handlers() -> dict[int, Handler]:
-    """Return the handlers of signals; a signal that is ignored, or ends the process without Python, is left alone."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    return {number: handler for number, handler in handlers.items() if callable(handler)}
-
-
-def _send_again(number: int, held: list[int]) -> None:
-    """Send a signal that is still held again; it then counts as the second one."""
-    if held:
-        send_to_main_thread(number)

@@ -93,20 +93,21 @@ def gate(
         if ours.others and ours.over != "mean":
             pairs = zip(ours.each, theirs.each, strict=True)
             return with_every_model({of_ours.model: compare(name, of_ours, of_theirs) for of_ours, of_theirs in pairs})
-        decisive, by_estimate = _decisive(ours, mode), mode == "likely"
+        decisive, by_estimate = F1_ALONE if _f1_alone(ours, mode) else BOTH, mode == "likely"
         return compare_nominee(name, ours, theirs, margin, pinned, of_val.get(name), decisive, by_estimate=by_estimate)
 
     tests = [compare(name, baseline, answers) for name, answers in nominees.items()]
-    judged = tuple(_judged(tests, mode))
+    if mode == "sure":  # one that is barred does not pass, but still counts in Holm's levels
+        judged = _at_levels(tests, [test.p_value for test in tests])
+    else:
+        judged = tuple(replace(test, passed=test.is_likely) for test in tests)
     verdict = Verdict("keep", None, mode, judged, margin, ALPHA, reason, len(baseline.samples), baseline.n_rephrasings)
     if not judged:
         return replace(verdict, reason="nothing on val was better without losing a point of F1 or S")
     if mode == "off":
         return replace(verdict, verdict="untested", id=judged[0].id)
-    for test in judged:
-        if test.passed:
-            return replace(verdict, verdict="better", id=test.id)
-    return verdict
+    first = next((test for test in judged if test.passed), None)
+    return replace(verdict, verdict="better", id=first.id) if first else verdict
 
 
 def stand_ins(before: Predictions, after: Mapping[str, Predictions], margin: float) -> tuple[NomineeTest, ...]:
@@ -117,9 +118,9 @@ def stand_ins(before: Predictions, after: Mapping[str, Predictions], margin: flo
     Holm's levels keep the chance that a prompt passes that is truly worse by more at 5 % at most, even if the prompt to
     use is chosen by these samples. All answers are to the same samples under the same wordings.
     """
-    decisive = _decisive(before, "sure")
+    decisive = F1_ALONE if _f1_alone(before, "sure") else BOTH
     tests = [compare_nominee(name, before, answers, margin, decisive=decisive) for name, answers in after.items()]
-    return tuple(_at_levels(tests, [test.p_not_worse for test in tests]))
+    return _at_levels(tests, [test.p_not_worse for test in tests])
 
 
 def untested(mode: GateMode, margin: float, reason: str) -> Verdict:
@@ -136,10 +137,6 @@ def check_pinned(pinned: Collection[str], samples: Collection[Sample], which: st
             raise InputError(f"the pinned sample {name!r} is none of the {len(ids)} {which}{hint}")
 
 
-def _decisive(baseline: Predictions, mode: GateMode) -> tuple[str, ...]:
-    return F1_ALONE if _f1_alone(baseline, mode) else BOTH
-
-
 def _f1_alone(baseline: Predictions, mode: GateMode) -> str:
     """Why F1 alone decides; empty if S does too."""
     if mode == "off":
@@ -153,14 +150,8 @@ def _f1_alone(baseline: Predictions, mode: GateMode) -> str:
     return ""
 
 
-def _judged(tests: list[NomineeTest], mode: GateMode) -> list[NomineeTest]:
-    """The tests with their outcomes. One that is barred does not pass, but still counts in Holm's levels."""
-    if mode != "sure":
-        return [replace(test, passed=test.is_likely) for test in tests]
-    return _at_levels(tests, [test.p_value for test in tests])
-
-
-def _at_levels(tests: Sequence[NomineeTest], p_values: Sequence[float]) -> list[NomineeTest]:
+def _at_levels(tests: Sequence[NomineeTest], p_values: Sequence[float]) -> tuple[NomineeTest, ...]:
     """The tests, each passed or not at Holm's level."""
     judged = holm([1.0 if test.is_barred else p for test, p in zip(tests, p_values, strict=True)], ALPHA)
-    return [replace(test, passed=passed, level=level) for test, (passed, level) in zip(tests, judged, strict=True)]
+    outcomes = zip(tests, judged, strict=True)
+    return tuple(replace(test, passed=passed, level=level) for test, (passed, level) in outcomes)

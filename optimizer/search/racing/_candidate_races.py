@@ -67,8 +67,7 @@ class StoppedCandidate(Tried):
         raced = _RACED.fullmatch(trial.user_attrs[RACED])
         if raced is None:
             raise ValueError(f"trial {trial.number} raced {trial.user_attrs[RACED]!r}")
-        rung = Rung(int(raced[1]), int(raced[2]))
-        val = EstimatedScores(*trial.values)
+        val, rung = EstimatedScores(*trial.values), Rung(int(raced[1]), int(raced[2]))
         audit = trial.user_attrs.get(AUDIT, "")
         return cls(trial.number, prompt, edits, val, rung, raced[3], order=order, audit=audit)
 
@@ -92,7 +91,7 @@ class RaceCounts:
     @classmethod
     def of(cls, whole: Sequence[Candidate], stopped: Sequence[StoppedCandidate], n_cells: int) -> RaceCounts:
         """Count them; `n_cells` is the size of a whole grid."""
-        audits = Counter(candidate.audit for candidate in whole) + Counter(candidate.audit for candidate in stopped)
+        audits = Counter(candidate.audit for candidate in (*whole, *stopped))
         in_part = sum(candidate.rung.samples * candidate.rung.wordings for candidate in stopped)
         rungs = Counter(candidate.rung for candidate in stopped)
         return cls(
