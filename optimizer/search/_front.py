@@ -85,15 +85,12 @@ R = TypeVar("R", bound=Tried)
 def pareto_front(candidates: Sequence[R], least_f1: float) -> tuple[R, ...]:
     """Return the feasible candidates that no other feasible one dominates, by descending F1.
 
-    Of candidates with equal scores, the one with the fewest edits is kept. One that always gives the same ordered label
-    is left out: the middle of a scale is close to everything, so S = 0 and C = 1 prove nothing. So is one that gives
-    nearly everything one label with hardly more F1 than a constant answer, or guesses (see `why_worthless`).
+    Of candidates with equal scores, the one with the fewest edits is kept. One whose S and C prove nothing is left out:
+    it gives nearly everything one label with hardly more F1 than a constant answer, or guesses (see `why_worthless`).
     """
-    unique: dict[tuple[float, ...], R] = {}
     feasible = feasible_of(candidates, least_f1)
-    for candidate in sorted(feasible, key=lambda candidate: (len(candidate.edits), candidate.trial)):
-        unique.setdefault(tuple(candidate.val.gains), candidate)
-    rivals = list(unique.values())
+    feasible.sort(key=lambda candidate: (len(candidate.edits), candidate.trial), reverse=True)
+    rivals = list({tuple(candidate.val.gains): candidate for candidate in feasible}.values())  # the last of equal ones
     front = [candidate for candidate in rivals if not any(_dominates(rival, candidate) for rival in rivals)]
     return tuple(sorted(front, key=lambda candidate: (-candidate.val.f1, candidate.val.sensitivity, candidate.trial)))
 
@@ -105,11 +102,10 @@ def feasible_of(candidates: Sequence[R], least_f1: float) -> list[R]:
 
 
 def knee(front: Sequence[R], baseline: Candidate) -> R:
-    """Pick the compromise: the candidate nearest to F1 = 1, S = 0 and C = 1.
+    """Pick the compromise: the candidate nearest to F1 = 1, S = 0 and C = 1 (docs/decisions.md has the measurements).
 
-    The scale is fixed, so that no member of the front moves it (docs/decisions.md has the measurements). Only
-    candidates that are not worse than the baseline in F1 or sensitivity by more than the gate's margin are considered,
-    if there are any.
+    Only candidates that are not worse than the baseline in F1 or sensitivity by more than the gate's margin are
+    considered, if there are any.
 
     If the baseline gives nearly everything one answer, or guesses, no S counts as worse than its own. If it gives one
     answer, C is ignored too: prompts that stay close to that answer would have the highest C.

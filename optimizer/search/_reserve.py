@@ -33,11 +33,9 @@ class PromptNeed:
 
     @classmethod
     def of(cls, evaluator: Evaluator, prompt: Prompt, split: Split, *, ignoring_cache: bool = False) -> PromptNeed:
-        """Count it for the whole grid. Only chat models take tokens.
+        """Count it for the whole grid, without label priors, which depend on what was measured before.
 
-        Label priors are not counted: they depend on what was measured before.
-
-        `ignoring_cache` counts it for another prompt of the same length.
+        Only chat models take tokens. `ignoring_cache` counts it for another prompt of the same length.
         """
         model = evaluator.model
         if not asks_in_chat(model):
@@ -97,7 +95,7 @@ class Reserve:
         return self._evaluator.budget.times(each, planned)
 
     def least(self, prompt: Prompt, splits: Sequence[Split]) -> Need:
-        """Return what the limits must allow to evaluate a prompt on these splits and nothing else."""
+        """What the limits must allow to evaluate a prompt on these splits and nothing else."""
         return sum([model.least(prompt, splits) for model in self._models], Need())
 
 
@@ -115,14 +113,12 @@ class _ModelReserve:
 
     def least(self, prompt: Prompt, splits: Sequence[Split]) -> Need:
         needs = [self._of(prompt, split) for split in splits]
-        unanswered = [need for need in needs if need.calls]
-        return sum([self._priced(need) for need in needs], Need()) + self._last(unanswered)
+        return sum(map(self._priced, needs), Need()) + self._last([need for need in needs if need.calls])
 
     def held(self, search: Search, prompt: Prompt, split: Split) -> Need:
-        """What the search must keep: the rest of the run is asked for as far as the limit then allows.
+        """What the search must keep: to score the baseline and a nominee on test, and for what the user asked besides.
 
-        It must score the baseline and one of the gate's nominees on test, and do what the user asked for besides. Until
-        the front is completed, it must also be able to complete one prompt's grid on val: otherwise it could only
+        Until the front is completed, it must also be able to complete one prompt's grid on val: otherwise it could only
         recommend the baseline.
         """
         baseline = search.problem.baseline_prompt
@@ -135,10 +131,10 @@ class _ModelReserve:
         both = [self._of(baseline, "test"), *nominees[:1]]
         must = both + [self._under_other_wordings(need) for need in both]
         must += [need.asking(self._n_probes * self._test_shape[1]) for need in both]
-        if leader and not search.is_completing:
-            must.append(self._rest_on_val(leader))
-        held = sum([self._priced(need) for need in must], Need())
-        return held + self._left_out(best, prompt) + self._last(must)
+        if leader and not search.is_completing:  # as estimated from its test
+            left = int((~self._evaluator.partial_answers(leader, "val").is_answered).sum())
+            must.append(self._of(leader, "test").asking(left + self._evaluator.prior_calls(leader, "val")))
+        return sum(map(self._priced, must), Need()) + self._left_out(best, prompt) + self._last(must)
 
     def _left_out(self, best: Prompt | None, prompt: Prompt) -> Need:
         """What leaving edits out of one will take at most: users who ask for it want it as much as the test."""
@@ -147,12 +143,6 @@ class _ModelReserve:
         needs = [self._priced(self._of(of, "val", ignoring_cache=True)) for of in (best, prompt)]
         return sum([max(needs, key=lambda need: need.tokens)] * (self._n_left_out + len(KINDS)), Need())
 
-    def _rest_on_val(self, prompt: Prompt) -> PromptNeed:
-        """What a prompt that may be on the front still takes for its whole grid, as estimated from its test."""
-        evaluator = self._evaluator
-        left = int((~evaluator.partial_answers(prompt, "val").is_answered).sum())
-        return self._of(prompt, "test").asking(left + evaluator.prior_calls(prompt, "val"))
-
     def _under_other_wordings(self, need: PromptNeed) -> PromptNeed:
         """What a prompt takes under other wordings, judging by its test; if it is calibrated, with a prior for each."""
         n_samples, n_own = self._test_shape
@@ -160,15 +150,11 @@ class _ModelReserve:
 
     def on_test(self, prompts: Sequence[Prompt], n_besides: int) -> tuple[Need, Need]:
         """What prompts take on test, with `n_besides` answers of other kinds, and what each further sample takes."""
-        baseline = prompts[0]
-        needs = [self._of(baseline, "test"), *(self._of(prompt, "test", besides=baseline) for prompt in prompts[1:])]
-        planned = [*needs, needs[0].asking(n_besides)]
-        answers_of_sample = self._test_shape[1]
-        each = [
-            self._of(prompt, "test").asking(answers_of_sample)
-            for prompt in prompts
-            if prompt is baseline or not self._has_answers_of(prompt, baseline)
-        ]
+        baseline, *others = prompts
+        own = self._of(baseline, "test")
+        planned = [own, *(self._of(prompt, "test", besides=baseline) for prompt in others), own.asking(n_besides)]
+        asked = [baseline, *(prompt for prompt in others if not self._has_answers_of(prompt, baseline))]
+        each = [self._of(prompt, "test").asking(self._test_shape[1]) for prompt in asked]
         return sum(map(self._priced, planned), Need()), sum(map(self._priced, each), Need())
 
     @property
@@ -223,11 +209,11 @@ def _leading(search: Search) -> tuple[Prompt | None, Prompt | None]:
 
 
 def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False, effort: str = "") -> None:
-    """Refuse limits that are too low to score even the original prompt on val and test.
+    """Refuse limits that are too low to score even the original prompt on val and test; cached answers cost nothing.
 
-    Raises InputError, naming the limit and the smallest value that works. Cached answers cost nothing. Tokens are
-    estimated at their maximum, so a limit that passes here is enough. `has_val` says whether val was answered in an
-    earlier part of the run; `effort` names the effort whose number of calls is the limit, if the user has set none.
+    Raises InputError, naming the limit and the smallest value that works: tokens are estimated at their maximum.
+    `has_val` says whether val was answered in an earlier part of the run; `effort` names the effort whose number of
+    calls is the limit, if the user has set none.
     """
     reserve = Reserve(evaluator)
     if not reserve.is_needed:

@@ -19,7 +19,7 @@ from psopt.search._state import History, SearchState
 from psopt.search._trial import CandidateTrials, Draw, drop_trial
 from psopt.search.distributed._coordinator import TOTAL_REACHED, Coordinator, SharedCoordinator
 from psopt.search.racing._candidate_races import CandidateRaces, RaceCounts, StoppedCandidate, races
-from psopt.search_spaces import apply_edits, suggest_edits
+from psopt.search_spaces import ORDERS, apply_edits, suggest_edits
 
 if TYPE_CHECKING:
     import optuna
@@ -127,7 +127,8 @@ class Search:
         """Evaluate a trial's candidate, or drop it; return whether that counts as a step."""
         with self.coordinator.heartbeat(trial.number):
             self.history.refresh_pool()  # a queued trial may hold edits that were added since
-            edits, order = suggest_edits(trial, self.state.pool, self.problem.orders)
+            orders = ORDERS if self.problem.reads_order else ORDERS[:1]
+            edits, order = suggest_edits(trial, self.state.pool, orders)
             prompt = apply_edits(self.problem.baseline_prompt, edits, order)
             unfit = reason = objection(self.state, edits)
             if twin := self.history.find(prompt.id):

@@ -210,9 +210,7 @@ def _content(answers: Predictions | PartialAnswers) -> dict[str, Any]:
 
 
 def read_answers(trial: optuna.trial.FrozenTrial) -> list[Answers]:
-    """Return what `write_answers` stored, if anything, for each model: answers, -1 where there are none, and
-    probabilities or None.
-    """
+    """What `write_answers` stored, if anything, for each model: answers, -1 for none, and probabilities or None."""
     content = trial.system_attrs.get(ANSWERS)
     if content is None:
         return []

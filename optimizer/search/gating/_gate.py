@@ -60,31 +60,27 @@ def gate(
     """Decide from answers on test, under held-out wordings, which of several prompts is recommended.
 
     A nominee passes ``sure`` if one-sided tests show that it is not worse than the baseline by the margin in F1, nor by
-    .01 in S, and that it is better in one of them. If several pass, the first in their order is recommended. Holm's
-    levels keep the chance of recommending a prompt that is truly worse by more than that at 5 % at most, whatever the
-    order and the number of nominees; and the first one that fails does not bar the others. A second nominee costs power
-    with few samples and pays off with many: in simulations (`make promise`, small effects, Q = 10, 1,000 runs each) the
-    knee alone kept 20, 44, 71 and 92 % of the true gain with 50, 100, 200 and 500 samples of val and of test, the knee
-    and the shortest together 17, 43, 71 and 94 %.
+    .01 in S, and that it is better in one of them (`NomineeTest.p_value`). If several pass, the first in their order is
+    recommended. Holm's levels keep the chance of recommending a prompt that is truly worse by more than that at 5 % at
+    most, whatever the order and the number of nominees. A second nominee costs power with few samples and pays off with
+    many: in simulations (`make promise`, small effects, Q = 10, 1,000 runs each) the knee alone kept 20, 44, 71 and
+    92 % of the true gain with 50, 100, 200 and 500 samples of val and of test, with the shortest 17, 43, 71 and 94 %.
 
     A nominee also fails if a class is surely worse, by a one-sided test at Holm's level over the classes with five test
     samples or more, or if macro-F1 is lower by the margin: F1 over all samples can rise although no sample of a rare
     class is found any more.
 
     If the baseline answers one label to nearly everything (`psopt.evaluation.AnswerShares`), or has no higher F1 than a
-    constant answer, its S and C mean nothing, and few useful prompts have a better S. A nominee then passes ``sure`` if
-    its F1 is better: one test at 5 %, so that one whose F1 is no better is recommended no more often than otherwise.
+    constant answer, its S and C mean nothing. A nominee then passes ``sure`` if its F1 is better: one test at 5 %.
 
     A nominee passes ``likely`` if its F1 is no lower and F1 - S + C is higher, by an estimate from test and, if given,
-    from val, whose samples count half (see `MeasuredGain`). That is not a test.
+    from val (`on_val`), whose samples count half (see `MeasuredGain`). That is not a test.
 
-    With several models, a nominee must be no worse with each, and better with one. Each test of "no worse" uses the
-    whole level, since all must pass; "better" is corrected for the number of chances. For the models' mean there is one
-    test, of the mean difference, with a standard error that is never too small (`psopt.evaluation.mean_of`).
+    With several models, a nominee must be no worse with each, and better with one. For the models' mean there is one
+    test, of the mean difference (`psopt.evaluation.mean_of`).
 
     `nominees` are in order of preference, chosen without using these samples; ``off`` recommends the first untested.
-    F1 may be lower by the `margin`. The `pinned` samples are those that a nominee must answer correctly wherever the
-    baseline does. `on_val` is by how much nominees were better there, for ``likely``.
+    The `pinned` samples are those that a nominee must answer correctly wherever the baseline does.
     """
     of_val = on_val or {}
     reason = _f1_alone(baseline, mode)
@@ -93,7 +89,8 @@ def gate(
         if ours.others and ours.over != "mean":
             pairs = zip(ours.each, theirs.each, strict=True)
             return with_every_model({of_ours.model: compare(name, of_ours, of_theirs) for of_ours, of_theirs in pairs})
-        decisive, by_estimate = F1_ALONE if _f1_alone(ours, mode) else BOTH, mode == "likely"
+        decisive = F1_ALONE if _f1_alone(ours, mode) else BOTH
+        by_estimate = mode == "likely"
         return compare_nominee(name, ours, theirs, margin, pinned, of_val.get(name), decisive, by_estimate=by_estimate)
 
     tests = [compare(name, baseline, answers) for name, answers in nominees.items()]

@@ -40,10 +40,7 @@ class _ClassLoss:
 def _class_losses(
     baseline: Predictions, nominee: Predictions, margin: float
 ) -> tuple[tuple[_ClassLoss, ...], tuple[float, float] | None]:
-    """Return the classes that lose, the worst first, and macro-F1 of both prompts over the classes that have samples.
-
-    Macro-F1 is None if answers are scored: a metric may have its own reasons to weight classes.
-    """
+    """Return the classes that lose, the worst first, and macro-F1 of both prompts; None if answers are scored."""
     classes = compare_classes(baseline, nominee)
     enough = [of_class for of_class in classes if of_class.n >= _ENOUGH]
     judged = holm([of_class.paired.p_below() for of_class in enough], ALPHA)
@@ -70,16 +67,14 @@ def _falls(difference: float | None, margin: float) -> bool:
 class OneSided:
     """A nominee's difference from the baseline in one measure, nominee minus baseline, and its one-sided p-values."""
 
-    # With its two-sided 95 % interval
-    difference: float
+    difference: float  # with its two-sided 95 % interval
     low: float
     high: float
     not_worse: float  # the p-value of "worse by the margin or more"
     better: float  # the p-value of "no better"
     is_thin: bool  # whether so few samples differ that unseen ones decide (see `psopt.metrics.PairedDifference`)
-    # The values of the baseline and of the nominee
-    before: float
-    after: float
+    before: float  # the baseline's value
+    after: float  # the nominee's
 
     @classmethod
     def of(cls, paired: PairedDifference, margin: float, before: float, after: float, *, is_cost: bool) -> OneSided:
@@ -127,10 +122,9 @@ class NomineeTest:
     def p_value(self) -> float:
         """The p-value of "worse by a margin in F1 or in S, or better in neither": the largest of three, uncorrected.
 
-        All three must pass (an intersection-union test: Berger, Technometrics 1982). If F1 alone is tested, it is that
-        of "no better in F1". With several models, "not worse" must pass with each, and "better" with one of them in one
-        measure: Simes' p-value (Biometrika 1986) corrects for the number of chances, and is not larger than
-        Bonferroni's. One and the same sample moves F1 and S together, which is the dependence that it allows.
+        All three must pass (an intersection-union test: Berger, Technometrics 1982). With several models, "not worse"
+        must pass with each, and "better" with one of them in one measure: Simes' p-value (Biometrika 1986) corrects for
+        the number of chances. One and the same sample moves F1 and S together, which is the dependence that it allows.
         """
         tests = self.of_models.values() or (self,)
         chances = sorted(itertools.chain.from_iterable(test.p_better for test in tests))
@@ -144,7 +138,7 @@ class NomineeTest:
 
     @property
     def p_not_worse(self) -> float:
-        """That of "worse by a margin in F1 or in S", uncorrected; in F1 alone if S of the baseline means nothing."""
+        """The p-value of "worse by a margin in a decisive measure", uncorrected."""
         if self.of_models:
             return max(test.p_not_worse for test in self.of_models.values())
         return float(max(getattr(self, measure).not_worse for measure in self.decisive))
@@ -196,12 +190,11 @@ def compare_nominee(
     )
     estimate = on_test.with_val(on_val)
     decisive_gain = estimate if by_estimate else on_test
+    (f1_before, s_before), (f1_after, s_after) = _means(baseline), _means(nominee)
     return NomineeTest(
         nominee_id,
-        OneSided.of(paired["f1"], margin, _mean_quality(baseline), _mean_quality(nominee), is_cost=False),
-        OneSided.of(
-            paired["sensitivity"], MARGIN_OF_S, _mean_sensitivity(baseline), _mean_sensitivity(nominee), is_cost=True
-        ),
+        OneSided.of(paired["f1"], margin, f1_before, f1_after, is_cost=False),
+        OneSided.of(paired["sensitivity"], MARGIN_OF_S, s_before, s_after, is_cost=True),
         consistency,
         estimate,
         _lost(*of_all, pinned),
@@ -212,19 +205,15 @@ def compare_nominee(
     )
 
 
-def _mean_quality(predictions: Predictions) -> float:
-    return float(np.mean([quality_of(answers) for answers in predictions.each]))
-
-
-def _mean_sensitivity(predictions: Predictions) -> float:
-    return float(np.mean([answers.sensitivities.mean() for answers in predictions.each]))
+def _means(predictions: Predictions) -> tuple[float, float]:
+    """F1 and S, each in the mean of the models."""
+    of_models = [(quality_of(answers), answers.sensitivities.mean()) for answers in predictions.each]
+    f1, sensitivity = np.mean(of_models, axis=0).tolist()
+    return f1, sensitivity
 
 
 def with_every_model(tests: Mapping[str, NomineeTest]) -> NomineeTest:
-    """Combine the tests with each of several models, which must all pass; the least certain results are shown.
-
-    The estimate is that of the model that gains least.
-    """
+    """Combine the tests with each of several models, which must all pass; the least certain results are shown."""
     each = list(tests.values())
     f1 = max((test.f1 for test in each), key=lambda tested: (tested.not_worse, -tested.difference))
     stable = max((test.sensitivity for test in each), key=lambda tested: (tested.not_worse, tested.difference))

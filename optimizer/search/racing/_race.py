@@ -120,12 +120,12 @@ def _far_apart(n: int) -> NDArray[np.int64]:
     >>> _far_apart(10)
     array([0, 5, 2, 7, 1, 3, 4, 6, 8, 9])
     """
-    order = [0]
-    while len(order) < n:
-        left = [place for place in range(n) if place not in order]
-        order.append(
-            max(left, key=lambda place: min(min(abs(place - earlier), n - abs(place - earlier)) for earlier in order))
-        )
+    distances = np.full(n, n)
+    order = []
+    for _ in range(n):
+        order.append(int(distances.argmax()))
+        apart = np.abs(np.arange(n) - order[-1])
+        distances = np.minimum(distances, np.minimum(apart, n - apart))
     return np.array(order)
 
 
