@@ -14,8 +14,6 @@ from psopt.answers._open_grid import (
     places_of,
     similarities_of,
     text_of,
-    texts_from_bytes,
-    texts_to_bytes,
     unpacked,
     worths_of,
 )

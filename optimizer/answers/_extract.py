@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import html
-import itertools
 import json
 import re
 import unicodedata
@@ -255,7 +254,11 @@ class JSONField:
         values: list[Any] = []
         listed: list[Any] = []
         kind = NO_JSON
-        for decoded, is_listed in itertools.chain(self._begun_in_the_prompt(text), _objects(text)):
+        begun = []
+        for opening in self._openings:
+            with contextlib.suppress(ValueError, RecursionError):
+                begun.append((_DECODER.raw_decode(opening + text)[0], False))
+        for decoded, is_listed in (*begun, *_objects(text)):
             kind = NO_FIELD
             if not is_listed:
                 listed = []
@@ -267,11 +270,6 @@ class JSONField:
             return Extract(None, kind)
         is_one = all(value == values[0] for value in values)
         return _text_of(values[0] if is_one else values)
-
-    def _begun_in_the_prompt(self, text: str) -> Iterator[tuple[Mapping[str, Any], bool]]:
-        for opening in self._openings:
-            with contextlib.suppress(ValueError, RecursionError):
-                yield _DECODER.raw_decode(opening + text)[0], False
 
 
 def _objects(text: str) -> Iterator[tuple[Mapping[str, Any], bool]]:

@@ -266,7 +266,9 @@ def read_text(answer: str) -> tuple[str | None, str]:
 
 def read_json(answer: str) -> tuple[str | None, str]:
     """Return the JSON that an answer gives, and no kind; or None, and why: it may stand in a fence."""
-    for text in (answer, fenced_part(answer), _braced(answer)):
+    first = _BRACE.search(answer)
+    braced = "" if first is None else answer[first.start() : max(answer.rfind("}"), answer.rfind("]")) + 1]
+    for text in (answer, fenced_part(answer), braced):
         if (canonical := canonical_json(text)) is not None:
             return canonical, ""
     return None, NO_JSON
@@ -284,14 +286,6 @@ def canonical_json(text: str) -> str | None:
 def _number(written: str) -> float:
     value = float(written)
     return int(value) if value.is_integer() else value
-
-
-def _braced(text: str) -> str:
-    """From the first brace or bracket to the last."""
-    first = _BRACE.search(text)
-    if first is None:
-        return ""
-    return text[first.start() : max(text.rfind("}"), text.rfind("]")) + 1]
 
 
 @functools.lru_cache(maxsize=65536)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,17 +58,6 @@ def unpacked(places: NDArray[np.integer], texts: Sequence[str], n_labels: int) -
     return np.asarray(codes[places])
 
 
-def texts_to_bytes(texts: Sequence[str]) -> NDArray[np.uint8]:
-    """Return texts as an array of bytes: an array of strings would give each text the room of the longest."""
-    return np.frombuffer(json.dumps(list(texts)).encode(), dtype=np.uint8)
-
-
-def texts_from_bytes(content: NDArray[np.uint8]) -> list[str]:
-    """Return the texts that `texts_to_bytes` wrote."""
-    texts: list[str] = json.loads(content.tobytes().decode())
-    return texts
-
-
 def places_of(codes: Codes, rule: OpenAnswers) -> Codes:
     """Number the answers to each sample, (N, Q): those that are the same share a number, and N/A has its own.
 
@@ -86,7 +74,6 @@ def distinct_answers(codes: Codes) -> list[list[str]]:
 
 
 def _read(codes: Sequence[int]) -> list[int]:
-    """The different answers of a row that could be read."""
     return [code for code in dict.fromkeys(codes) if code >= FIRST_CODE]
 
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from psopt.answers._assertions import is_rejection
 from psopt.answers._extract import UNKNOWN, unescaped
 from psopt.answers._open_answers import OpenAnswers
 from psopt.answers._reading import answering, declared_part, fenced_part, labels_in, uncrossed, whole_label
 from psopt.tasks import set_written, written_set
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _PARTS = re.compile(r"\s*(?:[,;|\n/]|\band\b|(?:^|\n)\s*[-*•]\s)\s*", re.IGNORECASE)
 # "None", "no labels apply", "none of the above"
@@ -153,7 +150,8 @@ def _listed(text: str, labels: tuple[str, ...]) -> list[str] | None:
 def _texts(value: Any, labels: tuple[str, ...], depth: int = 0) -> list[str] | None:
     """The texts of a list, of an object's answer or its only list, or the true keys of truth values (or 0, 1)."""
     if isinstance(value, dict) and value and depth < _DEEPEST:
-        if _are_truths(value, labels):
+        are_truths = all(said in (0, 1) for said in value.values())
+        if are_truths and any(whole_label(name, labels) < len(labels) for name in value):
             return [label for label, is_said in value.items() if is_said]
         named = [member for name, member in value.items() if name.casefold() in _FIELDS]
         possible = named or answering(value)
@@ -165,10 +163,3 @@ def _texts(value: Any, labels: tuple[str, ...], depth: int = 0) -> list[str] | N
     if isinstance(value, list):
         return [str(member) for member in value if member not in (None, "")]
     return [] if value in (None, {}) else None
-
-
-def _are_truths(members: Mapping[str, Any], labels: tuple[str, ...]) -> bool:
-    """Whether an object says of labels whether they apply."""
-    return all(said in (0, 1) for said in members.values()) and any(
-        whole_label(name, labels) < len(labels) for name in members
-    )

@@ -48,8 +48,8 @@ def find_open_slices(predictions: Predictions, views: Sequence[View]) -> tuple[F
 
     A slice is named by a phrase that indicates a topic, and by those that differ from it in one word. The phrase with
     most severity above the mean is taken if chance reaches as much with any phrase in at most 5 % of tasks
-    (`excess_severity`; Bonferroni over the views). Then the samples that show it are removed, and the search repeats.
-    Texts with the same words are one text.
+    (`excess_severity`; Bonferroni over the views); of the samples that don't show it, the next. Texts with the same
+    words are one text.
     """
     topics = _Topics.of(predictions.texts)
     slices: list[FailureSlice] = []
@@ -140,8 +140,7 @@ def excess_severity(severities: Vector, shown: sparse.csr_array) -> tuple[Vector
     """How much more samples with a phrase fail, for many phrases, and how often chance does as well with any of them.
 
     The p-values hold for all phrases together: a phrase's p-value is the share of shuffled severities in which the best
-    of all phrases reaches as much (Westfall and Young, "Resampling-Based Multiple Testing", 1993). If severity is
-    unrelated to all phrases, at least one of them falls below a level in exactly that share of data sets.
+    of all phrases reaches as much (Westfall and Young, "Resampling-Based Multiple Testing", 1993).
 
     `shown`, (N, n_phrases), is 1 where a sample shows a phrase. The excess is the severity above the mean that a
     phrase's samples carry, over the square root of their number: few samples that fail badly are comparable with many

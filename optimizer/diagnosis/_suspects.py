@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -100,16 +101,18 @@ def suspects_line(suspects: dict[str, Any]) -> str:
 def find_suspects(predictions: Predictions, *, labelled: Sequence[Sample] = ()) -> Suspects:
     """Find the samples that are always given the same answer, never the label.
 
-    That alone does not separate a wrong label from a stable error of the model. So each suspect also shows a word
+    That alone does not separate a wrong label from a stable error of the model, so each suspect also shows a word
     classifier's judgement, and how many samples of its class are suspect. Free answers have no suspects, since many
-    answers may be right, and nothing is suspect without labels. The classifier also learns from `labelled`, more
-    labelled samples (all of train).
+    may be right. The classifier also learns from `labelled`, more labelled samples (all of train).
     """
     n_samples = len(predictions.samples)
     is_open = predictions.answers.open is not None
     if not predictions.is_labelled or (is_open and predictions.answers.spec.form == FREE):
         return Suspects(n_samples=n_samples)
-    alike = np.flatnonzero(_are_alike_and_wrong(predictions))
+    n_asked = predictions.asked.sum(axis=1)
+    are_read = (predictions.is_read == predictions.asked).all(axis=1)
+    are_alike = (n_asked >= _FEWEST_WORDINGS) & (predictions.counts.max(axis=1) == n_asked)
+    alike = np.flatnonzero(are_read & are_alike & (predictions.n_right == 0))
     if not len(alike):
         return Suspects(n_samples=n_samples)
     classes = [""] * n_samples
@@ -139,33 +142,21 @@ def without_suspects(predictions: Predictions, *, labelled: Sequence[Sample] = (
     return predictions.of_samples(np.array([sample.id not in kept_out for sample in predictions.samples]))
 
 
-def _are_alike_and_wrong(predictions: Predictions) -> Flags:
-    """Which samples have answers that are all the same, readable and wrong: (N,)."""
-    n_asked = predictions.asked.sum(axis=1)
-    are_read = (predictions.is_read == predictions.asked).all(axis=1)
-    are_alike = predictions.counts.max(axis=1) == n_asked
-    return np.asarray((n_asked >= _FEWEST_WORDINGS) & are_read & are_alike & (predictions.n_right == 0))
-
-
 def _by_words(predictions: Predictions, rows: Indices, labelled: Sequence[Sample]) -> list[bool | None]:
     """Whether the words of each row make its answer likelier than its label; None if unknown."""
     likely, _ = _likely_classes(predictions, labelled)
     answered = predictions.counts[rows, : likely.shape[1]].argmax(axis=1)
-    of_answer, own = likely[rows, answered], likely[rows, predictions.truth[rows]]
-    likelier: list[bool | None] = (of_answer > own).tolist()
-    for place in np.flatnonzero(np.isnan(of_answer) | np.isnan(own)):
-        likelier[place] = None
-    return likelier
+    pairs = zip(likely[rows, answered].tolist(), likely[rows, predictions.truth[rows]].tolist(), strict=True)
+    return [None if math.isnan(of_answer + own) else of_answer > own for of_answer, own in pairs]
 
 
 def suspect_labels(predictions: Predictions, *, labelled: Sequence[Sample] = ()) -> Flags:
     """Return which samples may be mislabelled: (N,) bool.
 
-    Two sources are used: the model that answered, and a word classifier fitted without the sample. A label is suspect
-    if the classifier finds another class as likely as is usual for that class, and the sample's own class less likely
-    than usual (confident learning: Northcutt, Jiang and Chuang, 2021). It is also suspect if nine of ten answers name
-    the same other class, and the classifier, if it can judge, prefers that one too. A false alarm is cheap: the sample
-    is only not shown as an example, and there are many others. `labelled` as in `find_suspects`.
+    A label is suspect if a word classifier fitted without the sample finds another class as likely as is usual for that
+    class, and the sample's own class less likely than usual (confident learning: Northcutt, Jiang and Chuang, 2021). It
+    is also suspect if nine of ten answers name the same other class, and the classifier, if it can judge, prefers that
+    one too. A false alarm is cheap: the sample is only not shown as an example. `labelled` as in `find_suspects`.
     """
     if not predictions.is_labelled:
         return np.zeros(len(predictions.samples), dtype=bool)

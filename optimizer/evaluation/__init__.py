@@ -32,7 +32,6 @@ from psopt.evaluation._grid import Grid
 from psopt.evaluation._label_rows import consistency_contributions, mean_influences
 from psopt.evaluation._na_kinds import (
     MOST_NA,
-    kind_array,
     na_examples,
     na_kinds,
     na_lines,
@@ -54,7 +53,7 @@ from psopt.evaluation._objectives import (
     verdict,
 )
 from psopt.evaluation._open_scores import compare_classes
-from psopt.evaluation._predictions import NA, Predictions, kept_arrays
+from psopt.evaluation._predictions import NA, Predictions
 from psopt.evaluation._scores import (
     ClassScores,
     FamilyScores,

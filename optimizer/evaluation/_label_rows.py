@@ -48,7 +48,6 @@ class LabelRows:
 
     @property
     def n_samples(self) -> int:
-        """N."""
         return len(self.true)
 
     @property
@@ -94,8 +93,7 @@ class LabelRows:
 
 def counts_where(is_asked: Flags, answers: Indices, n_classes: int) -> Indices:
     """How often each class was answered, (N, C), in the cells, (N, Q), that were asked."""
-    # cells that were not asked count as one more class, which is dropped
-    with_unasked = np.where(is_asked, answers, n_classes)
+    with_unasked = np.where(is_asked, answers, n_classes)  # one more class, which is dropped
     return prediction_counts(with_unasked, n_classes + 1)[:, :n_classes]
 
 

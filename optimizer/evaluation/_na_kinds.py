@@ -14,13 +14,11 @@ from psopt.models import NOT_ASKED
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
     from psopt.evaluation._predictions import Predictions
 
 
 MOST_NA = 0.2  # chosen, not measured: with one answer in five unread, no wording can be judged
 _SAMPLES_LISTED = 20  # ids per kind: short enough to read
-_LONGEST_KIND = 16  # characters: a NumPy array of strings silently cuts longer ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +43,6 @@ def na_examples(predictions: Predictions) -> dict[str, NaExample]:
         answer = next((missed.said for missed in of_kind if missed.said), "")
         examples[kind] = NaExample(answer, tuple(ids)[:_SAMPLES_LISTED])
     return examples
-
-
-def kind_array(predictions: Predictions) -> NDArray[np.str_]:
-    """Return the kind of each answer that names no label: (N, Q) str, empty for those that do."""
-    kinds = np.full(predictions.array.shape, "", dtype=f"<U{_LONGEST_KIND}")
-    for missed in predictions.no_labels:
-        kinds[missed.sample, missed.rephrasing] = missed.kind
-    return kinds
 
 
 def rests_on_na(na_rate: float) -> bool:
@@ -109,8 +99,7 @@ _LEAST = 2  # readable answers per sample: one alone cannot differ from another
 def readable_sensitivity(predictions: Predictions) -> float | None:
     """Return S over the readable answers alone; None if all were readable, or every sample has too few.
 
-    For each sample with at least two readable answers, p_tau is taken over these alone, without N/A. Its entropy is
-    divided by ln C as in S, so the two are comparable. S itself counts N/A as a class, as E25 does.
+    It is normalised as S is, and so comparable with it; S itself counts N/A as a class, as E25 does.
     """
     is_read = predictions.is_read
     rows = np.flatnonzero(is_read.sum(axis=1) >= _LEAST)

@@ -17,7 +17,6 @@ from psopt.answers import (
     places_of,
     similarities_of,
     text_of,
-    texts_to_bytes,
     worths_of,
 )
 from psopt.evaluation._label_rows import LabelRows, counts_where, p_tau_where
@@ -388,23 +387,3 @@ def what_varies(families: Iterable[str]) -> str:
     if not varied & _OF_TEXTS:
         return "wordings"
     return "changed texts" if varied <= _OF_TEXTS else "wordings and changed texts"
-
-
-def kept_arrays(splits: Mapping[str, Predictions]) -> dict[str, NDArray[Any]]:
-    """Return answers in the form stored in files of predictions: per split the (N, Q) array and the samples' ids.
-
-    Open answers are indices into the texts in ``answers``, JSON in UTF-8; N/A comes after the last.
-    """
-    arrays: dict[str, NDArray[Any]] = {}
-    codes = {split: predictions.array for split, predictions in splits.items()}
-    if any(predictions.answers.open is not None for predictions in splits.values()):
-        places, texts = packed(np.concatenate([array.ravel() for array in codes.values()]))
-        arrays["answers"] = texts_to_bytes(texts)
-        parts = np.split(places, np.cumsum([array.size for array in codes.values()])[:-1])
-        grids = {split: part.reshape(codes[split].shape) for split, part in zip(codes, parts, strict=True)}
-    else:
-        grids = {split: array.astype(np.int16) for split, array in codes.items()}
-    for split, predictions in splits.items():
-        arrays[split] = grids[split]
-        arrays[f"{split}_ids"] = np.array([sample.id for sample in predictions.samples])
-    return arrays

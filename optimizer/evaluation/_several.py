@@ -11,10 +11,9 @@ from psopt.evaluation._scores import ModelScores, score_one_model
 from psopt.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
-    from psopt.answers import NoLabel
     from psopt.evaluation._predictions import Predictions
     from psopt.evaluation._scores import Scores
     from psopt.settings import Over
@@ -62,8 +61,7 @@ def combined_scores(of_models: Mapping[str, Scores], over: Over) -> Scores:
 
 def _of_model(scores: Scores) -> ModelScores:
     intervals = {name: scores.ci[name] for name in OBJECTIVES if name in scores.ci}
-    measures = scores.f1, scores.sensitivity, scores.consistency, scores.na_rate
-    return ModelScores(*measures, scores.is_hollow, intervals)
+    return ModelScores(scores.f1, scores.sensitivity, scores.consistency, scores.na_rate, scores.is_hollow, intervals)
 
 
 def note_size(scores: Scores, *, limit: bool = True) -> str:
@@ -89,8 +87,7 @@ def intervals_note(scores: Scores) -> str:
 def pooled(predictions: Predictions) -> Predictions:
     """Return several models' answers side by side, (N, models x Q), as if one model had been asked that many wordings.
 
-    For diagnosis: it finds both what one model gets wrong and what models answer differently. Not for scores: S would
-    also measure the models' disagreement.
+    For diagnosis, not for scores: S would also measure the models' disagreement.
     """
     each = predictions.each
     if len(each) == 1:
@@ -100,6 +97,11 @@ def pooled(predictions: Predictions) -> Predictions:
         grids = [getattr(answers, name) for answers in each]
         return None if any(grid is None for grid in grids) else np.hstack(grids)
 
+    no_labels = [
+        replace(missed, rephrasing=missed.rephrasing + place * each[0].n_rephrasings)
+        for place, answers in enumerate(each)
+        for missed in answers.no_labels
+    ]
     return replace(
         each[0],
         array=np.hstack([answers.array for answers in each]),
@@ -107,14 +109,7 @@ def pooled(predictions: Predictions) -> Predictions:
         metric_scores=side_by_side("metric_scores"),
         families=sum((answers.families for answers in each), ()),
         rephrasings=sum((answers.rephrasings for answers in each), ()),
-        no_labels=tuple(_renumbered(each)),
+        no_labels=tuple(no_labels),
         same=None,
         confidence=None,
     )
-
-
-def _renumbered(each: Sequence[Predictions]) -> Iterator[NoLabel]:
-    """All models' N/A answers, by their columns in the joint grid."""
-    for place, answers in enumerate(each):
-        for missed in answers.no_labels:
-            yield replace(missed, rephrasing=missed.rephrasing + place * each[0].n_rephrasings)

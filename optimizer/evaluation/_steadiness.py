@@ -149,9 +149,8 @@ def level_for_error(steady: Floats, right: Bools, error: float) -> Kept | None:
 
     Thresholds are tested one by one, from the steadiest answers downwards, each at 5 %, until the first that fails. The
     sequence is fixed, so the chance of returning one that errs more is 5 % however many are tested (Angelopoulos et
-    al., *Learn then test*, 2021; Geifman and El-Yaniv, *Selective classification for deep neural networks*, 2017, split
-    the 5 % among them). Which thresholds are tested depends on the answers, not on labels: about one per tenth of the
-    samples, from the first that keeps a quarter of them and could pass at all.
+    al., *Learn then test*, 2021). Which thresholds are tested depends on the answers, not on labels: about one per
+    tenth of the samples, from the first that keeps a quarter of them and could pass at all.
     """
     passed = None
     for threshold in sequence(steady, right, error):

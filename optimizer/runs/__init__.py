@@ -19,7 +19,6 @@ from psopt.runs._directory import (
     RunDirectory,
     cache_of,
     free_folder,
-    read_predictions,
     text_to_read,
 )
 from psopt.runs._front_file import named, pick_entry, pick_note, picked_prompt, prompt_names, read_entry, scores_of
@@ -27,6 +26,7 @@ from psopt.runs._holding import check_no_run, discard, held, n_evaluated, study_
 from psopt.runs._ledger import spending_kept
 from psopt.runs._manifest import Found, limits_line
 from psopt.runs._measured import Measured, client_options
+from psopt.runs._predictions_file import read_predictions
 from psopt.runs._prompt_source import (
     PromptSource,
     TaskPrompt,

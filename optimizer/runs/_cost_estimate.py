@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 WRITTEN = (_REPHRASED, _PARAPHRASED, _DRAFTED) = ("rephrasings, written", "texts, paraphrased", "drafts of edits")
 """The phases in which another model than the answering one writes."""
 
-_OFTEN_REFUSED = "more where texts are refused"
 _TOKENS_OF_A_DRAFT = 1100
 _ASKED_AGAIN = 1.3  # a draft that is refused is asked for once more
 # Calls per answer: each is rated in both orders, and equal answers are rated once. A rating that can't be read is asked
@@ -75,10 +74,9 @@ class Pace:
     @classmethod
     def of(cls, rate: AnswerRate | None, lm: LMConfig) -> Pace | None:
         """The measured pace, no faster than requests may start; None if neither is known."""
-        most = lm.requests_per_minute or math.inf
-        if rate is not None:
-            return cls(min(rate.with_places(lm.concurrency), most), rate.day)
-        return cls(most) if lm.requests_per_minute else None
+        if rate is None:
+            return cls(lm.requests_per_minute) if lm.requests_per_minute else None
+        return cls(min(rate.with_places(lm.concurrency), lm.requests_per_minute or math.inf), rate.day)
 
     @classmethod
     def of_several(cls, paces: Sequence[Pace | None], n_free: int = 0) -> Pace | None:
@@ -149,20 +147,19 @@ class CostEstimate:
 def rephrasing_phases(
     prompt: Prompt | str, options: RephrasingOptions, n_texts: int, price: Price | None = None
 ) -> list[Phase]:
-    """What writing `n_texts` rephrasings takes, not counting the original; a refused text is asked for again.
+    """What writing `n_texts` rephrasings of a prompt, or of a bare description, takes, not counting the original.
 
-    `prompt` is what is rephrased, or a bare description; for a template, each passage is asked for by itself. `price`
-    is that of the answering model, for writing models whose own price is not known.
+    For a template, each passage is asked for by itself. `price` is that of the answering model, for writing models
+    whose own price is not known.
     """
     if not options.is_written:
         return []
     passages = passages_of(prompt)
     length = max(1.0, _mean_tokens(passages))
-    calls = n_texts * len(passages)
-    phases = [_written(_REPHRASED, calls, length * (N_SHOWN + 3), options.rephraser, price, _OFTEN_REFUSED)]
+    calls, why = n_texts * len(passages), "more where texts are refused"
+    phases = [_written(_REPHRASED, calls, length * (N_SHOWN + 3), options.rephraser, price, why)]
     if options.judge is not None:
-        judged = "rephrasings, judged"
-        phases.append(_written(judged, calls, length * 3 + 80, options.judge, price, _OFTEN_REFUSED))
+        phases.append(_written("rephrasings, judged", calls, length * 3 + 80, options.judge, price, why))
     return phases
 
 

@@ -144,11 +144,9 @@ class PromptSource:
     @cached_property
     def _task_or_reason(self) -> tuple[Task | None, str | None]:
         try:
-            if self.settings is not None:
-                return self.settings.load_task(), None
+            return (None if self.settings is None else self.settings.load_task()), None
         except InputError as error:
             return None, str(error)
-        return None, None
 
 
 def inputs_named(sources: Sequence[PromptSource], dataset: str, task_file: str | None = None) -> tuple[str, ...]:
@@ -204,17 +202,13 @@ def with_prompt_options(prompt: Prompt, options: PromptOptions, source: str = "t
         reader_for(options.answer, prompt.labels)
         template = replace(template, answer=options.answer)
     if options.response_format is not None:
-        template = replace(template, response_format=_schema_in(options.response_format))
+        option = f"--response-format {options.response_format}"
+        text = read_text(Path(options.response_format), option)
+        try:
+            template = replace(template, response_format=read_response_format(text))
+        except InputError as error:
+            raise InputError(f"{option}: {error}") from error
     return replace(prompt, template=template)
-
-
-def _schema_in(path: str | Path) -> str:
-    """Read a file with a JSON schema, as requests hold it."""
-    text = read_text(Path(path), f"--response-format {path}")
-    try:
-        return read_response_format(text)
-    except InputError as error:
-        raise InputError(f"--response-format {path}: {error}") from error
 
 
 _NO_NAME = re.compile(r"[\n{]")

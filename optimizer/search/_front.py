@@ -91,7 +91,9 @@ def pareto_front(candidates: Sequence[R], least_f1: float) -> tuple[R, ...]:
     feasible = feasible_of(candidates, least_f1)
     feasible.sort(key=lambda candidate: (len(candidate.edits), candidate.trial), reverse=True)
     rivals = list({tuple(candidate.val.gains): candidate for candidate in feasible}.values())  # the last of equal ones
-    front = [candidate for candidate in rivals if not any(_dominates(rival, candidate) for rival in rivals)]
+    gains = np.array([candidate.val.gains for candidate in rivals])
+    is_dominated = [((gains >= own).all(axis=-1) & (gains > own).any(axis=-1)).any() for own in gains]
+    front = [candidate for candidate, is_out in zip(rivals, is_dominated, strict=True) if not is_out]
     return tuple(sorted(front, key=lambda candidate: (-candidate.val.f1, candidate.val.sensitivity, candidate.trial)))
 
 
@@ -120,8 +122,3 @@ def knee(front: Sequence[R], baseline: Candidate) -> R:
     if is_no_worse.any():
         distances = np.where(is_no_worse, distances, np.inf)
     return front[int(np.argmin(distances))]
-
-
-def _dominates(rival: Tried, candidate: Tried) -> bool:
-    lead = rival.val.gains - candidate.val.gains
-    return bool((lead >= 0).all() and (lead > 0).any())

@@ -122,7 +122,12 @@ class _ModelReserve:
         recommend the baseline.
         """
         baseline = search.problem.baseline_prompt
-        leader, best = _leading(search)
+        leader = best = None
+        if search.candidates:
+            start, leaders = search.state.baseline, search.state.leaders
+            order = scoring_order(start, leaders)
+            leader = next((candidate.prompt for candidate in order if candidate.id != start.id), None)
+            best = knee(leaders, start).prompt
         nominees = [self._of(leader, "test", besides=baseline)] if leader else []
         if split == "val" and prompt.id != baseline.id:
             nominees.append(self._of(prompt, "test", besides=baseline))
@@ -134,14 +139,11 @@ class _ModelReserve:
         if leader and not search.is_completing:  # as estimated from its test
             left = int((~self._evaluator.partial_answers(leader, "val").is_answered).sum())
             must.append(self._of(leader, "test").asking(left + self._evaluator.prior_calls(leader, "val")))
-        return sum(map(self._priced, must), Need()) + self._left_out(best, prompt) + self._last(must)
-
-    def _left_out(self, best: Prompt | None, prompt: Prompt) -> Need:
-        """What leaving edits out of one will take at most: users who ask for it want it as much as the test."""
-        if best is None or not self._n_left_out:
-            return Need()
-        needs = [self._priced(self._of(of, "val", ignoring_cache=True)) for of in (best, prompt)]
-        return sum([max(needs, key=lambda need: need.tokens)] * (self._n_left_out + len(KINDS)), Need())
+        held = sum(map(self._priced, must), Need())
+        if best is not None and self._n_left_out:  # users who ask for it want it as much as the test
+            needs = [self._priced(self._of(of, "val", ignoring_cache=True)) for of in (best, prompt)]
+            held += sum([max(needs, key=lambda need: need.tokens)] * (self._n_left_out + len(KINDS)), Need())
+        return held + self._last(must)
 
     def _under_other_wordings(self, need: PromptNeed) -> PromptNeed:
         """What a prompt takes under other wordings, judging by its test; if it is calibrated, with a prior for each."""
@@ -197,15 +199,6 @@ class _ModelReserve:
         """The last request reserves the most that it may take, not what it is expected to take."""
         most = [Need(), *(need.most for need in needs)]
         return Need(0, max(of.tokens for of in most), max(of.cost for of in most))
-
-
-def _leading(search: Search) -> tuple[Prompt | None, Prompt | None]:
-    """The first prompt to be scored on test besides the original, and the knee; None where there is none."""
-    if not search.candidates:
-        return None, None
-    baseline, leaders = search.state.baseline, search.state.leaders
-    others = (candidate.prompt for candidate in scoring_order(baseline, leaders) if candidate.id != baseline.id)
-    return next(others, None), knee(leaders, baseline).prompt
 
 
 def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False, effort: str = "") -> None:

@@ -41,7 +41,11 @@ class RoundsOfEdits:
         choices: list[Choice] = []
         if not history.candidates or (not history.rounds and history.has_queued):
             return choices
-        due = min(len(history.rounds), state.problem.options.rounds - 1) if is_early else _due(state)
+        options, begun = state.problem.options, len(history.rounds)
+        due = begun
+        if not is_early:  # the trials after the first are divided evenly among the rounds
+            due = max(begun - 1, (state.n_done - 1) * options.rounds // max(1, options.trials - 1))
+        due = min(options.rounds - 1, due)
         while len(history.rounds) <= due:
             with self._coordinator.proposing(len(history.rounds)) as may_propose:
                 if not may_propose:
@@ -65,12 +69,6 @@ class RoundsOfEdits:
         history.add_edits(new, self._coordinator.worker)
         problem.observer.phase(f"round {number}: searching {len(history.pool)} edits")
         return [Choice.like(incumbent, edits, problem) for edits in obvious(state, new, is_first=number == 1)]
-
-
-def _due(state: SearchState) -> int:
-    """The round that the next trial belongs to: the trials after the first are divided evenly among the rounds."""
-    options, begun = state.problem.options, len(state.history.rounds)
-    return min(options.rounds - 1, max(begun - 1, (state.n_done - 1) * options.rounds // max(1, options.trials - 1)))
 
 
 def _new_edits(problem: SearchProblem, prompt: Prompt, pool: Sequence[Edit], diagnoses: TrainDiagnoses) -> list[Edit]:

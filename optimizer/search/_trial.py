@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from psopt.search._front import Tried
     from psopt.search._state import SearchState
     from psopt.search.distributed import StoredStudy
-    from psopt.search.racing._candidate_races import RaceResult
     from psopt.search_spaces import Edit, Prompt
 
     Effort = Callable[[], dict[str, float]]
@@ -80,7 +79,9 @@ class CandidateTrials:
             candidate = self._outcome(draw)
         except BaseException as error:
             self._failed_in_a_row += 1
-            may_go_on = self._may_go_on_after(error)
+            # it may be the candidate's fault: examples of its own that a server refuses, for instance
+            may_be_its_own = isinstance(error, AnswersMissingError) and bool(self._state.history.candidates)
+            may_go_on = may_be_its_own and self._failed_in_a_row < _MOST_FAILURES
             self._give_up(draw.trial, error, try_again=not may_go_on)
             if not may_go_on:
                 raise
@@ -105,9 +106,12 @@ class CandidateTrials:
             stopped = replace(stopped, audit=self._audit(stopped, rivals))
         if result.reason and stopped.audit != WRONG:
             stopped = replace(stopped, reason=result.reason)
+        # how far it is from being worth its whole grid: 0 or less is feasible, which held ones may be
+        violation = self._state.least_f1 - stopped.val.f1
+        if not stopped.is_held:
+            violation = max(violation, result.shortfall, _LEAST_VIOLATION)
         answers = self._problem.evaluator.partial_answers(stopped.prompt, "val")
-        attributes = {RACED: stopped.raced, **effort()}
-        return self._completed(draw.trial, stopped, attributes, self._violation(stopped, result), answers)
+        return self._completed(draw.trial, stopped, {RACED: stopped.raced, **effort()}, violation, answers)
 
     def _complete(self, draw: Draw, effort: Effort, *, is_audited: bool = False) -> Tried | None:
         """Score a trial's prompt and record it."""
@@ -150,16 +154,6 @@ class CandidateTrials:
         """Whether stopping a candidate would have been right: it would not if it belongs on the front of others."""
         front = pareto_front([*others, candidate], self._state.least_f1)
         return WRONG if any(member is candidate for member in front) else RIGHT
-
-    def _violation(self, stopped: StoppedCandidate, result: RaceResult) -> float:
-        """How far a candidate is from being worth its whole grid: 0 or less is feasible, which held ones may be."""
-        lacking = self._state.least_f1 - stopped.val.f1
-        return lacking if stopped.is_held else max(lacking, result.shortfall, _LEAST_VIOLATION)
-
-    def _may_go_on_after(self, error: BaseException) -> bool:
-        """Whether an error may be the candidate's fault: examples of its own that a server refuses, for instance."""
-        may_be_its_own = isinstance(error, AnswersMissingError) and self._state.history.candidates
-        return bool(may_be_its_own) and self._failed_in_a_row < _MOST_FAILURES
 
     def _give_up(self, trial: optuna.Trial, error: BaseException, *, try_again: bool) -> None:
         """Fail a trial and, unless that is the candidate's fault, queue it for when the search is resumed.
