@@ -156,10 +156,9 @@ def has_thoughts(text: str) -> bool:
 
 
 class XMLTag:
-    """Takes what stands between the last pair of a tag.
+    """Takes what stands between the last pair of a tag; where there is no pair, after its beginning or before its end.
 
-    Where there is no pair, a tag that is never closed counts too, since stop sequences cut off its end. So does one
-    that is never opened, since the prompt may end with the opening.
+    Stop sequences may have cut off the end, and the prompt may have ended with the beginning.
     """
 
     def __init__(self, tag: str) -> None:
@@ -232,10 +231,7 @@ def composed(text: str) -> str:
 
 
 class JSONField:
-    """Reads a member of the last complete JSON object that has it.
-
-    Its path is ``team``, or ``result.team`` for nested objects; a number stands for a place in a list.
-    """
+    """Reads a member of the last complete JSON object that has it: ``team``, ``result.team``, by place ``teams.1``."""
 
     def __init__(self, path: str) -> None:
         self._path = path

@@ -42,10 +42,7 @@ WHOLLY = 1 - 1e-9
 
 
 class OpenAnswers(ABC):
-    """A kind of answers, with what the task says about it.
-
-    Answers are texts here, as `AnswerReader.read` finds them.
-    """
+    """A kind of answers, which are texts here, with what the task says about it."""
 
     __slots__ = ()
 

@@ -212,11 +212,7 @@ class Diagnosis:
 
 
 def diagnose_predictions(predictions: Predictions, *, labelled: Sequence[Sample] = ()) -> Diagnosis:
-    """Diagnose predictions by every view that their labels allow.
-
-    See `find_slices` for `labelled`. Where there are no classes, without labels or for open answers, see
-    `find_open_slices`.
-    """
+    """Diagnose predictions by every view that their labels allow (see `find_slices` and `find_open_slices`)."""
     views: tuple[View, ...] = ("sensitivity", "accuracy") if predictions.is_labelled else ("sensitivity",)
     if predictions.is_labelled and predictions.answers.open is None:
         views = VIEWS

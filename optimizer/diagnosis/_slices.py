@@ -53,7 +53,7 @@ class PhraseIndex:
         return cls(tuple(phrases), shown)
 
     def purity(self, labelled: Sequence[Sample], labels: Sequence[str]) -> NDArray[np.float64]:
-        """Share of each label among labelled samples that show a phrase: (n_phrases, n_labels) in [0, 1).
+        """Share of each label among labelled samples that show a phrase, (n_phrases, n_labels) in [0, 1).
 
         Two texts without a label are added to the count, so that three of three is weaker than thirty of thirty.
         """

@@ -231,10 +231,7 @@ class ToLabel:
 
 
 def samples_to_label(predictions: Predictions, n: int) -> list[ToLabel]:
-    """Return at most n samples, highest S first; on a tie, those with the smaller share of the vote.
-
-    A sample that shares four fifths of its words with an earlier one is left out: it would add nothing.
-    """
+    """Return at most n samples, highest S first, then with the smaller share of the vote; near copies are left out."""
     answers, shares, spreads, _ = votes(predictions)
     first: list[ToLabel] = []
     taken: list[set[str]] = []

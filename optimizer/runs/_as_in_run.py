@@ -36,8 +36,7 @@ def set_in(options: MeasureOptions | LMConfig) -> set[str]:
 def as_measured(sources: Sequence[PromptSource], given: Collection[str] = ()) -> Measured:
     """How prompts were measured, or are asked by their configuration: as far as they say it.
 
-    Raises InputError if none does, no name loads the model, or they were measured differently; options that are `given`
-    may differ.
+    Raises InputError if none does, no name loads the model, or they differ in what is not `given`.
     """
     measured = [(source, source.measured) for source in sources if source.measured is not None]
     if not measured:
@@ -68,10 +67,7 @@ def as_measured(sources: Sequence[PromptSource], given: Collection[str] = ()) ->
 
 
 def lm_as_in_run(sources: Sequence[PromptSource], model: Any, lm: LMConfig, given: Collection[str]) -> LMConfig:
-    """Return how a model is asked: as the first prompt measured with this kind of model was, but for what is `given`.
-
-    The kind is what precedes the slash; the options of a server say nothing about a model in this process.
-    """
+    """Return how a model is asked: as its kind (before the slash) first was, but for what is `given`."""
     kind = model.partition("/")[0] if isinstance(model, str) else None
     measured = (source.measured for source in sources if source.measured is not None)
     alike = next((how for how in measured if how.model.partition("/")[0] == kind), None)

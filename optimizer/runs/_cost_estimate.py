@@ -80,10 +80,7 @@ class Pace:
 
     @classmethod
     def of_several(cls, paces: Sequence[Pace | None], n_free: int = 0) -> Pace | None:
-        """The pace of models that are asked equally much, one after the other; None if one is not known.
-
-        `n_free` other models take next to no time.
-        """
+        """The pace of models, and `n_free` others, asked equally much in turn; None if one is not known."""
         known_paces = [pace for pace in paces if pace is not None]
         if not known_paces or len(known_paces) < len(paces):
             return None

@@ -121,10 +121,7 @@ class RunDirectory:
         return f"write it anew with `psopt resume {self.path}`, which asks for no answer twice"
 
     def read_json(self, name: str) -> dict[str, Any]:
-        """Read one of the run's JSON files; raises InputError if it is missing, can't be read, or is damaged.
-
-        What it lacks is reported where it is asked for, also with an InputError.
-        """
+        """Read one of the run's JSON files; InputError if it is missing or damaged, or where a field is missing."""
         file = self.path / name
         if name != MANIFEST and not file.is_file():
             raise InputError(f"{self.path} has no {name}: {self.how_to_write_anew}")

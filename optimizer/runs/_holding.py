@@ -48,10 +48,8 @@ def held(path: Path, *, resume: bool = False) -> Iterator[RunDirectory]:
     """Create a run's folder, or take it to resume the run, for this process alone.
 
     A run that ended before anything was found makes room for another one. A folder in which nothing was begun is
-    removed again at the end.
-
-    Raises InputError if another process works on it; if it can't be written, or holds something else; or, when
-    resuming, if its study is gone.
+    removed again at the end. Raises InputError if another process works on it; if it can't be written, or holds
+    something else; or, when resuming, if its study is gone.
     """
     new = [folder for folder in (path, *path.parents) if not folder.exists()]
     directory = RunDirectory.make(path)
@@ -169,9 +167,7 @@ def _ask(path: Path, query: str) -> list[Any] | None:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Lock a folder by a file in it that says who holds it, and is removed with the lock.
-
-    If the file system has no locks, nothing is locked, and nobody is refused.
+    """Lock a folder, if its file system has locks, by a file in it that says who holds it.
 
     Raises InputError if the folder can't be written, or another process has it, naming that.
     """

@@ -34,11 +34,10 @@ def write_predictions(
 
     With several models, the second's are in ID-2.npz, and so on: `ending` says whose they are.
 
-    If probabilities or a metric's scores are what is scored, they are stored too: ``test_probabilities``
-    (N x Q x C) and ``test_merits`` (N x Q).
-    If a model or a function decides which open answers are the same, ``test_same`` (N x Q) numbers them.
-    Open answers are indices into the texts in ``answers`` (JSON in UTF-8, as bytes), with N/A after the last.
-    If some answers name no label, SPLIT_na_kinds is the N x Q array of their kinds, empty for the others.
+    If probabilities or a metric's scores are what is scored, they are stored too: ``test_probabilities`` (N x Q x C)
+    and ``test_merits`` (N x Q); ``test_same`` (N x Q) numbers open answers where a model or a function decides which
+    are the same. Open answers are indices into the texts in ``answers`` (JSON in UTF-8, as bytes), with N/A after the
+    last. If some answers name no label, SPLIT_na_kinds is the N x Q array of their kinds, empty for the others.
     """
     arrays: dict[str, Any] = {"labels": np.array([*prompt.labels, NA])}
     codes: dict[str, Any] = {split: predictions.array for split, predictions in splits.items()}
@@ -69,10 +68,7 @@ def write_predictions(
 
 
 def read_predictions(directory: RunDirectory, prompt_id: str, split: Split) -> Predictions:
-    """Return all answers of a run's models, on val under the search rephrasings or on test under the held-out ones.
-
-    Raises InputError if the run has not kept them, or a file is damaged.
-    """
+    """Return all answers of a run's models on val or test; InputError if there are none, or a file is damaged."""
     run = directory.read_json(MANIFEST)
     first, *further = model_names(run["model"])
     own = _of_one_model(directory, f"{prompt_id}.npz", split)

@@ -81,10 +81,7 @@ class PromptSource:
         return self.read_for(task).prompt
 
     def read_for(self, task: Task) -> TaskPrompt:
-        """Return the prompt for a task, and notes on how it was read.
-
-        Raises InputError if it is for other labels, names fields that the data don't have, or can't be read.
-        """
+        """Return the prompt for a task, and how it was read; raises InputError if it can't be, or does not fit."""
         if self.prompt is not None:
             check_fits(self.prompt, task, str(self.path))
             return TaskPrompt(with_prompt_options(self.prompt, self.options, str(self.path)))
@@ -166,10 +163,7 @@ def inputs_named(sources: Sequence[PromptSource], dataset: str, task_file: str |
 
 
 def check_fits(prompt: Prompt, task: Task, source: str = "") -> None:
-    """Refuse a prompt for other labels, or one that names fields that the samples don't have.
-
-    Raises InputError, naming `source`, where the prompt comes from; it is empty for one that was made in Python.
-    """
+    """Refuse a prompt (from `source`) for other labels, or one that names fields that the samples don't have."""
     named = f"prompt {source or prompt.id}"
     if prompt.asks != task.spec.form:
         raise InputError(f"{named} asks for {_NAMED[prompt.asks]}; the data's answers are {_NAMED[task.spec.form]}")
@@ -187,7 +181,7 @@ def check_fits(prompt: Prompt, task: Task, source: str = "") -> None:
 def with_prompt_options(prompt: Prompt, options: PromptOptions, source: str = "the prompt") -> Prompt:
     """Return a prompt whose answers are asked for and read as the options say; `source` is named in messages.
 
-    Raises InputError if it is a prompt in psopt's own form, or an option can't be used.
+    Raises InputError if it is in psopt's own form, or an option can't be used.
     """
     if options.answer is None and options.response_format is None:
         return prompt

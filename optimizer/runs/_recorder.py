@@ -100,10 +100,7 @@ class RunRecorder:
         return f"give --resume with --dataset {replace(HubName.read(dataset), revision=commit)}, "
 
     def save_broken_off(self, search: Search | None, error: BaseException) -> None:
-        """Record a run that an error has ended, with the traceback of an error that is not one of ours.
-
-        What can't be written, as on a full disk, is left out: the study has every trial, and the error is what counts.
-        """
+        """Record a run that an error has ended, as far as possible; with the traceback of an error that is not ours."""
         reason = "failed" if isinstance(error, Exception) else "interrupted"
         with contextlib.suppress(InputError):
             self._save_part(search, "budget" if isinstance(error, BudgetReachedError) else reason)
@@ -237,7 +234,7 @@ class RunRecorder:
     def _weak_spots(self, baseline: Candidate, pick: Candidate, diagnoses: TrainDiagnoses) -> dict[str, Any]:
         """What was unstable under the original prompt on train, and how every train sample does under the chosen one.
 
-        If diagnoses are partial, the number of answers is given too. What a limit does not pay for is left empty.
+        If diagnoses are partial, with the number of answers. What a limit does not pay for is left empty.
         """
         unknown = Diagnosis({"sensitivity": ()}, ()).to_dict()
         content: dict[str, Any] = {"schema_version": 1, "prompt": pick.id, "before": unknown, "after": {}}

@@ -46,11 +46,7 @@ _SPLITS: tuple[Split, ...] = ("val", "train", "test")
 
 
 def whole_grids(n_candidates: int, n_samples: int, n_wordings: int) -> float:
-    """About how many whole grids the answers to racing candidates amount to.
-
-    As a rule a front's worth is asked completely at the end, and the others stop between the first rung and the one
-    where survivors wait.
-    """
+    """About how many whole grids the answers to racing candidates amount to; a front's worth is asked completely."""
     if n_samples < FEWEST_SAMPLES or n_wordings < 2:
         return n_candidates
     schedule = Schedule(np.zeros(n_samples, dtype=np.int64), n_wordings, 0)
@@ -82,10 +78,7 @@ class SearchBasis:
     def of(
         cls, task: Task, settings: RunSettings, evaluator: Evaluator, *, ignoring_cache: bool = False
     ) -> SearchBasis:
-        """Count it on what prompts are compared on; nothing is sent.
-
-        If a model writes the rephrasings, the evaluator has rule-made ones in their place.
-        """
+        """Count it on what prompts are compared on, with rule-made rephrasings for written ones; nothing is sent."""
         model, baseline = evaluator.model, settings.baseline(task)
 
         def grid(split: Split) -> Grid:

@@ -138,10 +138,7 @@ class RunSettings(RunOptions):
 
 
 def load_data(data: DataOptions, seed: int, *, require_labels: bool = True) -> Task:
-    """Load the task; `seed` decides how samples without a split are split.
-
-    Raises DataError if the data can't be used; for files that are gone, it says where they were.
-    """
+    """Load the task; `seed` splits samples without a split. Raises DataError if the data can't be used, or are gone."""
     options = asdict(data)
     folder = options.pop("folder")
     for name in ("task_file", "test_file"):

@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 
 
 class EstimatedScores(NamedTuple):
-    """F1, S and, where it is defined, C of a candidate whose grid is partly known.
-
-    `is_hollow` says whether the known answers are nearly always the same, or guesses (`Scores.is_hollow`).
-    """
+    """F1, S and, where it is defined, C of a candidate whose grid is partly known; `is_hollow` as in `Scores`."""
 
     f1: float
     sensitivity: float

@@ -56,8 +56,7 @@ class PromptNeed:
 class Reserve:
     """Holds back what scoring on test will take, from the limits of the process that does the scoring.
 
-    It is renewed before each evaluation, since the front and its prompts grow: the candidate about to be evaluated may
-    be the one that is recommended. Only this process's own limits count: other workers of a study have their own. With
+    It is renewed before each evaluation: the candidate about to be evaluated may be the one that is recommended. With
     several models, each has a reserve of its own, and their sum is held back.
     """
 

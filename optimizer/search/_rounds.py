@@ -33,10 +33,7 @@ class RoundsOfEdits:
         self._coordinator = coordinator
 
     def next(self, state: SearchState, *, is_early: bool = False) -> list[Choice]:
-        """Begin the rounds up to the one that the next trial belongs to, once the first candidates are evaluated.
-
-        If it `is_early`, begin one more if there is one, though its trials are not due yet.
-        """
+        """Begin the rounds up to the next trial's, if it `is_early` one more; none before the first candidates."""
         history = state.history
         choices: list[Choice] = []
         if not history.candidates or (not history.rounds and history.has_queued):

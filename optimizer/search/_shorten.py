@@ -52,10 +52,7 @@ def next_shorter(short: Tried, candidates: Sequence[Tried], pool: Sequence[Edit]
 
 
 def edit_worths(candidates: Sequence[Tried], pool: Sequence[Edit]) -> dict[str, float]:
-    """Estimate what each parameter adds to F1 - S + C on val, by ridge regression of all candidates on their edits.
-
-    A merged edit counts as those that it merges.
-    """
+    """Estimate what each parameter, or what it merges, adds to F1 - S + C on val, by ridge regression."""
     parameters = list(dict.fromkeys(name for edit in pool for name in edit.stands_for))
     held = [{name for edit in candidate.edits for name in edit.stands_for} for candidate in candidates]
     x = np.array([[parameter in names for parameter in parameters] for names in held], dtype=float)
@@ -101,7 +98,7 @@ def leave_one_out(
     """Leave out each kind of edit, then one by one the edits that the trials so far rate highest; evaluate on val.
 
     The kinds come first, then at most `most` single edits (bundles are left out together), those with the largest loss
-    first; with 0, nothing is left out. Each prompt costs val x Q answers, unless it was evaluated before.
+    first; with 0, nothing is left out.
     """
     if not chosen.edits or most < 1:
         return []

@@ -54,10 +54,7 @@ def open_study(
 
 
 def read_study(url: str, name: str, tell: Callable[[str], None] | None = None) -> StoredStudy:
-    """Load a study that another process has started; `tell` is called about outages of its storage.
-
-    Raises InputError if there is none, or the storage can't be opened.
-    """
+    """Load a study that another process has started; raises InputError if there is none, or it can't be opened."""
     with storage_at(url, tell, is_there=True) as (storage, policy):
         try:
             return StoredStudy(name, storage, make_sampler("random", 0), policy)
@@ -105,10 +102,9 @@ _CONSTANT = "always answers "  # the beginning of a trial's attribute ``constant
 
 
 def candidates_in(study: StoredStudy) -> list[Candidate]:
-    """Return the candidates that were evaluated completely, by trial, with the scores stored in their trials.
+    """Return the candidates that were evaluated completely, the original prompt first, with their trials' scores.
 
-    The original prompt comes first; without it the list is empty. Scores have no intervals, and nothing is known about
-    how their answers are compared.
+    Without the original prompt there are none. Scores have no intervals, and know nothing of how answers are compared.
     """
     baseline_data = study.hidden_attrs().get(BASELINE)
     if baseline_data is None:

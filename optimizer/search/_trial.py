@@ -70,11 +70,7 @@ class CandidateTrials:
         self._failed_in_a_row = 0
 
     def evaluate(self, draw: Draw) -> Tried | None:
-        """Evaluate a trial's candidate; None if the trial fails, or others have finished it.
-
-        Errors are raised after failing the trial. But refused answers, which may be the candidate's own fault, at first
-        only fail its trial.
-        """
+        """Evaluate a trial's candidate; None if the trial fails for refused answers, or others have finished it."""
         try:
             candidate = self._outcome(draw)
         except BaseException as error:
@@ -156,10 +152,7 @@ class CandidateTrials:
         return WRONG if any(member is candidate for member in front) else RIGHT
 
     def _give_up(self, trial: optuna.Trial, error: BaseException, *, try_again: bool) -> None:
-        """Fail a trial and, unless that is the candidate's fault, queue it for when the search is resumed.
-
-        If the storage is unreachable too, that is left to the resumed search.
-        """
+        """Fail a trial and, unless that is the candidate's fault, queue it for a resumed search, if possible."""
         reason = f"{type(error).__name__}: {error}"[:_LONGEST_REASON]
         with self._study.retry_policy.suspended():
             with contextlib.suppress(*OUTAGES):

@@ -241,10 +241,7 @@ def resumed_from(manifest: Mapping[str, Any], settings: RunSettings, asked: Size
 
 
 def with_changed_limits(settings: RunSettings, changes: Mapping[str, Any]) -> RunSettings:
-    """Return the settings of a run's own run.json with new limits, if there are any among the changes.
-
-    They replace the effort's, and count as the user's: a run that reaches them has not ended as planned.
-    """
+    """Return the settings of a run's own run.json with new limits, if any: they replace the effort's as the user's."""
     if all(changes.get(name) is None for name in ("max_calls", "max_tokens_total", "max_cost")):
         return settings
     if settings.limited_by == "effort":

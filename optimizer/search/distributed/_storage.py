@@ -137,10 +137,7 @@ def _file_of(url: str) -> Path | None:
 def storage_at(
     url: str, tell: Callable[[str], None] | None = None, *, is_there: bool = False
 ) -> Iterator[tuple[optuna.storages.BaseStorage, RetryPolicy]]:
-    """A storage that must be reachable during the block, and is waited for after it; `tell` is called about outages.
-
-    Raises InputError as `open_storage` does.
-    """
+    """A storage that must be reachable during the block, and is waited for after it; `tell` is called about outages."""
     policy = RetryPolicy(tell)
     with _opening(url), policy.suspended():
         # `get_storage` puts Optuna's cache above a database: without it, each access reads all trials again.
@@ -169,10 +166,7 @@ _LONGEST_WAIT = 600.0
 
 
 class RetryPolicy:
-    """Retries what failed because the storage was unreachable, for up to ten minutes; pauses grow to ten seconds.
-
-    `tell` is called once per outage.
-    """
+    """Retries what failed because the storage was unreachable, for up to ten minutes; calls `tell` once per outage."""
 
     def __init__(self, tell: Callable[[str], None] | None = None) -> None:
         self._tell = tell or (lambda _: None)
@@ -189,10 +183,7 @@ class RetryPolicy:
             self._thread.is_suspended = before
 
     def call(self, action: Callable[[], T]) -> T:
-        """Return what `action` returns.
-
-        Raises InputError if the storage does not come back, or can't be written.
-        """
+        """Return what `action` returns; raises InputError if the storage does not come back, or can't be written."""
         pause = _FIRST_PAUSE
         waited = 0.0
         while True:

@@ -1,7 +1,6 @@
 """An Optuna study whose trials can be read and written by number, and what it stores of a search, under which keys.
 
-Stored are answers, so that no worker asks again, edits and metadata. The keys are persisted: nothing may be renamed
-here. The names of parameters are in `psopt.search_spaces`.
+The keys are persisted: nothing may be renamed here. The names of parameters are in `psopt.search_spaces`.
 """
 
 from __future__ import annotations
@@ -106,10 +105,7 @@ class StoredStudy(optuna.Study):
         self.storage.set_trial_state_values(self._trial_id(number), state=TrialState.FAIL)
 
     def queue_again(self, number: int) -> None:
-        """Queue what a trial was meant to try.
-
-        Its attributes are left out: a claim by the worker that has died would keep others from its prompt.
-        """
+        """Queue what a trial was meant to try, but not its attributes: a dead worker's claim would bar others."""
         trial = copy.deepcopy(self.read_trial(number))
         trial.user_attrs = {}
         RetryHeartbeatStaleTrialCallback()(self, trial)
@@ -238,10 +234,7 @@ def _unpacked(packed: str, kind: type[np.generic], shape: Sequence[int]) -> NDAr
 
 
 def read_rounds(stored: Mapping[str, str]) -> list[list[Edit]]:
-    """Return the new edits of each round so far, largest expected gain first, whichever worker proposed them.
-
-    The order of edits is always the same, so that the same choice makes the same prompt for every worker.
-    """
+    """Return the new edits of each round so far, whichever worker proposed them, in the same order for all."""
     edits_of_round: dict[int, dict[str, Edit]] = {}
     earlier: set[str] = set()
     for key, content in sorted(stored.items(), key=lambda item: (_round_of(item[0]), item[0])):

@@ -110,10 +110,8 @@ def gate(
 def stand_ins(before: Predictions, after: Mapping[str, Predictions], margin: float) -> tuple[NomineeTest, ...]:
     """Test which prompts, on their own model, can stand in for another prompt on another model.
 
-    A prompt passes if one-sided tests show that it is not worse by the margin in F1, nor by .01 in S, no class is
-    surely worse, and macro-F1 is not lower by the margin. Unlike in the `gate`, it need not be better in anything.
-    Holm's levels keep the chance that a prompt passes that is truly worse by more at 5 % at most, even if the prompt to
-    use is chosen by these samples. All answers are to the same samples under the same wordings.
+    Unlike in the `gate`, a prompt need not be better in anything. Holm's levels hold even if the prompt to use is
+    chosen by these samples. All answers are to the same samples under the same wordings.
     """
     decisive = F1_ALONE if _f1_alone(before, "sure") else BOTH
     tests = [compare_nominee(name, before, answers, margin, decisive=decisive) for name, answers in after.items()]

@@ -145,10 +145,7 @@ class NomineeTest:
 
     @property
     def is_likely(self) -> bool:
-        """Whether F1 is no lower and F1 - S + C higher, by the estimate alone, and no class or pinned sample is lost.
-
-        If F1 alone decides, whether F1 is higher. With several models, whether all that is so with each.
-        """
+        """Whether by the estimate F1 is no lower and F1 - S + C (or F1 alone) higher, with every model."""
         if self.of_models:
             return all(test.is_likely for test in self.of_models.values())
         if self.is_barred:

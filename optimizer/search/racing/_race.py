@@ -44,7 +44,7 @@ class Schedule:
     Samples come in a shuffled order in which every class is spread evenly. Each block of Q samples begins with Q
     different wordings, and a sample's further wordings are as far as possible from its earlier ones. So every rung
     holds all wordings about equally often, within each class too, and the cells of all rungs before it. `truth` holds
-    the samples' classes, (N,) int. At least two wordings are needed to see how stable a candidate is (see `races`).
+    the samples' classes, (N,) int.
     """
 
     def __init__(self, truth: Sequence[int] | NDArray[np.int64], n_wordings: int, seed: int) -> None:
@@ -106,10 +106,7 @@ def _stratified(truth: NDArray[np.int64], rng: np.random.Generator) -> NDArray[n
 
 
 def _starts(n_samples: int, n_wordings: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The first wording of each sample in the order: all wordings in every block of Q samples, shuffled.
-
-    Counting up instead of shuffling would tie wordings to classes if both repeat in step.
-    """
+    """The first wording of each sample: all in every block of Q, shuffled, so as not to be in step with classes."""
     blocks = [rng.permutation(n_wordings) for _ in range(-(-n_samples // n_wordings))]
     return np.concatenate(blocks)[:n_samples]
 
@@ -152,10 +149,7 @@ _AUDITED = 10
 
 
 def is_dominated(differences: NDArray[np.float64], negligible: float = NEGLIGIBLE) -> bool:
-    """Whether a rival is clearly better in all objectives, by normal bounds of paired differences, (n, k).
-
-    The candidate might still be better by `negligible` in one of them.
-    """
+    """Whether a rival is clearly better in all objectives: upper bounds of differences, (n, k), are `negligible`."""
     mean = differences.mean(axis=0)
     bound = next((bound for below, bound in _EARLY if len(differences) < below), _LATE)
     highest = mean + bound * standard_error(differences)
