@@ -21,8 +21,6 @@ from psopt.metrics import (
     sensitivity,
 )
 
-from tests.sweeps import each
-
 N_CLASSES = 4
 SCORES = ("f1", "sensitivity", "consistency")
 
@@ -233,23 +231,3 @@ def test_a_mean_is_a_share_with_weights_a_ratio_of_sums_and_equal_weights_are_no
     assert found.estimate == pytest.approx((scores * weights).sum() / weights.sum())
     difference = mean_difference(scores, other, first_weights=weights, second_weights=weights)
     assert difference.difference == pytest.approx(((other - scores) * weights).sum() / weights.sum())
-
-
-@each(
-    "function, options, said",
-    [
-        *((score_intervals, {"groups": groups}, "groups must hold 80 integers") for groups in ([0, 1], [0.5] * 80)),
-        (score_intervals, {"groups": [-1] * 80}, "groups must hold 80 integers"),
-        (score_intervals, {"wordings": "all"}, "wordings is 'all'"),
-        *((class_intervals, {"labels": wrong}, "labels") for wrong in ([-1], [0, 0], ["a"])),
-    ],
-)
-def test_groups_wordings_and_labels_that_are_none_are_refused(function: Any, options: Any, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        function(PREDICTIONS, Y, N_CLASSES, **options)
-
-
-@each("weights", [[[1.0]], [[-1.0, 1.0]] * 2, [[np.inf, 1.0]] * 2])
-def test_weights_that_are_none_are_refused(weights: Any) -> None:
-    with pytest.raises(ValueError, match="weights"):
-        mean_interval([[0.5, 0.5]] * 2, weights=weights)
