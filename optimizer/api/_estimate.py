@@ -9,12 +9,13 @@ from psopt.api._measure import chosen_samples, grids, probed
 from psopt.api._planning import kept_pace, plan_run
 from psopt.api._prompts import AnyPrompt, own_prompt, task_for
 from psopt.api._setup import each_model, frozen_evaluator, rephrasing_again, run_options
-from psopt.evaluation import Grid, numbered
+from psopt.evaluation import numbered
 from psopt.models import Model, ModelProvider, name_of_model
 from psopt.models.chat import Price, asking_nothing, grid_price, price_of
 from psopt.runs import (
     STUDY,
     CostEstimate,
+    Grid,
     Phase,
     RunSettings,
     SearchBasis,

@@ -28,7 +28,6 @@ from psopt.evaluation._evaluator import (
     numbered,
     rephrased_prompts,
 )
-from psopt.evaluation._grid import Grid
 from psopt.evaluation._label_rows import consistency_contributions, mean_influences
 from psopt.evaluation._na_kinds import (
     MOST_NA,

@@ -2,7 +2,16 @@
 
 from psopt.runs._as_in_run import as_in_run, as_measured, lm_as_in_run, seeds_of, set_in
 from psopt.runs._call_price import CallPrice, asked_about, price_line
-from psopt.runs._cost_estimate import WRITTEN, CostEstimate, Pace, Phase, judging_phases, rephrasing_phases, text_phases
+from psopt.runs._cost_estimate import (
+    WRITTEN,
+    CostEstimate,
+    Grid,
+    Pace,
+    Phase,
+    judging_phases,
+    rephrasing_phases,
+    text_phases,
+)
 from psopt.runs._directory import (
     CONTRIBUTIONS,
     FRONT,

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.evaluation import Grid
 from psopt.models import PRIOR_TEXTS, REWORDED_TEXTS, calibrates
 from psopt.models.chat import asks_in_chat, grid_price, tokens_of_text
 from psopt.proposals import (
@@ -18,7 +17,15 @@ from psopt.proposals import (
     OPEN_NOTES,
 )
 from psopt.proposals.llm import MOST_SLICES
-from psopt.runs._cost_estimate import CostEstimate, Pace, Phase, drafting_phases, judging_phases, rephrasing_phases
+from psopt.runs._cost_estimate import (
+    CostEstimate,
+    Grid,
+    Pace,
+    Phase,
+    drafting_phases,
+    judging_phases,
+    rephrasing_phases,
+)
 from psopt.search import DIAGNOSED_WORDINGS
 from psopt.search.racing import FEWEST_SAMPLES, Schedule, races
 from psopt.search_spaces import KINDS

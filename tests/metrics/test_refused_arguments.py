@@ -1,4 +1,4 @@
-"""What cannot be measured is an error that names the argument; the conformance suite has what holds for all measures."""
+"""What cannot be measured is an error that names the argument; see also the conformance suite, of all measures."""
 
 from __future__ import annotations
 
