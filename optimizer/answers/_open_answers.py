@@ -152,9 +152,6 @@ def read_number(answer: str) -> tuple[str | None, str]:
     In this order: the whole answer, if it is a number, perhaps with a unit; JSON, or a field of it; what follows
     "Answer:" on the last line; the only number in the answer or, failing that, in its last line, unless the answer
     emphasises another one. Of JSON, only the members that may be the answer are read.
-
-    >>> read_number("12.50 EUR"), read_number("From 3 and 4 it follows:\nAnswer: 12"), read_number("3 or 4")[0]
-    (('12.5', ''), ('12', ''), None)
     """
     text = answer[:_LONGEST]
     if (value := whole_number(text)) is not None:
@@ -225,9 +222,6 @@ class Texts(OpenAnswers):
 
         The F1 of two bags of words, twice the shared words over the sum a + b of their sizes, is a kernel: both the
         number of shared words and 1 / (a + b) are kernels, and so is their product.
-
-        >>> round(Texts("token-f1").similarity("the blue door", "a blue wooden door"), 2)
-        0.8
         """
         if not self.is_graded:
             return float(self.form_of(first) == self.form_of(second))

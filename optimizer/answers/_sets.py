@@ -50,11 +50,7 @@ class LabelSets(OpenAnswers):
         return not self.is_exact
 
     def similarity(self, first: str, second: str) -> float:
-        """Return the Jaccard coefficient, 1 for two empty sets; it is a kernel.
-
-        >>> LabelSets().similarity('["a", "b"]', '["b", "c"]'), LabelSets().similarity("[]", "[]")
-        (0.3333333333333333, 1.0)
-        """
+        """Return the Jaccard coefficient, 1 for two empty sets; it is a kernel."""
         ours, theirs = set_written(first), set_written(second)
         if self.is_exact or ours == theirs:
             return float(ours == theirs)
@@ -77,11 +73,6 @@ def read_set(answer: str, labels: tuple[str, ...]) -> tuple[str | None, str]:
 
     It is a JSON list, bare or fenced, or labels separated by commas, semicolons, bars, "and" or line breaks, perhaps
     numbered or after "Labels:". An answer that names a label other than the task's is N/A: what it means is unknown.
-
-    >>> read_set("Billing and sales.", ("billing", "sales")), read_set("[]", ("billing", "sales"))
-    (('["billing", "sales"]', ''), ('[]', ''))
-    >>> read_set("billing, maybe refunds", ("billing", "sales"))
-    (None, 'unknown label')
     """
     block = (fenced_part(answer) or answer).strip()
     text = uncrossed(block, labels) if _listed(block, labels) is None else block
