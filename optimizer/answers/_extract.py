@@ -167,7 +167,6 @@ class XMLTag:
         self._tags = re.compile(rf"<(/?){re.escape(tag)}(?:\s[^<>]*)?>", re.IGNORECASE)
 
     def __call__(self, text: str) -> Extract:
-        """Return the text between the tags."""
         inner: str | None = None
         start: int | None = None
         for tag in self._tags.finditer(text):
@@ -200,7 +199,6 @@ class Pattern:
             raise InputError(f"--answer regex:{pattern} is no regular expression: {error}") from error
 
     def __call__(self, text: str) -> Extract:
-        """Return what the pattern matches."""
         extract = Extract(None, NO_MATCH)
         for match in self._pattern.finditer(text):
             groups = match.groups() or (match.group(),)
@@ -240,7 +238,6 @@ class JSONField:
         self._openings = ("{", f'{{"{last}": "', f'{{"{last}": ')
 
     def __call__(self, text: str) -> Extract:
-        """Return the member's text."""
         extract = self._taken_from(text)
         if extract.kind == NO_JSON and "\\" in text:  # JSON has no escape such as \_, but models write it
             return self._taken_from(unescaped(text))

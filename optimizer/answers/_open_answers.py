@@ -113,7 +113,6 @@ class Numbers(OpenAnswers):
 
     @property
     def note(self) -> str:
-        """Which numbers are the same."""
         within = f"within {self.tolerance:g} of each other"
         if self.is_share:
             within = f"within {100 * self.tolerance:g}% of each other"
@@ -204,7 +203,6 @@ class Texts(OpenAnswers):
 
     @property
     def note(self) -> str:
-        """Which texts are the same."""
         how = {
             "": "the same if equal but for case, articles and punctuation",
             JSON: "the same if equal as JSON",
@@ -214,7 +212,6 @@ class Texts(OpenAnswers):
 
     @property
     def is_graded(self) -> bool:
-        """Whether two texts may be alike to a degree."""
         return self.by == TOKEN_F1
 
     def similarity(self, first: str, second: str) -> float:
@@ -312,7 +309,6 @@ class FreeTexts(OpenAnswers):
 
     @property
     def note(self) -> str:
-        """Which texts are the same, and who rates them."""
         same = {
             EMBEDDING: f"from a cosine of {self.equivalence.threshold:g} of their embeddings on",
             JUDGE: f"if {self.equivalence.name} says so in both orders",

@@ -119,7 +119,6 @@ def n_named(answer: str, labels: Sequence[str]) -> int:
 
 
 def labels_in(text: str, labels: Sequence[str]) -> list[Standing]:
-    """Where a text names labels, in order."""
     return list(_reader(tuple(labels)).names.standing(text))
 
 

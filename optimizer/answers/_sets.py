@@ -38,7 +38,6 @@ class LabelSets(OpenAnswers):
 
     @property
     def note(self) -> str:
-        """How alike sets are."""
         alike = "sets as alike as far as they share labels (Jaccard)"
         if self.is_exact:
             alike = "sets as the same or not"
@@ -46,7 +45,6 @@ class LabelSets(OpenAnswers):
 
     @property
     def is_graded(self) -> bool:
-        """Whether two sets may be alike to a degree, by the labels that they share."""
         return not self.is_exact
 
     def similarity(self, first: str, second: str) -> float:
@@ -110,7 +108,6 @@ def _written(text: str, labels: tuple[str, ...]) -> list[str] | None:
 
 
 def _is_nothing(text: str) -> bool:
-    """Whether a text says that there are no labels."""
     return any(_NOTHING.fullmatch(bare) for bare in (text.strip(), text.strip(_EDGES)))
 
 

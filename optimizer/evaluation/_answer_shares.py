@@ -182,7 +182,6 @@ def shares_lines(shown: Mapping[str, Mapping[str, Any]], reason: str = "") -> li
 
 
 def answered_phrase(scores: Mapping[str, Any]) -> str:
-    """Say which answer is most frequent, and how often it is given."""
     label = most_answered(scores["answer_shares"])
     return f"answers {label} to {100 * scores['answer_shares'][label]:.0f} % of the texts"
 

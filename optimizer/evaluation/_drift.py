@@ -39,12 +39,10 @@ class Reruns:
     n_askings: int  # Q; 2 if no sample of a probe changed its answer, so nothing more was asked
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
         return {**asdict(self), "changes": self.changes}
 
     @property
     def changes(self) -> bool:
-        """Whether asking again changes any answer."""
         return self.sensitivity > 0
 
     def line(self, sensitivity: float) -> str:

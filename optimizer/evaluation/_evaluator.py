@@ -157,7 +157,6 @@ class PartialAnswers:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is left to ask."""
         return bool(self.is_answered.all())
 
     def filled(self, other: PartialAnswers) -> PartialAnswers:
@@ -334,9 +333,7 @@ class Evaluator:
         return self.model.prior_calls(rephrased)
 
     def rephrased(self, prompt: Prompt, split: Split) -> list[Prompt]:
-        """Return a prompt under each rephrasing of a split."""
         return rephrased_prompts(prompt.without_prior(), *self.rephrasings.on(split))
 
     def texts(self, split: Split) -> list[str]:
-        """Return the texts of a split's samples."""
         return [sample.text for sample in self.samples[split]]

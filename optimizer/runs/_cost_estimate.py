@@ -78,7 +78,6 @@ class Grid:
 
     @property
     def sent(self) -> int:
-        """Requests that must be sent."""
         return self.calls - self.cached
 
     def need(self, price: Price | None, times: float = 1, longer: float = 0) -> Need:

@@ -146,7 +146,6 @@ class RunDirectory:
         return content
 
     def write_json(self, name: str, data: Any) -> None:
-        """Write one of the run's JSON files."""
         self.write_text(name, json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
     def write_text(self, name: str, text: str) -> None:

@@ -77,7 +77,6 @@ def _has_found_nothing(path: Path) -> bool:
 
 
 def check_no_run(path: Path) -> None:
-    """Refuse a folder that holds a run with results."""
     if (path / MANIFEST).exists() and not _has_found_nothing(path):
         raise InputError(f"--out {path} holds a run already: resume with `psopt resume {path}`, or name another folder")
 
@@ -192,7 +191,6 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _holder_in(file: Path) -> str:
-    """Who holds the lock, according to its file."""
     try:
         holder = json.loads(file.read_bytes())
         return f"process {holder['pid']} on {holder['host']} works on it since {holder['since']}"

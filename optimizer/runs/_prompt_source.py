@@ -111,7 +111,6 @@ class PromptSource:
 
     @cached_property
     def settings(self) -> RunSettings | None:
-        """The settings of the run that the file is in."""
         if self.run is None:
             return None
         return RunSettings.from_dict(RunDirectory.open(self.run).read_json(MANIFEST)["settings"])
@@ -125,7 +124,6 @@ class PromptSource:
 
     @cached_property
     def rephrasings(self) -> RephrasingSet | None:
-        """The rephrasings of its run."""
         return None if self.wordings is None else read_file(self.wordings)
 
     @property

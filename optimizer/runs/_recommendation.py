@@ -41,11 +41,9 @@ class Recommendation:
     after: CallPrice | None = None
 
     def __repr__(self) -> str:
-        """The prompt and the verdict."""
         return f"<Recommendation {self.prompt.id}: {self.verdict!r}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as run.json keeps it."""
         calls = {"before": self.before, "after": self.after}
         return {
             **self.verdict.to_dict(),
@@ -243,7 +241,6 @@ def _of_models(manifest: Mapping[str, Any]) -> str:
 
 
 def _calibration(manifest: Mapping[str, Any]) -> str:
-    """What calibration alone does, without the edits of a run's prompt."""
     if not (alone := manifest.get("calibration")):
         return ""
     split = "test" if alone["test"] else "val"

@@ -315,7 +315,6 @@ def _from_study(directory: RunDirectory, manifest: Mapping[str, Any], settings: 
 
 
 def _candidate(entry: Mapping[str, Any], prompt: Prompt | None = None) -> Candidate:
-    """A candidate as run.json and front.json keep it."""
     test = entry.get("test")
     return Candidate(
         trial=entry.get("trial", 0),
@@ -327,7 +326,6 @@ def _candidate(entry: Mapping[str, Any], prompt: Prompt | None = None) -> Candid
 
 
 def _recommendation(data: Mapping[str, Any], candidates: Mapping[str, Candidate]) -> Recommendation:
-    """What the gate has decided, from run.json's `recommended`."""
     calls = {when: CallPrice.from_dict(call) for when, call in data["call"].items()}
     prompt, verdict = candidates[data["id"]], read_data(Verdict, data)
     return Recommendation(prompt, verdict, data["samples_needed"], data["looks"], **calls)

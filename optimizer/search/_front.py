@@ -29,7 +29,6 @@ class EstimatedScores(NamedTuple):
 
     @property
     def gains(self) -> NDArray[np.float64]:
-        """The objectives, all to be maximised."""
         return objective_gains(self)
 
 
@@ -50,7 +49,6 @@ class Tried:
 
     @property
     def id(self) -> str:
-        """The prompt's id."""
         return self.prompt.id
 
 
@@ -62,7 +60,6 @@ class Candidate(Tried):
     test: Scores | None = None
 
     def __repr__(self) -> str:
-        """The id, how much it adds, and its scores on val."""
         return f"<Candidate {self.id}: trial {self.trial}, {len(self.edits)} edits, val {self.val!r}>"
 
     @property

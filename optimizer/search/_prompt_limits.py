@@ -44,7 +44,6 @@ class PromptLimits:
         return cls(most_edits, most_tokens, around, restriction.examples_allowed)
 
     def allow(self, prompt: Prompt, edits: Collection[Edit]) -> bool:
-        """Whether a prompt with these edits is within the limit."""
         if self.are_too_many(edits):
             return False
         return self.most_tokens is None or round(tokens_a_call(prompt, self.around).middle) <= self.most_tokens

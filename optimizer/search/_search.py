@@ -158,7 +158,6 @@ class Search:
         return False
 
     def _refresh(self) -> None:
-        """Read what other workers have done."""
         for candidate in self.history.refresh():
             self._tell(candidate)
 
@@ -180,7 +179,6 @@ class Search:
 
     @property
     def stopped(self) -> list[StoppedCandidate]:
-        """The candidates that stopped in their races."""
         return self.history.stopped
 
     @property

@@ -124,7 +124,6 @@ def leave_one_out(
 
 
 def _lost(contribution: Contribution) -> float:
-    """The loss summed over all objectives."""
     return -sum(sign_of(name) * paired.difference for name, paired in contribution.without.items())
 
 

@@ -51,7 +51,6 @@ class History:
 
     @property
     def has_queued(self) -> bool:
-        """Whether candidates are queued in the study."""
         return bool(self._study.trials_in(TrialState.WAITING))
 
     def refresh(self) -> list[Tried]:
@@ -152,7 +151,6 @@ class SearchState:
 
     @property
     def pool(self) -> list[Edit]:
-        """Every edit proposed so far."""
         return self.history.pool
 
     @property
@@ -167,7 +165,6 @@ class SearchState:
 
     @property
     def baseline(self) -> Candidate:
-        """The baseline prompt, as evaluated."""
         return self.history.candidates[0]
 
     @property

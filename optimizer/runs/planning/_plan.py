@@ -53,7 +53,6 @@ class Limits:
 
     @classmethod
     def of_user(cls, lm: LMConfig) -> Limits:
-        """The limits that the user has set."""
         return cls(lm.max_calls, lm.max_tokens_total, lm.max_cost)
 
     def within(self, effort: str) -> tuple[Limits, Limits]:
@@ -96,7 +95,6 @@ class Plan:
 
     @property
     def line(self) -> str:
-        """The plan, in one line."""
         sizes, calls = self.sizes, self.estimate.calls
         effort = "as the limits allow" if self.effort == BY_LIMITS else f"effort {self.effort}"
         line = f"{effort}: about {calls:,} calls"
@@ -119,7 +117,6 @@ class Plan:
         return replace(planned, limited_by="plan" if of_user.pay(self.estimate.expected) else "user")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON data, as run.json keeps it."""
         return {
             "effort": self.effort,
             "sizes": asdict(self.sizes),

@@ -77,11 +77,9 @@ class StoredStudy(optuna.Study):
         self.is_to_stop = True
 
     def trials_in(self, *states: TrialState) -> list[FrozenTrial]:
-        """Return the trials in these states, by number."""
         return self.get_trials(deepcopy=False, states=states)
 
     def read_trial(self, number: int) -> FrozenTrial:
-        """Return a trial as the storage has it now."""
         return self.storage.get_trial(self._trial_id(number))
 
     def set_trial_attr(self, number: int, key: str, value: Any) -> None:
@@ -154,7 +152,6 @@ class StoredStudy(optuna.Study):
         return None if content is None else _read(content)
 
     def write_edits(self, round_number: int, edits: Iterable[Edit], worker: str = "") -> None:
-        """Store a round's new edits."""
         key = ":".join(filter(None, (EDITS, str(round_number), worker)))
         self.set_user_attr(key, json.dumps([edit.to_dict() for edit in edits]))
 
@@ -167,7 +164,6 @@ class StoredStudy(optuna.Study):
         self.set_hidden_attr(BASELINE, prompt.to_dict())
 
     def write_metadata(self, metadata: StudyMetadata) -> None:
-        """Store what workers elsewhere need."""
         self.set_user_attr(METADATA, json.dumps(asdict(metadata)))
 
     def read_metadata(self) -> StudyMetadata:

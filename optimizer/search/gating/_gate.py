@@ -36,7 +36,6 @@ class Verdict:
     n_wordings: int = 0
 
     def __repr__(self) -> str:
-        """The verdict, its prompt, and how much it was tested on."""
         extent = self.reason
         if self.tests:
             extent = f"of {self.n_samples} samples x {self.n_wordings} wordings"
@@ -44,7 +43,6 @@ class Verdict:
         return f"<Verdict {self.verdict} {prompt}: gate {self.mode}, {len(self.tests)} tests, {extent}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
         return {**asdict(self), "tests": [test.to_dict() for test in self.tests]}
 
 

@@ -154,7 +154,6 @@ class NomineeTest:
         return self.estimate.f1 >= 0 and gain > 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
         data = {**asdict(self), "p_value": self.p_value}
         del data["of_models"]
         if self.of_models:

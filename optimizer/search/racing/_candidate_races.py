@@ -63,7 +63,6 @@ class StoppedCandidate(Tried):
 
     @classmethod
     def read(cls, trial: FrozenTrial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> StoppedCandidate:
-        """Read it back from its trial."""
         raced = _RACED.fullmatch(trial.user_attrs[RACED])
         if raced is None:
             raise ValueError(f"trial {trial.number} raced {trial.user_attrs[RACED]!r}")
@@ -185,7 +184,6 @@ class CandidateRaces:
         return RaceResult(schedule.held_at)
 
     def is_whole(self, rung: Rung) -> bool:
-        """Whether a rung is the whole grid."""
         return rung == self._schedule.whole
 
     def is_narrow(self, candidate: Tried) -> bool:
