@@ -19,7 +19,6 @@ from psopt.runs._directory import (
     PROPOSALS,
     REPHRASINGS,
     REPORT,
-    SAMPLES,
     STUDY,
     SUSPECTS,
     TRACKING,

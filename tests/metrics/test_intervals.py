@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 import pytest
 from psopt.metrics import (
+    bootstrap_ci,
     class_f1,
     class_intervals,
     compare_scores,
@@ -20,6 +22,8 @@ from psopt.metrics import (
     score_intervals,
     sensitivity,
 )
+
+from tests.sweeps import each
 
 N_CLASSES = 4
 SCORES = ("f1", "sensitivity", "consistency")
@@ -54,12 +58,13 @@ PREDICTIONS, Y = answers(0)
 RNG = np.random.default_rng(7)
 
 
-def test_estimates_are_the_scores_of_answers_and_of_probabilities_that_say_the_same() -> None:
-    intervals = score_intervals(PREDICTIONS, Y, N_CLASSES)
+@each("method", [score_intervals, functools.partial(bootstrap_ci, n_replicates=50)])
+def test_estimates_are_the_scores_of_answers_and_of_probabilities_that_say_the_same(method: Any) -> None:
+    intervals = method(PREDICTIONS, Y, N_CLASSES)
     estimates = {name: found.estimate for name, found in intervals.items()}
     assert estimates == pytest.approx(joint_scores(PREDICTIONS, Y, N_CLASSES))
     assert all(0 <= found.low < found.estimate < found.high <= 1 for found in intervals.values())
-    soft = score_intervals(np.eye(N_CLASSES)[PREDICTIONS], Y, N_CLASSES)
+    soft = method(np.eye(N_CLASSES)[PREDICTIONS], Y, N_CLASSES)
     for name in SCORES:
         assert soft[name] == pytest.approx(intervals[name])
 

@@ -30,16 +30,6 @@ PERFECT = np.tile(MANY[:, None], (1, 40))
 SCORES = ("f1", "sensitivity", "consistency")
 
 
-def test_the_estimate_is_the_score_itself_of_one_hot_probabilities_too() -> None:
-    intervals = bootstrap_ci(PREDICTIONS, Y, C, n_replicates=50)
-    estimates = {name: interval.estimate for name, interval in intervals.items()}
-    assert estimates == pytest.approx(joint_scores(PREDICTIONS, Y, C))
-    for estimate, low, high in intervals.values():
-        assert 0 <= low < estimate < high <= 1
-    soft = bootstrap_ci(np.eye(C)[PREDICTIONS], Y, C, n_replicates=50)
-    assert np.array(list(soft.values())) == pytest.approx(np.array(list(intervals.values())), abs=1e-12)
-
-
 def test_intervals_cover_the_sensitivity_of_the_population() -> None:
     """30 experiments whose expected S is known from 300 others: the 95 % interval holds it in most of them.
 
