@@ -36,8 +36,7 @@ LEAST_WEIGHT = 1e-300  # if all weights are 0, the mean is 0 and nothing adds to
 class Answers:
     """Answers to one prompt, prepared for sums over wordings."""
 
-    # (N * C, Q): what answer (i, q) gives class c: one or zero, or the probability p(c|x_i, rho_q)
-    mass: NDArray[Any]
+    mass: NDArray[Any]  # (N * C, Q): what answer (i, q) gives class c: one or zero, or the probability p(c|x_i, rho_q)
     right: Floats  # (N, Q): one where the (most probable) answer is right
     classes: NDArray[np.int64]  # (N,): the true label's index among the labels that occur
     hard: bool  # whether mass holds only zeros and ones, so that its sums over rephrasings are counts

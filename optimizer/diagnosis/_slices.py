@@ -68,8 +68,7 @@ LEAST_PURITY = 0.6
 # A phrase of one failing sample is an anecdote. 1 covers .51 of all errors (worst precision .53), 2 .50, 3 .46.
 LEAST_MEMBERS = 2
 MOST_SLICES = 12  # per view
-# 12 slices without siblings cover .32 of the errors, with one .38, with three .40, with six .40.
-MOST_SIBLINGS = 3
+MOST_SIBLINGS = 3  # 12 slices without siblings cover .32 of the errors, with one .38, with three .40, with six .40
 # In samples. .05 and .3 give the same 24 slices by accuracy (18 and 17 by sensitivity), 1 gives 20 (7).
 _LEAST_BENEFIT = 0.3
 

@@ -50,8 +50,7 @@ class Suspect:
     by_words: bool | None
     # The share of the label's samples that are suspect, in [0, 1]; for answers without classes, of all samples
     of_class: float
-    # Whether that share is too high for wrong labels: the model does not know this class
-    is_rather_the_model: bool
+    is_rather_the_model: bool  # whether that share is too high for wrong labels: the model does not know this class
     is_kept_out: bool  # whether it is excluded from examples and from evidence for edits: nothing supports its label
 
 

@@ -31,8 +31,7 @@ class LabelRows:
 
     given: Flags  # (N, Q, L): which labels each answer names
     true: Flags  # (N, L): which labels each sample has
-    # Whether an answer names the row's label: 0 it does, 1 it does not, 2 N/A; -1 where it was not asked
-    said: Indices
+    said: Indices  # whether an answer names the row's label: 0 it does, 1 it does not, 2 N/A; -1 where it was not asked
     labels: Indices  # the row's label
     samples: Indices  # the row's sample: rows of one sample are drawn together
 

@@ -110,8 +110,7 @@ class Scores:
     per_family: dict[str, FamilyScores] = field(default_factory=dict)
     # How many N/A answers there are of each kind, most frequent first, if the model can report kinds
     na_kinds: dict[str, int] = field(default_factory=dict)
-    # For each kind one answer and the affected samples
-    na_examples: dict[str, NaExample] = field(default_factory=dict)
+    na_examples: dict[str, NaExample] = field(default_factory=dict)  # for each kind one answer and the affected samples
     # S over only the answers that name a label (`readable_sensitivity`); None if all do
     sensitivity_readable: float | None = None
     # N and Q, without which S means little; None where only a study is known
@@ -372,7 +371,6 @@ def sample_posix_of(predictions: Predictions) -> NDArray[np.float64] | None:
     probabilities = predictions.probabilities
     if probabilities is None or predictions.answers.open or not predictions.has_pairs:
         return None
-    # sums of rounded probabilities may exceed 1
-    logarithms = np.log(np.clip(probabilities, _LEAST_PROBABILITY, 1.0))
+    logarithms = np.log(np.clip(probabilities, _LEAST_PROBABILITY, 1.0))  # sums of rounded probabilities may exceed 1
     answers = predictions.array
     return sample_posix(np.take_along_axis(logarithms, answers[:, None, :], axis=2), np.ones_like(answers))

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from psopt.search.distributed import StoredStudy
 
 
-# The same as in the report.
-_MEASURES = ("f1", "macro_f1", "sensitivity", "consistency", "na_rate")
+_MEASURES = ("f1", "macro_f1", "sensitivity", "consistency", "na_rate")  # the same as in the report
 # A trial's attributes if its prompt was not evaluated, is infeasible, or always gets one answer.
 _NOTES = ("dropped", "failed", "infeasible", "constant")
 

@@ -69,8 +69,7 @@ class Candidate(Tried):
         return {"characters": len(text), "tokens": round(tokens_of_text(text).middle)}
 
 
-# The best possible gains: F1, -S and, where it is defined, C.
-UTOPIA = np.array([1.0, 0.0, 1.0])
+UTOPIA = np.array([1.0, 0.0, 1.0])  # the best possible gains: F1, -S and, where it is defined, C
 _WORST_STEADINESS = -1.0  # S = 1
 
 R = TypeVar("R", bound=Tried)

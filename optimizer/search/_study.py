@@ -92,8 +92,7 @@ def show_note(study: StoredStudy, text: str) -> None:
     """Write the study's note, in Markdown; what people have added to it stays, below a line."""
     from optuna_dashboard import get_note, save_note
 
-    # without the line, people wrote all of it
-    theirs = (get_note(study) or "").split(_THEIRS, 1)[-1].strip()
+    theirs = (get_note(study) or "").split(_THEIRS, 1)[-1].strip()  # without the line, people wrote all of it
     parts = [text.rstrip(), _THEIRS, theirs]
     save_note(study, "\n\n".join(filter(None, parts)) + "\n")
 

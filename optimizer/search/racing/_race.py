@@ -144,8 +144,7 @@ _BELOW = 1.64  # 95 %, one-sided: the bound for an F1 below the baseline's minus
 # How much better a candidate might still be in one objective and stop anyway: less than the noise of a few hundred
 # samples; chosen by judgement.
 NEGLIGIBLE = 0.01
-# Of stopped candidates, one in ten is asked further anyway, to count the stops that were wrong.
-_AUDITED = 10
+_AUDITED = 10  # of stopped candidates, one in ten is asked further anyway, to count the stops that were wrong
 
 
 def is_dominated(differences: NDArray[np.float64], negligible: float = NEGLIGIBLE) -> bool:
