@@ -80,14 +80,11 @@ class Contrast:
     Samples above the mean severity are weak. Samples of slices found before are not counted.
     """
 
-    # How many weak samples show it, and how many weak samples there are
-    weak_showing: int
-    weak: int
-    # The same for all other samples
+    weak_showing: int  # weak samples that show it
+    weak: int  # weak samples in all
     others_showing: int
     others: int
-    # The share of tasks, whose weak samples share nothing, in which the best of all phrases stands out as much
-    p_value: float
+    p_value: float  # the share of tasks whose weak samples share nothing in which the best phrase stands out as much
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,11 +45,8 @@ class Suspect:
     label: str
     answered: str  # what is answered instead
     n_wordings: int  # under how many wordings it was asked
-    # Whether a word classifier, fitted to other samples, also finds the answer likelier than the label; None if it
-    # cannot judge
-    by_words: bool | None
-    # The share of the label's samples that are suspect, in [0, 1]; for answers without classes, of all samples
-    of_class: float
+    by_words: bool | None  # whether a classifier of words finds the answer likelier too; None if it cannot judge
+    of_class: float  # the share of the label's samples (without classes, of all) that are suspect, in [0, 1]
     is_rather_the_model: bool  # whether that share is too high for wrong labels: the model does not know this class
     is_kept_out: bool  # whether it is excluded from examples and from evidence for edits: nothing supports its label
 

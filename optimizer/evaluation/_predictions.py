@@ -61,13 +61,10 @@ class Predictions:
     rephrasings: tuple[str, ...] = ()  # Q; empty where only the answers are known
     no_labels: tuple[NoLabel, ...] = ()  # the N/A answers and their text, where the model can report it
     answers: AnswerType = ONE_LABEL  # how answers are compared with each other and with the truth
-    # For open answers: how many different ones a sample can get, by which S is normalised; 0 stands for Q
-    most_different: int = 0
+    most_different: int = 0  # open answers that a sample can get, by which S is normalised; 0 stands for Q
     judge_measures: Mapping[str, float] | None = None  # how far a judge agrees with itself, where there is one
-    # (N, Q): which open answers to a sample are the same, numbered as `places`, where a judge decides
-    same: NDArray[np.int64] | None = None
-    # (N, Q) in [0, 1]: for open answers the mean probability of the tokens that the model wrote, where asked for; NaN
-    # if unknown
+    same: NDArray[np.int64] | None = None  # (N, Q): which open answers are the same, as `places`, if a judge decides
+    # (N, Q) in [0, 1]: the mean probability of an open answer's tokens, where asked for; NaN if unknown
     confidence: NDArray[np.float64] | None = None
     remarks: Mapping[str, str] = field(default_factory=dict)  # a metric's comments in words, by the sample's text
     parts_read: tuple[str, ...] = ()  # what the model reads of each sample's text; empty if it reads all

@@ -101,39 +101,26 @@ class Scores:
     consistency: float | None
     na_rate: float  # share of answers that name no label
     per_class: dict[str, ClassScores]
-    # 95 % intervals of f1, macro_f1, sensitivity, consistency and na_rate over samples and rephrasings; empty if not
-    # asked for
-    ci: dict[str, tuple[float, float]]
-    # The only class ever predicted, if there is just one: such a prompt has S = 0 and C = 1 without any merit
-    constant: str | None = None
-    # If the rephrasings are of several families: what the model is sensitive to
-    per_family: dict[str, FamilyScores] = field(default_factory=dict)
-    # How many N/A answers there are of each kind, most frequent first, if the model can report kinds
-    na_kinds: dict[str, int] = field(default_factory=dict)
+    ci: dict[str, tuple[float, float]]  # 95 %, of all five over samples and rephrasings; empty if not asked for
+    constant: str | None = None  # the only class ever predicted, if just one: then S = 0 and C = 1 without any merit
+    per_family: dict[str, FamilyScores] = field(default_factory=dict)  # if there are several: what it is sensitive to
+    na_kinds: dict[str, int] = field(default_factory=dict)  # N/A answers of each kind, if known, most frequent first
     na_examples: dict[str, NaExample] = field(default_factory=dict)  # for each kind one answer and the affected samples
-    # S over only the answers that name a label (`readable_sensitivity`); None if all do
-    sensitivity_readable: float | None = None
-    # N and Q, without which S means little; None where only a study is known
-    n_samples: int | None = None
+    sensitivity_readable: float | None = None  # S over only the answers that name a label; None if all do
+    n_samples: int | None = None  # N, without which S means little, as without Q; None where only a study is known
     n_rephrasings: int | None = None
-    # S at infinitely many wordings, by the jackknife, in [0, 1]; see `sensitivity_limit` for where it is None
-    sensitivity_limit: float | None = None
+    sensitivity_limit: float | None = None  # S at infinitely many wordings, in [0, 1] (see the function)
     # C without each sample's pair with itself, which makes C comparable between different N; None without a pair
     consistency_no_self_pairs: float | None = None
-    # Further measures of ordered labels, such as F1 and S computed without the order
-    ordinal: OrdinalScores | None = None
+    ordinal: OrdinalScores | None = None  # further measures of ordered labels
     open: OpenScores | None = None  # further measures of answers other than single labels
-    # How much the likelihood of labels changes between wordings, in nats (`psopt.metrics.posix`); None if answers are
-    # scored instead of probabilities, and under one wording
+    # How much the likelihood of labels changes between wordings, in nats (`psopt.metrics.posix`), and the spread of
+    # correctness (PSS, P24), in [0, 1]; None where undefined: for other answers than single labels, under one wording
     posix: float | None = None
-    # The spread of correctness between wordings (PSS, P24), in [0, 1]; None for answers other than single labels, and
-    # under one wording
     pss: float | None = None
-    # How often each label is answered and is right; None for open answers and those that a metric scores
-    shares: AnswerShares | None = None
-    # With several models: each model's scores by name, and whether the combined scores are the worst or the mean
-    per_model: dict[str, ModelScores] = field(default_factory=dict)
-    over: str = ""
+    shares: AnswerShares | None = None  # None for open answers and those that a metric scores
+    per_model: dict[str, ModelScores] = field(default_factory=dict)  # with several models, by name
+    over: str = ""  # whether the combined scores are the ``worst`` or the ``mean``
     quality: str | None = None  # what a metric of the user's own, whose mean `f1` is, is called; None without one
 
     def __repr__(self) -> str:

@@ -54,12 +54,10 @@ class PromptSource:
     path: Path  # the file; for a function ``MODULE:NAME``, for a text its name in messages
     prompt: Prompt | None  # None for a text or messages: which prompt they make depends on the task
     run: Path | None = None  # the run directory that the file is in
-    # How a run has measured it, or how its file says that it is asked; None if neither is known
-    measured: Measured | None = None
+    measured: Measured | None = None  # how a run has measured it, or its file says that it is asked, if that is known
     options: PromptOptions = field(default_factory=PromptOptions)  # how it is read
-    # A note on the model that a configuration states, or on why it states none; and the file that states it
-    model_note: str = ""
-    model_file: Path | None = None
+    model_note: str = ""  # on the model that a configuration states, or on why it states none
+    model_file: Path | None = None  # that configuration
     text: PromptText | None = None  # a text or messages that were given in Python instead of a file
 
     @property

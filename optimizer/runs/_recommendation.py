@@ -34,11 +34,9 @@ class Recommendation:
     # If the baseline is kept: with about how many test samples the gate would pass the best nominee in 80 % of cases,
     # if it is as good as it looks. None if no number of samples would be enough.
     samples_needed: int | None = None
-    # How many times test has decided in this run, including this time: the error holds for each, not for all together
-    looks: int = 1
-    # What a call of the baseline takes, and one of `prompt`
-    before: CallPrice | None = None
-    after: CallPrice | None = None
+    looks: int = 1  # how many times test has decided in this run: the error holds for each, not for all together
+    before: CallPrice | None = None  # what a call of the baseline takes
+    after: CallPrice | None = None  # and one of `prompt`
 
     def __repr__(self) -> str:
         return f"<Recommendation {self.prompt.id}: {self.verdict!r}>"

@@ -31,8 +31,7 @@ class Verdict:
     margin: float = GATE_MARGIN
     alpha: float = ALPHA
     reason: str = ""  # why nothing was tested, or only F1; empty if nominees were tested in F1 and in S
-    # How much it was tested on
-    n_samples: int = 0
+    n_samples: int = 0  # that it was tested on
     n_wordings: int = 0
 
     def __repr__(self) -> str:

@@ -95,20 +95,15 @@ class NomineeTest:
     f1: OneSided
     sensitivity: OneSided
     consistency: float | None  # the difference in C, which is not tested; None if C is not defined
-    # The estimate from test and val (see `MeasuredGain.with_val`), or from test alone if val's scores were not given
-    estimate: MeasuredGain
+    estimate: MeasuredGain  # from test and, if its scores were given, val (see `MeasuredGain.with_val`)
     # Ids of pinned samples that, under some wording, the baseline answers correctly and the nominee does not
     lost: tuple[str, ...] = ()
     passed: bool = False
     level: float = 0.0  # what `p_value` was compared with
-    # The measures that were tested: F1 and S, or F1 alone if S of the baseline means nothing
-    decisive: tuple[str, ...] = BOTH
+    decisive: tuple[str, ...] = BOTH  # the measures tested: F1 alone if S of the baseline means nothing
     losses: tuple[_ClassLoss, ...] = ()  # the classes that are worse by the margin or more, sure ones first
-    # Of the baseline and of the nominee; None if a metric or closeness decides
-    macro_f1: tuple[float, float] | None = None
-    # Whether a class is surely worse, or macro-F1 lower by the margin or more: such a nominee does not pass. `likely`
-    # takes macro-F1 from the estimate.
-    is_harmful: bool = False
+    macro_f1: tuple[float, float] | None = None  # before and after; None if a metric or closeness decides
+    is_harmful: bool = False  # whether a class is surely worse, or macro-F1 lower by the margin or more: it is barred
     # With several models, which must all pass: the test with each, by its name. The differences above are those of the
     # models with the least certain results.
     of_models: dict[str, NomineeTest] = field(default_factory=dict)
