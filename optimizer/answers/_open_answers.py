@@ -15,17 +15,7 @@ import numpy as np
 from psopt.answers._extract import EMPTY, NO_JSON, NO_NUMBER, SEVERAL_NUMBERS
 from psopt.answers._reading import declared_part, fenced_part, json_part
 from psopt.errors import InputError
-from psopt.tasks import (
-    EMBEDDING,
-    FUNCTION,
-    JSON,
-    JUDGE,
-    REFERENCE,
-    TOKEN_F1,
-    Instrument,
-    references_of,
-    written_number,
-)
+from psopt.tasks import EMBEDDING, FUNCTION, JSON, JUDGE, REFERENCE, TOKEN_F1, Instrument, references_of, written_number
 from psopt.text import answer_words, normal_form, numbers_in, whole_number
 
 if TYPE_CHECKING:

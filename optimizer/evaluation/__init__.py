@@ -9,15 +9,7 @@ from psopt.evaluation._answer_shares import (
     shares_lines,
     why_worthless,
 )
-from psopt.evaluation._drift import (
-    N_PROBED,
-    Reruns,
-    Shift,
-    compare_reruns,
-    flipped,
-    no_reruns,
-    shifts,
-)
+from psopt.evaluation._drift import N_PROBED, Reruns, Shift, compare_reruns, flipped, no_reruns, shifts
 from psopt.evaluation._evaluator import (
     Evaluator,
     PartialAnswers,
