@@ -21,15 +21,7 @@ from psopt.evaluation._evaluator import (
     rephrased_prompts,
 )
 from psopt.evaluation._label_rows import consistency_contributions, mean_influences
-from psopt.evaluation._na_kinds import (
-    MOST_NA,
-    na_examples,
-    na_kinds,
-    na_lines,
-    na_note,
-    readable_sensitivity,
-    rests_on_na,
-)
+from psopt.evaluation._na_kinds import MOST_NA, na_examples, na_kinds, na_lines, na_note, readable_sensitivity
 from psopt.evaluation._objectives import (
     OBJECTIVES,
     Objectives,

@@ -45,11 +45,6 @@ def na_examples(predictions: Predictions) -> dict[str, NaExample]:
     return examples
 
 
-def rests_on_na(na_rate: float) -> bool:
-    """Whether so many answers name no label that S and C cannot be trusted."""
-    return na_rate > MOST_NA
-
-
 def whose(scores: Mapping[str, Any]) -> str:
     """Say of which model a combined measure is, in words that follow its name; empty for one model."""
     return {"worst": " of the worst model", "mean": " of the models, in the mean"}.get(scores.get("over", ""), "")
@@ -61,7 +56,7 @@ def na_note(na_rate: float, kinds: Mapping[str, int], of: str = "") -> str:
     >>> na_note(0.34, {"cut off": 3, "empty": 1})
     'S is unreliable: 34 % of the answers name no label (3 cut off, 1 empty); raise --max-tokens'
     """
-    if not rests_on_na(na_rate):
+    if na_rate <= MOST_NA:
         return ""
     note = f"S is unreliable: {100 * na_rate:.0f} % of the answers{of} name no label"
     if kinds:

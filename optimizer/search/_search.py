@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING
 
 from psopt.search._front import Candidate
 from psopt.search._rounds import RoundsOfEdits, TrainDiagnoses
-from psopt.search._sources import (
-    CandidateQueue,
-    drop_queued,
-    first_candidates,
-    in_place_of,
-    objection,
-    shorter_versions,
-)
+from psopt.search._sources import CandidateQueue, first_candidates, in_place_of, objection, shorter_versions
 from psopt.search._state import History, SearchState
 from psopt.search._trial import CandidateTrials, Draw, drop_trial
 from psopt.search.distributed._coordinator import TOTAL_REACHED, Coordinator, SharedCoordinator
@@ -77,7 +70,7 @@ class Search:
         for source in self._sources:
             self._queue.put(source(self.state))
         if shorter := shorter_versions(self.state):
-            drop_queued(self.study)
+            self._queue.drop_all()
             self._queue.put(shorter)
         if self._depends_on_others():
             self.coordinator.wait()

@@ -218,8 +218,7 @@ class CandidateQueue:
         near = tuple(edit for edit in self._history.pool if edit.parameter_name in active_names)
         return in_place_of(self._state, near)
 
-
-def drop_queued(study: StoredStudy) -> None:
-    """Drop all queued trials; one that another worker takes at the same time stays with that worker."""
-    for _ in study.trials_in(TrialState.WAITING):
-        drop_trial(study, study.ask(), "a shorter prompt is tried in its place")
+    def drop_all(self) -> None:
+        """Drop all queued trials; one that another worker takes at the same time stays with that worker."""
+        for _ in self._study.trials_in(TrialState.WAITING):
+            drop_trial(self._study, self._study.ask(), "a shorter prompt is tried in its place")

@@ -12,7 +12,6 @@ import sqlalchemy.exc
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import TrialState
 from psopt.search import _trial
-from psopt.search._sources import drop_queued
 from psopt.search.distributed import open_storage
 from psopt.search.distributed._coordinator import beating
 
@@ -107,7 +106,8 @@ def test_trials_that_others_have_finished_are_let_go_before_and_while_they_are_r
 def test_what_waits_is_dropped_though_another_worker_takes_some_of_it(
     tmp_path: Path, task: Task, keyword_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study = make(tmp_path, task, keyword_model).study
+    search = make(tmp_path, task, keyword_model)
+    study = search.study
     for _ in range(3):
         study.enqueue_trial({})
     ask = study.ask
@@ -119,7 +119,7 @@ def test_what_waits_is_dropped_though_another_worker_takes_some_of_it(
         return trial
 
     monkeypatch.setattr(study, "ask", ask_late)
-    drop_queued(study)
+    search._queue.drop_all()
     assert [trial.state.name for trial in study.trials] == ["PRUNED", "COMPLETE", "PRUNED"]
 
 
