@@ -115,7 +115,10 @@ def find_suspects(predictions: Predictions, *, labelled: Sequence[Sample] = ()) 
     by_words: list[bool | None] = [None] * len(alike)
     if not is_open:
         classes = [str(sample.label) for sample in predictions.samples]
-        by_words = _by_words(predictions, alike, labelled)
+        likely, _ = _likely_classes(predictions, labelled)
+        answers = predictions.counts[alike, : likely.shape[1]].argmax(axis=1)
+        pairs = zip(likely[alike, answers].tolist(), likely[alike, predictions.truth[alike]].tolist(), strict=True)
+        by_words = [None if math.isnan(of_answer + own) else of_answer > own for of_answer, own in pairs]
     sizes, n_alike = Counter(classes), Counter(classes[row] for row in alike)
     suspects = []
     for row, words in zip(alike.tolist(), by_words, strict=True):
@@ -136,14 +139,6 @@ def without_suspects(predictions: Predictions, *, labelled: Sequence[Sample] = (
     if not 0 < len(kept_out) < len(predictions.samples):
         return predictions
     return predictions.of_samples(np.array([sample.id not in kept_out for sample in predictions.samples]))
-
-
-def _by_words(predictions: Predictions, rows: Indices, labelled: Sequence[Sample]) -> list[bool | None]:
-    """Whether the words of each row make its answer likelier than its label; None if unknown."""
-    likely, _ = _likely_classes(predictions, labelled)
-    answered = predictions.counts[rows, : likely.shape[1]].argmax(axis=1)
-    pairs = zip(likely[rows, answered].tolist(), likely[rows, predictions.truth[rows]].tolist(), strict=True)
-    return [None if math.isnan(of_answer + own) else of_answer > own for of_answer, own in pairs]
 
 
 def suspect_labels(predictions: Predictions, *, labelled: Sequence[Sample] = ()) -> Flags:

@@ -107,12 +107,9 @@ def p_tau_where(is_asked: Flags, answers: Indices, n_classes: int) -> Indices | 
 def _given_labels(array: Indices, labels: Sequence[str]) -> Flags:
     """Which labels each answer names: (N, Q, L) bool."""
     distinct, place = np.unique(array, return_inverse=True)
-    named = np.zeros((len(distinct), len(labels)), dtype=np.bool_)
-    for row, code in enumerate(distinct.tolist()):
-        if code >= FIRST_CODE:
-            names = set_written(text_of(code))
-            named[row] = [label in names for label in labels]
-    return np.asarray(named[place.reshape(array.shape)])
+    names = [set_written(text_of(code)) if code >= FIRST_CODE else () for code in distinct.tolist()]
+    named = np.array([[label in of_answer for label in labels] for of_answer in names], dtype=np.bool_)
+    return np.asarray(named.reshape(len(names), len(labels))[place.reshape(array.shape)])
 
 
 def mean_influences(scores: Floats, weights: Floats) -> tuple[float, Floats]:

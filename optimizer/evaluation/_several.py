@@ -55,13 +55,11 @@ def combined_scores(of_models: Mapping[str, Scores], over: Over) -> Scores:
             bounds[name] = each[worst].ci[name] if over == "worst" else (low, high)
     most = max(each, key=lambda scores: scores.na_rate)
     values |= {"na_kinds": most.na_kinds, "na_examples": most.na_examples}
-    per_model = {name: _of_model(scores) for name, scores in of_models.items()}
+    per_model = {}
+    for name, of in of_models.items():
+        intervals = {measure: of.ci[measure] for measure in OBJECTIVES if measure in of.ci}
+        per_model[name] = ModelScores(of.f1, of.sensitivity, of.consistency, of.na_rate, of.is_hollow, intervals)
     return replace(each[0], **values, ci=bounds, per_model=per_model, over=over)
-
-
-def _of_model(scores: Scores) -> ModelScores:
-    intervals = {name: scores.ci[name] for name in OBJECTIVES if name in scores.ci}
-    return ModelScores(scores.f1, scores.sensitivity, scores.consistency, scores.na_rate, scores.is_hollow, intervals)
 
 
 def note_size(scores: Scores, *, limit: bool = True) -> str:

@@ -46,7 +46,10 @@ def open_storage(url: str, *, is_there: bool = False) -> optuna.storages.BaseSto
 
 def check_is_there(url: str) -> None:
     """Refuse a storage in a file that does not exist."""
-    if (file := _file_of(url)) and not file.exists():
+    file = url.removeprefix("journal:") if url.startswith("journal:") else None
+    if url.startswith("sqlite:"):
+        file = sqlalchemy.make_url(url).database
+    if file and not file.startswith((":", "file:")) and not Path(file).exists():  # these two are in none
         raise InputError(f"the storage {url!r} is not there: there is no file {file}; put it back, or correct its name")
 
 
@@ -101,13 +104,7 @@ def _opening(url: str) -> Iterator[None]:
         yield
     except InputError:
         raise
-    except (
-        optuna.exceptions.StorageInternalError,
-        sqlalchemy.exc.SQLAlchemyError,
-        ImportError,
-        OSError,
-        ValueError,
-    ) as error:
+    except (*OUTAGES, sqlalchemy.exc.SQLAlchemyError, ImportError, OSError, ValueError) as error:
         reason = str(error.__cause__ or error).splitlines()[0]
         if isinstance(error, ImportError) and "psycopg" in reason:
             reason += "; pip install 'psopt[postgres]'"
@@ -123,14 +120,6 @@ def _opening(url: str) -> Iterator[None]:
         raise InputError(f"the storage {without_password(url)!r} can't be opened: {reason}") from error
     finally:
         optuna.logging.set_verbosity(verbosity)
-
-
-def _file_of(url: str) -> Path | None:
-    """The file that a storage is in; None where it is in none, or in none that its URL names."""
-    if url.startswith("journal:"):
-        return Path(url.removeprefix("journal:"))
-    name = sqlalchemy.make_url(url).database if url.startswith("sqlite:") else None
-    return Path(name) if name and not name.startswith((":", "file:")) else None
 
 
 @contextlib.contextmanager
