@@ -116,10 +116,7 @@ def _table(mass: Floats, n_answers: int, *, hard: bool) -> tuple[NDArray[Any], i
 
 
 def mean_statistic(scores: Floats, weights: Floats | None = None) -> Statistic:
-    """The mean of one number per answer, (N, Q): a metric's scores, or whether an answer is N/A.
-
-    With weights (N, Q) it is a ratio of two sums, like micro-F1 over several labels; 0 if all weights are 0.
-    """
+    """The mean of one number per answer, (N, Q), or with weights, (N, Q), a ratio of sums; 0 if all weights are 0."""
     if weights is None:
         weights = np.ones(scores.shape)
     return _ratio_statistic((scores * weights)[None], weights[None], undefined=0.0)

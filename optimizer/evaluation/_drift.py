@@ -109,10 +109,7 @@ class Shift:
 
 
 def shifts(known: Predictions, fresh: Predictions) -> list[Shift]:
-    """Test whether fresh answers differ in S, in the shares of the labels, and in POSIX where both have probabilities.
-
-    Each is a two-sided permutation test: texts, with all their answers, are reassigned at random to the two groups.
-    """
+    """Test by permutation of texts whether fresh answers differ in S, in label shares, and in POSIX where it is known."""
     tests = [_of_means("sensitivity", known.sensitivities, fresh.sensitivities)]
     if known.answers.open is None:
         votes = (of.counts.argmax(axis=1) for of in (known, fresh))

@@ -256,10 +256,7 @@ class Evaluator:
         return PartialAnswers(array, np.full((*array.shape, len(prompt.labels) + 1), np.nan))
 
     def answers(self, prompt: Prompt, split: Split, cells: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return all answers so far to a prompt on a split, (N, Q), -1 where not asked; missing ones of `cells` are.
-
-        Raises ValueError if the cells, (N, Q), have another grid's shape.
-        """
+        """Return all answers so far to a prompt, (N, Q), -1 where not asked, after asking these `cells`, (N, Q)."""
         answers = self.partial_answers(prompt, split)
         if cells.shape != answers.array.shape:
             raise ValueError(f"{cells.shape} cells are not of a grid of {answers.array.shape}")

@@ -129,7 +129,7 @@ def mean_influences(scores: Floats, weights: Floats) -> tuple[float, Floats]:
 def consistency_contributions(p_tau: Indices | Floats, labels: Indices) -> tuple[float, Floats]:
     """Return C without self-pairs, and how far each row's contribution is from it, (M,): Hajek's projection.
 
-    `p_tau`, (M, C), holds each row's counts or shares. A row that is alone in its class agrees with it.
+    A row that is alone in its class agrees with it.
     """
     with_others = np.nan_to_num(sample_consistency(p_tau, labels, self_pairs=False), nan=1.0)
     others = np.bincount(labels)[labels] - 1.0

@@ -92,10 +92,7 @@ _LEAST = 2  # readable answers per sample: one alone cannot differ from another
 
 
 def readable_sensitivity(predictions: Predictions) -> float | None:
-    """Return S over the readable answers alone; None if all were readable, or every sample has too few.
-
-    It is normalised as S is, and so comparable with it; S itself counts N/A as a class, as E25 does.
-    """
+    """Return S over readable answers alone, normalised as S is; None if all are, or every sample has too few."""
     is_read = predictions.is_read
     rows = np.flatnonzero(is_read.sum(axis=1) >= _LEAST)
     if is_read[predictions.asked].all() or not len(rows):

@@ -129,7 +129,7 @@ def label_by_label(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return answers that are several labels as answers to one question per label: is it this one, or not (L)?
 
-    Returned are the answers, (N * L, Q), the truth, (N * L,), and the row's sample, (N * L,).
+    They are (N * L, Q), with the truth and the sample of each row, (N * L,).
     """
     n_labels = len(predictions.labels)
     numbers = np.arange(n_labels)

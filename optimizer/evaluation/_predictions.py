@@ -142,10 +142,7 @@ class Predictions:
 
     @cached_property
     def truth(self) -> NDArray[np.int64]:
-        """The samples' labels as (N,) indices; for open answers the codes of the right answers.
-
-        Raises ValueError if a sample has no label.
-        """
+        """The samples' labels as (N,) indices, or codes of open answers; ValueError if a sample has no label."""
         if self.answers.open is None:
             return np.array([self.labels.index(sample.label) for sample in self.samples])
         if not self.is_labelled:
@@ -244,10 +241,7 @@ class Predictions:
 
     @property
     def p_tau(self) -> NDArray[np.int64] | NDArray[np.float64]:
-        """What S and C_y are computed from, (N, C): the counts, or the mean probabilities over rephrasings.
-
-        If samples were asked under different numbers of rephrasings, each sample's shares.
-        """
+        """What S and C_y are computed from, (N, C): counts (shares if they are uneven), or mean probabilities."""
         if self.probabilities is not None:
             return prediction_distribution(self.probabilities)
         return p_tau_where(self.asked, self.places, self.n_classes)
@@ -307,10 +301,7 @@ class Predictions:
         return 1 - self.share_right
 
     def answers_to(self, index: int) -> dict[str, int]:
-        """How often each class was answered for a sample; only classes that were answered at all.
-
-        Open answers that count as the same are listed under the first of them.
-        """
+        """How often each class was answered for a sample; open answers that are the same are under the first."""
         if self.answers.open is None:
             return {name: int(n) for name, n in zip(self.class_names, self.counts[index], strict=True) if n}
         places = self.places[index].tolist()

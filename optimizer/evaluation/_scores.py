@@ -250,10 +250,7 @@ def _consistency(predictions: Predictions, *, self_pairs: bool = True) -> float 
 
 
 def sensitivity_limit(predictions: Predictions) -> float | None:
-    """Extrapolate S to infinitely many wordings; None for one wording, probabilities or unequal numbers of answers.
-
-    And for open answers, of which more wordings may always bring new ones.
-    """
+    """Extrapolate S to many wordings; None for open answers, probabilities, one wording or an incomplete grid."""
     if predictions.answers.open or predictions.probabilities is not None or not predictions.has_pairs:
         return None
     return min(1.0, sensitivity(predictions.counts, correction="jackknife", similarity=predictions.similarity))

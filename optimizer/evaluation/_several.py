@@ -25,10 +25,7 @@ _NOT_COMBINED = ("sensitivity_limit", "sensitivity_readable", "consistency_no_se
 
 
 def score(predictions: Predictions, *, intervals: bool = False) -> Scores:
-    """Score labelled predictions; several models are combined.
-
-    `intervals` adds 95 % intervals over samples and rephrasings; over samples alone for one rephrasing.
-    """
+    """Score labelled predictions, those of several models combined; `intervals` adds those of 95 %."""
     if not predictions.others:
         return score_one_model(predictions, intervals=intervals)
     of_models = {answers.model: score_one_model(answers, intervals=intervals) for answers in predictions.each}
@@ -83,10 +80,7 @@ def intervals_note(scores: Scores) -> str:
 
 
 def pooled(predictions: Predictions) -> Predictions:
-    """Return several models' answers side by side, (N, models x Q), as if one model had been asked that many wordings.
-
-    For diagnosis, not for scores: S would also measure the models' disagreement.
-    """
+    """Return several models' answers side by side, (N, models x Q), for diagnosis: S would mix in disagreement."""
     each = predictions.each
     if len(each) == 1:
         return predictions
