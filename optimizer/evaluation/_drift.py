@@ -109,7 +109,7 @@ class Shift:
 
 
 def shifts(known: Predictions, fresh: Predictions) -> list[Shift]:
-    """Test by permutation of texts whether fresh answers differ in S, in label shares, and in POSIX where it is known."""
+    """Test by permutation of texts whether fresh answers differ in S, in label shares, and in POSIX if it is known."""
     tests = [_of_means("sensitivity", known.sensitivities, fresh.sensitivities)]
     if known.answers.open is None:
         votes = (of.counts.argmax(axis=1) for of in (known, fresh))
