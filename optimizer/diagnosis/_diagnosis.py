@@ -12,6 +12,7 @@ from psopt.diagnosis._slices import (
     Contrast,
     FailureSlice,
     PhraseIndex,
+    class_consistencies,
     find_slices,
     severity,
     with_siblings,
@@ -233,12 +234,8 @@ def _most_severe(predictions: Predictions, view: View) -> tuple[FailureCase, ...
         by_class = {label: [index for index in failing if truth[index] == label] for label in set(truth)}
         failing = [index for index in failing if index in by_class[truth[index]][:of_class]]
         failing = sorted(failing[:_MOST_CASES], key=truth.__getitem__)
-    unstable = predictions.sensitivities.tolist()
-    right = alike = [None] * len(unstable)
-    if predictions.is_labelled:
-        right = predictions.n_right.tolist()
-        if predictions.answers.has_consistency:
-            alike = predictions.consistencies.tolist()
+    unstable, alike = predictions.sensitivities.tolist(), class_consistencies(predictions)
+    right = predictions.n_right.tolist() if predictions.is_labelled else [None] * len(unstable)
     cases = ((index, predictions.samples[index]) for index in failing[:_MOST_CASES])
     return tuple(
         FailureCase(of.id, of.text, of.label, unstable[row], alike[row], right[row], predictions.answers_to(row))

@@ -229,6 +229,13 @@ def distinct_slices(slices: Iterable[FailureSlice]) -> list[FailureSlice]:
     return list(unique.values())
 
 
+def class_consistencies(predictions: Predictions) -> list[float | None]:
+    """Each sample's mean consistency with its class; None without classes."""
+    if not predictions.is_labelled or not predictions.answers.has_consistency:
+        return [None] * len(predictions.samples)
+    return list(predictions.consistencies.tolist())
+
+
 def severity(predictions: Predictions, view: View) -> NDArray[np.float64]:
     """How badly each sample fails by one view: (N,) in [0, 1], 0 if it does not.
 

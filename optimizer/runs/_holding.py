@@ -175,7 +175,11 @@ def _locked(folder: Path) -> Iterator[None]:
     try:
         lock.acquire()
     except Timeout:
-        raise InputError(f"{folder} is in use: {_holder_in(file)}; wait for it, or end it") from None
+        user = "another process has just begun to work on it"
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # it has just been taken
+            holder = json.loads(file.read_bytes())
+            user = f"process {holder['pid']} on {holder['host']} works on it since {holder['since']}"
+        raise InputError(f"{folder} is in use: {user}; wait for it, or end it") from None
     except OSError as error:
         if error.errno not in _NO_LOCKS:
             raise InputError(f"{folder} can't be written: {error.strerror}") from error
@@ -188,11 +192,3 @@ def _locked(folder: Path) -> Iterator[None]:
         with contextlib.suppress(OSError):  # .. nor delete it
             file.unlink()
         lock.release()
-
-
-def _holder_in(file: Path) -> str:
-    try:
-        holder = json.loads(file.read_bytes())
-        return f"process {holder['pid']} on {holder['host']} works on it since {holder['since']}"
-    except (OSError, ValueError, KeyError, TypeError):  # it has just been taken
-        return "another process has just begun to work on it"

@@ -106,15 +106,10 @@ class SearchBasis:
             model=model.name if settings.models[1:] else "",
             others=tuple(others),
         )
-        if calibrates(model):
-            prior_texts = PRIOR_TEXTS if model.can_measure else 0
-            basis = replace(
-                basis,
-                prior_texts=prior_texts,
-                labelled_texts=model.n_labelled,
-                is_always_calibrated=model.calibrates(baseline),
-            )
-        return basis
+        if not calibrates(model):
+            return basis
+        prior_texts, is_always = PRIOR_TEXTS if model.can_measure else 0, model.calibrates(baseline)
+        return replace(basis, prior_texts=prior_texts, labelled_texts=model.n_labelled, is_always_calibrated=is_always)
 
     def sized(self, sizes: Sizes) -> SearchBasis:
         """The same for other numbers of samples and wordings, with nothing in the cache."""

@@ -54,7 +54,13 @@ class Schedule:
         self._order = _stratified(np.asarray(truth), rng)
         self._starts = _starts(self.n_samples, n_wordings, rng)
         self._steps = _far_apart(n_wordings)
-        self.rungs = _rungs(self.n_samples, n_wordings)
+        width = _NARROWEST if self.n_samples >= _SMALL else _NARROWEST_OF_SMALL
+        rungs = []
+        while width < self.n_samples:
+            rungs.append(Rung(width, FEWEST_WORDINGS))
+            width *= 2
+        depths = sorted({FEWEST_WORDINGS, min(_DEEPER, n_wordings), n_wordings})
+        self.rungs = (*rungs, *(Rung(self.n_samples, depth) for depth in depths))
 
     @property
     def whole(self) -> Rung:
@@ -84,16 +90,6 @@ class Schedule:
         wordings = (self._starts[: rung.samples, None] + self._steps[: rung.wordings]) % self.n_wordings
         cells[self.samples(rung)[:, None], wordings] = True
         return cells
-
-
-def _rungs(n_samples: int, n_wordings: int) -> tuple[Rung, ...]:
-    width = _NARROWEST if n_samples >= _SMALL else _NARROWEST_OF_SMALL
-    rungs = []
-    while width < n_samples:
-        rungs.append(Rung(width, FEWEST_WORDINGS))
-        width *= 2
-    depths = sorted({FEWEST_WORDINGS, min(_DEEPER, n_wordings), n_wordings})
-    return (*rungs, *(Rung(n_samples, depth) for depth in depths))
 
 
 def _stratified(truth: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
