@@ -56,7 +56,7 @@ class Search:
         self.history.refresh()
 
     def run(self, *, completes_front: bool = True) -> None:
-        """Run until the total is reached or nothing new can be tried; one of the processes also `completes_front`."""
+        """Run until the total is reached or nothing new can be tried; exactly one process `completes_front`."""
         while self._take_a_step() or self._outlast_the_others():
             pass
         if completes_front:
