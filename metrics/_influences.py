@@ -36,8 +36,7 @@ LEAST_WEIGHT = 1e-300  # if all weights are 0, the mean is 0 and nothing adds to
 class Answers:
     """Answers to one prompt, prepared for sums over wordings."""
 
-    # (N * C, Q): what answer (i, q) gives class c: one or zero, or the probability p(c|x_i, rho_q)
-    mass: NDArray[Any]
+    mass: NDArray[Any]  # (N * C, Q): what answer (i, q) gives class c: one or zero, or the probability p(c|x_i, rho_q)
     right: Floats  # (N, Q): one where the (most probable) answer is right
     classes: NDArray[np.int64]  # (N,): the true label's index among the labels that occur
     hard: bool  # whether mass holds only zeros and ones, so that its sums over rephrasings are counts
@@ -117,10 +116,7 @@ def _table(mass: Floats, n_answers: int, *, hard: bool) -> tuple[NDArray[Any], i
 
 
 def mean_statistic(scores: Floats, weights: Floats | None = None) -> Statistic:
-    """The mean of one number per answer, (N, Q): a metric's scores, or whether an answer is N/A.
-
-    With weights (N, Q) it is a ratio of two sums, like micro-F1 over several labels; 0 if all weights are 0.
-    """
+    """The mean of one number per answer, (N, Q), or with weights, (N, Q), a ratio of sums; 0 if all weights are 0."""
     if weights is None:
         weights = np.ones(scores.shape)
     return _ratio_statistic((scores * weights)[None], weights[None], undefined=0.0)

@@ -53,10 +53,7 @@ def mean_of_defined(values: Floats) -> float:
 
 
 def entropy(table: NDArray[Any], n_draws: int | None) -> NDArray[np.float64]:
-    """Entropy in nats along the last axis, of counts out of n_draws, or of probabilities if that is None.
-
-    Exactly 0 if all mass lies on one class, never below 0.
-    """
+    """Entropy in nats along the last axis, of counts out of n_draws or of probabilities; exactly 0 for one class."""
     rows = table.reshape(-1, table.shape[-1])
     nats = np.empty(len(rows))
     # Q + 1 logarithms and a look-up instead of one logarithm per cell

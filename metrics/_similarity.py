@@ -23,10 +23,7 @@ _ROUNDING = 1e-9  # how far a similarity may miss symmetry, and how far an eigen
 
 
 def read_similarity(similarity: ArrayLike | None, n_samples: int, n_classes: int) -> Floats | None:
-    """A kernel of similarities (C, C), or one per sample (N, C, C).
-
-    Symmetric, in [0, 1], 1 for each answer with itself, positive semidefinite.
-    """
+    """A kernel (C, C), or one per sample (N, C, C): symmetric, in [0, 1], 1 on the diagonal, positive semidefinite."""
     if similarity is None:
         return None
     shape = "(n_classes, n_classes), or (n_samples, n_classes, n_classes)"

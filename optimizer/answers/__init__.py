@@ -3,7 +3,7 @@
 from psopt.answers._answer_type import CLOSENESS, F1, METRIC, ONE_LABEL, AnswerType
 from psopt.answers._extract import CUT_OFF, EMPTY, NO_LABEL_CURES, NoLabel, answers_line, shown
 from psopt.answers._extract import spoken_part as spoken
-from psopt.answers._open_answers import BAND, OpenAnswers, embed_with
+from psopt.answers._open_answers import BAND, embed_with
 from psopt.answers._open_grid import (
     FIRST_CODE,
     classes_by_pairs,
@@ -14,11 +14,8 @@ from psopt.answers._open_grid import (
     places_of,
     similarities_of,
     text_of,
-    texts_from_bytes,
-    texts_to_bytes,
     unpacked,
     worths_of,
 )
 from psopt.answers._reader import ANSWER_FORMS, AnswerReader, reader_for
 from psopt.answers._reading import read_answer
-from psopt.answers._sets import LabelSets

@@ -44,7 +44,6 @@ class AnswerType:
 
     @classmethod
     def of(cls, task: Task) -> AnswerType:
-        """Return the answer type of a task."""
         if task.positions:
             return cls(task.positions, AnswerSpec(ORDINAL))
         return cls(spec=task.spec)

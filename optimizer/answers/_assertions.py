@@ -134,17 +134,12 @@ def without_crossed(text: str, names: LabelNames) -> tuple[str, bool]:
     if not _TICKED.search(text):
         crossed = {names.labels[standing.label] for line in lines for standing in names.standing(line)}
         has_boxes = any(map(_EMPTY_BOX.search, lines))
-        if crossed and all(map(_is_denial, crossed)) and not has_boxes:
+        words = [label.replace("_", " ") for label in crossed]
+        if crossed and not has_boxes and all(_DENIAL.match(label) or _FAULT.match(label) for label in words):
             return re.sub("[❌✗✘]", "", text), True
         is_first = bool(lines) and not has_boxes and text.lstrip().startswith(lines[0].lstrip())
         is_clear = len(lines) != 1 or not (crossed or is_first)
     return _TICKED_BOX.sub("", _CROSSED_LINE.sub("", text)), is_clear
-
-
-def _is_denial(label: str) -> bool:
-    """Whether a label is itself a denial: no, false, not spam, fail."""
-    words = label.replace("_", " ")
-    return _DENIAL.match(words) is not None or _FAULT.match(words) is not None
 
 
 def is_asserted(text: str, standing: Standing) -> bool:
@@ -160,14 +155,19 @@ def is_asserted(text: str, standing: Standing) -> bool:
     begins = standing.start <= _WINDOW and _BEFORE_ALONE.fullmatch(_MARKUP.sub("", before)) is not None
     sentence_before = _SENTENCE.split(before)[-1]
     sentence_after = _SENTENCE.split(after, maxsplit=1)[0]
-    if _NO.match(after) or _says_none(text, standing) or _is_listed_as_rejected(before):
+    if _NO.match(after) or _says_none(text, standing):
+        return False
+    heading = _HEADING_ABOVE.search(before)
+    if heading is not None and is_rejection(before[: heading.start()].rpartition("\n")[2]):
         return False
     if _is_alone(sentence_before, sentence_after):
         return True
     has_end = _END.match(after) is not None
     if begins and has_end:
         return True
-    if _is_denied_or_guessed(sentence_before) or _CONDITION.match(sentence_after):
+    if _DENIAL.search(sentence_before) or _ATTRIBUTED.search(sentence_before) or _CONDITION.match(sentence_after):
+        return False
+    if _HEDGE.search(_CLAUSE.split(sentence_before)[-1]):
         return False
     is_headed = _HEADED.fullmatch(sentence_before) is not None
     if is_headed and REJECTED.search(sentence_before):
@@ -179,19 +179,6 @@ def is_asserted(text: str, standing: Standing) -> bool:
     if has_end and _LEAD.search(sentence_before):
         return True
     return has_end and not _WORD.search(sentence_after) and _CONCLUDES.search(sentence_before) is not None
-
-
-def _is_denied_or_guessed(before: str) -> bool:
-    """Whether a sentence denies, guesses or attributes the label that comes next in it."""
-    if _DENIAL.search(before) or _ATTRIBUTED.search(before):
-        return True
-    return _HEDGE.search(_CLAUSE.split(before)[-1]) is not None
-
-
-def _is_listed_as_rejected(before: str) -> bool:
-    """Whether the line above a label is a heading for what is not the answer."""
-    end = _HEADING_ABOVE.search(before)
-    return end is not None and is_rejection(before[: end.start()].rpartition("\n")[2])
 
 
 def is_rejection(heading: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import html
-import itertools
 import json
 import re
 import unicodedata
@@ -157,10 +156,9 @@ def has_thoughts(text: str) -> bool:
 
 
 class XMLTag:
-    """Takes what stands between the last pair of a tag.
+    """Takes what stands between the last pair of a tag; where there is no pair, after its beginning or before its end.
 
-    Where there is no pair, a tag that is never closed counts too, since stop sequences cut off its end. So does one
-    that is never opened, since the prompt may end with the opening.
+    Stop sequences may have cut off the end, and the prompt may have ended with the beginning.
     """
 
     def __init__(self, tag: str) -> None:
@@ -169,7 +167,6 @@ class XMLTag:
         self._tags = re.compile(rf"<(/?){re.escape(tag)}(?:\s[^<>]*)?>", re.IGNORECASE)
 
     def __call__(self, text: str) -> Extract:
-        """Return the text between the tags."""
         inner: str | None = None
         start: int | None = None
         for tag in self._tags.finditer(text):
@@ -202,7 +199,6 @@ class Pattern:
             raise InputError(f"--answer regex:{pattern} is no regular expression: {error}") from error
 
     def __call__(self, text: str) -> Extract:
-        """Return what the pattern matches."""
         extract = Extract(None, NO_MATCH)
         for match in self._pattern.finditer(text):
             groups = match.groups() or (match.group(),)
@@ -233,10 +229,7 @@ def composed(text: str) -> str:
 
 
 class JSONField:
-    """Reads a member of the last complete JSON object that has it.
-
-    Its path is ``team``, or ``result.team`` for nested objects; a number stands for a place in a list.
-    """
+    """Reads a member of the last complete JSON object that has it: ``team``, ``result.team``, by place ``teams.1``."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -245,7 +238,6 @@ class JSONField:
         self._openings = ("{", f'{{"{last}": "', f'{{"{last}": ')
 
     def __call__(self, text: str) -> Extract:
-        """Return the member's text."""
         extract = self._taken_from(text)
         if extract.kind == NO_JSON and "\\" in text:  # JSON has no escape such as \_, but models write it
             return self._taken_from(unescaped(text))
@@ -255,7 +247,11 @@ class JSONField:
         values: list[Any] = []
         listed: list[Any] = []
         kind = NO_JSON
-        for decoded, is_listed in itertools.chain(self._begun_in_the_prompt(text), _objects(text)):
+        begun = []
+        for opening in self._openings:
+            with contextlib.suppress(ValueError, RecursionError):
+                begun.append((_DECODER.raw_decode(opening + text)[0], False))
+        for decoded, is_listed in (*begun, *_objects(text)):
             kind = NO_FIELD
             if not is_listed:
                 listed = []
@@ -267,11 +263,6 @@ class JSONField:
             return Extract(None, kind)
         is_one = all(value == values[0] for value in values)
         return _text_of(values[0] if is_one else values)
-
-    def _begun_in_the_prompt(self, text: str) -> Iterator[tuple[Mapping[str, Any], bool]]:
-        for opening in self._openings:
-            with contextlib.suppress(ValueError, RecursionError):
-                yield _DECODER.raw_decode(opening + text)[0], False
 
 
 def _objects(text: str) -> Iterator[tuple[Mapping[str, Any], bool]]:

@@ -96,7 +96,9 @@ class LabelNames:
         """Return all places of a text's only label; none if there are other labels, or a denial ("not X")."""
         places: list[Standing] = []
         for standing in self.standing(text, start):
-            if (places and places[0].label != standing.label) or _is_denied(text, standing):
+            before = _DENIED_BEFORE.search(text, max(0, standing.start - _BEFORE), standing.start)
+            is_denied = before or _DENIED_AFTER.match(text, standing.end, standing.end + _AFTER)
+            if is_denied or (places and places[0].label != standing.label):
                 return []
             places.append(standing)
         return places
@@ -174,8 +176,3 @@ def _not_after(last: str, is_short: bool) -> str:
     if last.isdigit():
         pattern += r"(?![.,:]\d|\s?[%‰€£¥])"
     return pattern
-
-
-def _is_denied(text: str, standing: Standing) -> bool:
-    before = _DENIED_BEFORE.search(text, max(0, standing.start - _BEFORE), standing.start)
-    return before is not None or _DENIED_AFTER.match(text, standing.end, standing.end + _AFTER) is not None

@@ -15,17 +15,7 @@ import numpy as np
 from psopt.answers._extract import EMPTY, NO_JSON, NO_NUMBER, SEVERAL_NUMBERS
 from psopt.answers._reading import declared_part, fenced_part, json_part
 from psopt.errors import InputError
-from psopt.tasks import (
-    EMBEDDING,
-    FUNCTION,
-    JSON,
-    JUDGE,
-    REFERENCE,
-    TOKEN_F1,
-    Instrument,
-    references_of,
-    written_number,
-)
+from psopt.tasks import EMBEDDING, FUNCTION, JSON, JUDGE, REFERENCE, TOKEN_F1, Instrument, references_of, written_number
 from psopt.text import answer_words, normal_form, numbers_in, whole_number
 
 if TYPE_CHECKING:
@@ -42,10 +32,7 @@ WHOLLY = 1 - 1e-9
 
 
 class OpenAnswers(ABC):
-    """A kind of answers, with what the task says about it.
-
-    Answers are texts here, as `AnswerReader.read` finds them.
-    """
+    """A kind of answers, which are texts here, with what the task says about it."""
 
     __slots__ = ()
 
@@ -116,7 +103,6 @@ class Numbers(OpenAnswers):
 
     @property
     def note(self) -> str:
-        """Which numbers are the same."""
         within = f"within {self.tolerance:g} of each other"
         if self.is_share:
             within = f"within {100 * self.tolerance:g}% of each other"
@@ -155,9 +141,6 @@ def read_number(answer: str) -> tuple[str | None, str]:
     In this order: the whole answer, if it is a number, perhaps with a unit; JSON, or a field of it; what follows
     "Answer:" on the last line; the only number in the answer or, failing that, in its last line, unless the answer
     emphasises another one. Of JSON, only the members that may be the answer are read.
-
-    >>> read_number("12.50 EUR"), read_number("From 3 and 4 it follows:\nAnswer: 12"), read_number("3 or 4")[0]
-    (('12.5', ''), ('12', ''), None)
     """
     text = answer[:_LONGEST]
     if (value := whole_number(text)) is not None:
@@ -210,7 +193,6 @@ class Texts(OpenAnswers):
 
     @property
     def note(self) -> str:
-        """Which texts are the same."""
         how = {
             "": "the same if equal but for case, articles and punctuation",
             JSON: "the same if equal as JSON",
@@ -220,7 +202,6 @@ class Texts(OpenAnswers):
 
     @property
     def is_graded(self) -> bool:
-        """Whether two texts may be alike to a degree."""
         return self.by == TOKEN_F1
 
     def similarity(self, first: str, second: str) -> float:
@@ -228,9 +209,6 @@ class Texts(OpenAnswers):
 
         The F1 of two bags of words, twice the shared words over the sum a + b of their sizes, is a kernel: both the
         number of shared words and 1 / (a + b) are kernels, and so is their product.
-
-        >>> round(Texts("token-f1").similarity("the blue door", "a blue wooden door"), 2)
-        0.8
         """
         if not self.is_graded:
             return float(self.form_of(first) == self.form_of(second))
@@ -266,7 +244,9 @@ def read_text(answer: str) -> tuple[str | None, str]:
 
 def read_json(answer: str) -> tuple[str | None, str]:
     """Return the JSON that an answer gives, and no kind; or None, and why: it may stand in a fence."""
-    for text in (answer, fenced_part(answer), _braced(answer)):
+    first = _BRACE.search(answer)
+    braced = "" if first is None else answer[first.start() : max(answer.rfind("}"), answer.rfind("]")) + 1]
+    for text in (answer, fenced_part(answer), braced):
         if (canonical := canonical_json(text)) is not None:
             return canonical, ""
     return None, NO_JSON
@@ -284,14 +264,6 @@ def canonical_json(text: str) -> str | None:
 def _number(written: str) -> float:
     value = float(written)
     return int(value) if value.is_integer() else value
-
-
-def _braced(text: str) -> str:
-    """From the first brace or bracket to the last."""
-    first = _BRACE.search(text)
-    if first is None:
-        return ""
-    return text[first.start() : max(text.rfind("}"), text.rfind("]")) + 1]
 
 
 @functools.lru_cache(maxsize=65536)
@@ -327,7 +299,6 @@ class FreeTexts(OpenAnswers):
 
     @property
     def note(self) -> str:
-        """Which texts are the same, and who rates them."""
         same = {
             EMBEDDING: f"from a cosine of {self.equivalence.threshold:g} of their embeddings on",
             JUDGE: f"if {self.equivalence.name} says so in both orders",

@@ -1,13 +1,9 @@
-"""Open answers as numbers, so that an array of them is as small as one of labels; and grids of them, sample by sample.
-
-Functions here compute which answers to a sample are the same, how alike they are, and what they are worth.
-"""
+"""Open answers as numbers, as small as labels; and grids of them: which are the same, alike, and worth something."""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
-import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,10 +25,9 @@ _texts: dict[int, str] = {}
 
 
 def code_of(text: str) -> int:
-    """Return the number of an answer: equal answers have equal numbers, in any process and on any machine.
+    """Return the number of an answer, a hash of the text: equal answers have equal numbers, in any process.
 
-    The number is a hash of the text (60 bits of BLAKE2): the chance that any two of a million different answers share
-    one is one in two million. This process remembers the text of each number.
+    The chance that any two of a million different answers share one (60 bits of BLAKE2) is one in two million.
     """
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     code = FIRST_CODE + int.from_bytes(digest) % (1 << _BITS)
@@ -59,21 +54,10 @@ def unpacked(places: NDArray[np.integer], texts: Sequence[str], n_labels: int) -
     return np.asarray(codes[places])
 
 
-def texts_to_bytes(texts: Sequence[str]) -> NDArray[np.uint8]:
-    """Return texts as an array of bytes: an array of strings would give each text the room of the longest."""
-    return np.frombuffer(json.dumps(list(texts)).encode(), dtype=np.uint8)
-
-
-def texts_from_bytes(content: NDArray[np.uint8]) -> list[str]:
-    """Return the texts that `texts_to_bytes` wrote."""
-    texts: list[str] = json.loads(content.tobytes().decode())
-    return texts
-
-
 def places_of(codes: Codes, rule: OpenAnswers) -> Codes:
-    """Number the answers to each sample, (N, Q): those that are the same share a number, and N/A has its own.
+    """Number the answers to each sample, (N, Q), in the order of first appearance: the same ones share a number.
 
-    Numbers are in [0, Q), in the order of first appearance; -1 stands where not asked, in `codes` and in the result.
+    N/A has its own; -1 stands where not asked, in `codes` and in the result.
     """
     answers = distinct_answers(codes)
     rule.prepare(list(itertools.chain.from_iterable(answers)))
@@ -86,7 +70,6 @@ def distinct_answers(codes: Codes) -> list[list[str]]:
 
 
 def _read(codes: Sequence[int]) -> list[int]:
-    """The different answers of a row that could be read."""
     return [code for code in dict.fromkeys(codes) if code >= FIRST_CODE]
 
 
@@ -103,10 +86,7 @@ def numbered(codes: Codes, classes: Sequence[Sequence[int]]) -> Codes:
 
 
 def similarities_of(codes: Codes, places: Codes, rule: OpenAnswers, n_classes: int) -> NDArray[np.float64] | None:
-    """How alike the answers to each sample are, (N, C, C), by their places; None where they are the same or not.
-
-    N/A is like no other answer.
-    """
+    """How alike the answers to each sample are, (N, C, C), by their places; None where they are the same or not."""
     if not rule.is_graded:
         return None
     n_samples = len(codes)
@@ -125,10 +105,7 @@ def similarities_of(codes: Codes, places: Codes, rule: OpenAnswers, n_classes: i
 
 
 def worths_of(codes: Codes, truth: Codes, rule: OpenAnswers) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What each answer is worth given the right one, (N, Q) in [0, 1], and how much it weighs, (N, Q).
-
-    `truth` holds the number of each sample's right answer. Where not asked (-1) there is no worth and no weight.
-    """
+    """What each answer is worth given the right one's code, (N, Q) in [0, 1], and how much it weighs, (N, Q)."""
     pairs = np.stack([codes, np.broadcast_to(truth[:, None], codes.shape)], axis=-1).reshape(-1, 2)
     distinct, place = np.unique(pairs, axis=0, return_inverse=True)
     worths, weights = np.zeros(len(distinct)), np.zeros(len(distinct))

@@ -65,18 +65,7 @@ class AnswerReader:
         Reasoning before the answer is skipped. What ``json:``, ``xml:``, ``regex:`` and a function take out must be a
         label, apart from white space, quotes, case and closing punctuation; the last line is read as `read_answer`
         reads an answer. An answer that was cut off (`is_cut`) counts only if its form is complete, or if it is a label
-        with which no other label begins.
-
-        Raises InputError if the user's function fails.
-
-        Examples
-        --------
-        >>> reader = reader_for("json:team", ("billing", "sales"))
-        >>> answers = ['{"reason": "a bill", "team": "Billing"}', "billing", '{"team": "both"}']
-        >>> [reader.read(answer) for answer in answers]
-        [0, 2, 2]
-        >>> [reader.kind(answer) for answer in answers[1:]]
-        ['no JSON', 'unknown label']
+        with which no other label begins. Raises InputError if the user's function fails.
         """
         if not answer or (is_cut and not self._is_closed(answer)):
             return len(self.labels)

@@ -104,10 +104,6 @@ def is_finished_label(answer: str, labels: Sequence[str]) -> bool:
     r"""Whether an answer that was cut off holds a complete label: alone, or on a finished first line.
 
     A label with which another one begins may itself have been cut off.
-
-    >>> labels = ["Number", "Number of people"]
-    >>> [is_finished_label(answer, labels) for answer in ("Number", "number of people", "Number\nIt asks how")]
-    [False, True, True]
     """
     first, newline, _ = answer.strip().partition("\n")
     place = whole_label(first, labels)
@@ -123,7 +119,6 @@ def n_named(answer: str, labels: Sequence[str]) -> int:
 
 
 def labels_in(text: str, labels: Sequence[str]) -> list[Standing]:
-    """Where a text names labels, in order."""
     return list(_reader(tuple(labels)).names.standing(text))
 
 

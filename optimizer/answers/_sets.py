@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from psopt.answers._assertions import is_rejection
 from psopt.answers._extract import UNKNOWN, unescaped
 from psopt.answers._open_answers import OpenAnswers
 from psopt.answers._reading import answering, declared_part, fenced_part, labels_in, uncrossed, whole_label
 from psopt.tasks import set_written, written_set
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _PARTS = re.compile(r"\s*(?:[,;|\n/]|\band\b|(?:^|\n)\s*[-*•]\s)\s*", re.IGNORECASE)
 # "None", "no labels apply", "none of the above"
@@ -41,7 +38,6 @@ class LabelSets(OpenAnswers):
 
     @property
     def note(self) -> str:
-        """How alike sets are."""
         alike = "sets as alike as far as they share labels (Jaccard)"
         if self.is_exact:
             alike = "sets as the same or not"
@@ -49,15 +45,10 @@ class LabelSets(OpenAnswers):
 
     @property
     def is_graded(self) -> bool:
-        """Whether two sets may be alike to a degree, by the labels that they share."""
         return not self.is_exact
 
     def similarity(self, first: str, second: str) -> float:
-        """Return the Jaccard coefficient, 1 for two empty sets; it is a kernel.
-
-        >>> LabelSets().similarity('["a", "b"]', '["b", "c"]'), LabelSets().similarity("[]", "[]")
-        (0.3333333333333333, 1.0)
-        """
+        """Return the Jaccard coefficient, 1 for two empty sets; it is a kernel."""
         ours, theirs = set_written(first), set_written(second)
         if self.is_exact or ours == theirs:
             return float(ours == theirs)
@@ -80,11 +71,6 @@ def read_set(answer: str, labels: tuple[str, ...]) -> tuple[str | None, str]:
 
     It is a JSON list, bare or fenced, or labels separated by commas, semicolons, bars, "and" or line breaks, perhaps
     numbered or after "Labels:". An answer that names a label other than the task's is N/A: what it means is unknown.
-
-    >>> read_set("Billing and sales.", ("billing", "sales")), read_set("[]", ("billing", "sales"))
-    (('["billing", "sales"]', ''), ('[]', ''))
-    >>> read_set("billing, maybe refunds", ("billing", "sales"))
-    (None, 'unknown label')
     """
     block = (fenced_part(answer) or answer).strip()
     text = uncrossed(block, labels) if _listed(block, labels) is None else block
@@ -122,7 +108,6 @@ def _written(text: str, labels: tuple[str, ...]) -> list[str] | None:
 
 
 def _is_nothing(text: str) -> bool:
-    """Whether a text says that there are no labels."""
     return any(_NOTHING.fullmatch(bare) for bare in (text.strip(), text.strip(_EDGES)))
 
 
@@ -153,7 +138,8 @@ def _listed(text: str, labels: tuple[str, ...]) -> list[str] | None:
 def _texts(value: Any, labels: tuple[str, ...], depth: int = 0) -> list[str] | None:
     """The texts of a list, of an object's answer or its only list, or the true keys of truth values (or 0, 1)."""
     if isinstance(value, dict) and value and depth < _DEEPEST:
-        if _are_truths(value, labels):
+        are_truths = all(said in (0, 1) for said in value.values())
+        if are_truths and any(whole_label(name, labels) < len(labels) for name in value):
             return [label for label, is_said in value.items() if is_said]
         named = [member for name, member in value.items() if name.casefold() in _FIELDS]
         possible = named or answering(value)
@@ -165,10 +151,3 @@ def _texts(value: Any, labels: tuple[str, ...], depth: int = 0) -> list[str] | N
     if isinstance(value, list):
         return [str(member) for member in value if member not in (None, "")]
     return [] if value in (None, {}) else None
-
-
-def _are_truths(members: Mapping[str, Any], labels: tuple[str, ...]) -> bool:
-    """Whether an object says of labels whether they apply."""
-    return all(said in (0, 1) for said in members.values()) and any(
-        whole_label(name, labels) < len(labels) for name in members
-    )

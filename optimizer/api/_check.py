@@ -11,7 +11,7 @@ from psopt.answers import F1
 from psopt.api._measure import measurements
 from psopt.api._progress import reading
 from psopt.errors import InputError
-from psopt.evaluation import MOST_NA, Predictions, Reruns, Scores, na_note, rests_on_na, score
+from psopt.evaluation import MOST_NA, Predictions, Reruns, Scores, na_note, score
 from psopt.metrics import mean_interval
 from psopt.search.gating import check_pinned
 from psopt.settings import BoundOptions, MeasureOptions, PromptOptions, built, group_given
@@ -275,8 +275,8 @@ def thresholds(
             figures = (getattr(scores, name), scores.ci.get(name))
             held.append(_held(asked, scores, option, bound, *figures, measure=measure))
     is_about_answers = asked.max_sensitivity is not None or asked.min_consistency is not None
-    if is_about_answers and asked.max_na_rate is None and rests_on_na(scores.na_rate):
-        held.append(Threshold(RESTS_ON_NA, MOST_NA, scores.na_rate, na_note(scores.na_rate, scores.na_kinds)))
+    if is_about_answers and asked.max_na_rate is None and (note := na_note(scores.na_rate, scores.na_kinds)):
+        held.append(Threshold(RESTS_ON_NA, MOST_NA, scores.na_rate, note))
     if asked.each is not None:
         share = mean_interval((predictions.right.mean(axis=1) >= asked.each)[:, None])
         of_samples = {"each": asked.each, "failing": _failing(predictions, asked.each)}

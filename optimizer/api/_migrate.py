@@ -12,7 +12,7 @@ from psopt.api._planning import estimate_run
 from psopt.api._progress import watched
 from psopt.api._setup import Setup
 from psopt.errors import InputError
-from psopt.evaluation import Evaluator, Grid, Predictions, Scores, score
+from psopt.evaluation import Evaluator, Predictions, Scores, score
 from psopt.models import ModelProvider, OnProgress, calibrates, name_of_model
 from psopt.models.chat import grid_price
 from psopt.report import fixed_and_broken, unlike
@@ -20,6 +20,7 @@ from psopt.runs import (
     MANIFEST,
     REPHRASINGS,
     CostEstimate,
+    Grid,
     Phase,
     RunDirectory,
     RunSettings,

@@ -11,7 +11,7 @@ import numpy as np
 from psopt.api._measure import Measurement
 from psopt.api._prompts import AnyPrompt, own_prompt, task_for
 from psopt.api._setup import Setup, each_model, rephrasing_again, run_options
-from psopt.evaluation import Grid, numbered
+from psopt.evaluation import numbered
 from psopt.models import AnswerCache, Model, ModelProvider, capabilities_of, n_computed, name_of_model
 from psopt.models.chat import AnswerRate, Price, asking_nothing, grid_price, keep_rate, kept_rate, price_of
 from psopt.rephrasings import FEWEST, n_parts_of, read_given
@@ -19,6 +19,7 @@ from psopt.runs import (
     MANIFEST,
     STUDY,
     CostEstimate,
+    Grid,
     Pace,
     Phase,
     RunDirectory,

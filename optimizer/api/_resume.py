@@ -21,7 +21,6 @@ from psopt.report import run_figure
 from psopt.runs import MANIFEST, Run, RunDirectory, RunSettings, read_run
 from psopt.runs.planning import with_changed_limits
 from psopt.search import Observer, Search, SearchProblem, join_study
-from psopt.search.distributed import read_metadata
 from psopt.search_spaces import Prompt
 from psopt.settings import LMConfig, RunOptions, SizeOptions, all_leaves, changed, check_keywords
 from psopt.tracking import Callback, split_callbacks, tracker_names
@@ -155,7 +154,7 @@ def worker(
     """
     observer = observer or Observer()
     study = join_study(storage, study_name, seed=uuid.uuid4().int % 2**31, tell=observer.phase)
-    metadata = read_metadata(study)
+    metadata = study.read_metadata()
     settings = RunSettings.from_dict(metadata.settings)
     if settings.program:
         raise InputError("a worker can't join the study of a DSPy program: it has no code of it")

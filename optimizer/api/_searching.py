@@ -25,8 +25,8 @@ from psopt.runs import (
     recommendation_lines,
     study_name,
 )
-from psopt.search import Reserve, Search, SearchProblem, keep_baseline, open_study, show_note
-from psopt.search.distributed import StoredStudy, StudyMetadata, check_is_there, outdate_answers, write_metadata
+from psopt.search import Reserve, Search, SearchProblem, open_study, show_note
+from psopt.search.distributed import StoredStudy, StudyMetadata, check_is_there
 from psopt.search.gating import check_pinned
 from psopt.text import counted, escaped_markdown, shell_line
 
@@ -135,15 +135,15 @@ def _describe(study: StoredStudy, recorder: RunRecorder, baseline: Prompt) -> No
     before = study.user_attrs
     if any(before.get(key, now) != now for key, now in asked_about.items()):
         (recorder.directory.path / CONTRIBUTIONS).unlink(missing_ok=True)
-        outdate_answers(study)
+        study.outdate_answers()
     versions = {"psopt_version": __version__, "optuna_version": optuna.__version__}
     for key, value in {"task": recorder.task.name, **asked_about, **versions}.items():
         study.set_user_attr(key, value)
-    keep_baseline(study, baseline)
+    study.keep_baseline(baseline)
     if settings.storage:
         of_study = {**settings.to_dict(), "storage": None, "command": "", "cache_dir": ""}
         metadata = StudyMetadata(of_study, sha256, baseline.to_dict(), to_file(rephrasings), __version__)
-        write_metadata(study, metadata)
+        study.write_metadata(metadata)
 
 
 def _run(search: Search, reserve: Reserve) -> BudgetReachedError | None:

@@ -12,6 +12,7 @@ from psopt.diagnosis._slices import (
     Contrast,
     FailureSlice,
     PhraseIndex,
+    class_consistencies,
     find_slices,
     severity,
     with_siblings,
@@ -48,8 +49,8 @@ def find_open_slices(predictions: Predictions, views: Sequence[View]) -> tuple[F
 
     A slice is named by a phrase that indicates a topic, and by those that differ from it in one word. The phrase with
     most severity above the mean is taken if chance reaches as much with any phrase in at most 5 % of tasks
-    (`excess_severity`; Bonferroni over the views). Then the samples that show it are removed, and the search repeats.
-    Texts with the same words are one text.
+    (`excess_severity`; Bonferroni over the views); of the samples that don't show it, the next. Texts with the same
+    words are one text.
     """
     topics = _Topics.of(predictions.texts)
     slices: list[FailureSlice] = []
@@ -140,8 +141,7 @@ def excess_severity(severities: Vector, shown: sparse.csr_array) -> tuple[Vector
     """How much more samples with a phrase fail, for many phrases, and how often chance does as well with any of them.
 
     The p-values hold for all phrases together: a phrase's p-value is the share of shuffled severities in which the best
-    of all phrases reaches as much (Westfall and Young, "Resampling-Based Multiple Testing", 1993). If severity is
-    unrelated to all phrases, at least one of them falls below a level in exactly that share of data sets.
+    of all phrases reaches as much (Westfall and Young, "Resampling-Based Multiple Testing", 1993).
 
     `shown`, (N, n_phrases), is 1 where a sample shows a phrase. The excess is the severity above the mean that a
     phrase's samples carry, over the square root of their number: few samples that fail badly are comparable with many
@@ -213,11 +213,7 @@ class Diagnosis:
 
 
 def diagnose_predictions(predictions: Predictions, *, labelled: Sequence[Sample] = ()) -> Diagnosis:
-    """Diagnose predictions by every view that their labels allow.
-
-    See `find_slices` for `labelled`. Where there are no classes, without labels or for open answers, see
-    `find_open_slices`.
-    """
+    """Diagnose predictions by every view that their labels allow (see `find_slices` and `find_open_slices`)."""
     views: tuple[View, ...] = ("sensitivity", "accuracy") if predictions.is_labelled else ("sensitivity",)
     if predictions.is_labelled and predictions.answers.open is None:
         views = VIEWS
@@ -238,12 +234,8 @@ def _most_severe(predictions: Predictions, view: View) -> tuple[FailureCase, ...
         by_class = {label: [index for index in failing if truth[index] == label] for label in set(truth)}
         failing = [index for index in failing if index in by_class[truth[index]][:of_class]]
         failing = sorted(failing[:_MOST_CASES], key=truth.__getitem__)
-    unstable = predictions.sensitivities.tolist()
-    right = alike = [None] * len(unstable)
-    if predictions.is_labelled:
-        right = predictions.n_right.tolist()
-        if predictions.answers.has_consistency:
-            alike = predictions.consistencies.tolist()
+    unstable, alike = predictions.sensitivities.tolist(), class_consistencies(predictions)
+    right = predictions.n_right.tolist() if predictions.is_labelled else [None] * len(unstable)
     cases = ((index, predictions.samples[index]) for index in failing[:_MOST_CASES])
     return tuple(
         FailureCase(of.id, of.text, of.label, unstable[row], alike[row], right[row], predictions.answers_to(row))

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from psopt.answers import answers_line
-from psopt.diagnosis._slices import distinct_slices
+from psopt.diagnosis._slices import class_consistencies, distinct_slices
 from psopt.diagnosis._suspects import Suspects
 from psopt.errors import InputError, import_extra
 from psopt.evaluation import (
@@ -124,12 +124,8 @@ class PromptReport:
         predictions, samples = self.predictions, self.predictions.samples
         named = {case.id for case in itertools.chain(*self.diagnosis.failure_cases.values())}
         named.update(*(failing.samples for failing in self.diagnosis.slices))
-        unstable = predictions.sensitivities.tolist()
-        right = alike = [None] * len(samples)
-        if predictions.is_labelled:
-            right = predictions.share_right.tolist()
-            if predictions.answers.has_consistency:
-                alike = predictions.consistencies.tolist()
+        unstable, alike = predictions.sensitivities.tolist(), class_consistencies(predictions)
+        right = predictions.share_right.tolist() if predictions.is_labelled else [None] * len(samples)
         shares: dict[str, list[float]] = {}
         if predictions.answers.open is None:
             p_tau = predictions.p_tau / predictions.p_tau.sum(axis=1, keepdims=True)

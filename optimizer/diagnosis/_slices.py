@@ -39,7 +39,9 @@ class PhraseIndex:
         if phrases is None:
             frequency = Counter(itertools.chain.from_iterable(by_text))
             frequent = (phrase for phrase, n in frequency.items() if n >= min_texts)
-            phrases = sorted(frequent, key=_most_specific_first)
+            # the most specific first
+            words = {phrase: field_and_phrase(phrase)[1] for phrase in frequent}
+            phrases = sorted(words, key=lambda phrase: (-len(words[phrase].split()), -len(phrase), phrase))
         column = {phrase: index for index, phrase in enumerate(phrases)}
         rows: list[int] = []
         columns: list[int] = []
@@ -51,7 +53,7 @@ class PhraseIndex:
         return cls(tuple(phrases), shown)
 
     def purity(self, labelled: Sequence[Sample], labels: Sequence[str]) -> NDArray[np.float64]:
-        """Share of each label among labelled samples that show a phrase: (n_phrases, n_labels) in [0, 1).
+        """Share of each label among labelled samples that show a phrase, (n_phrases, n_labels) in [0, 1).
 
         Two texts without a label are added to the count, so that three of three is weaker than thirty of thirty.
         """
@@ -61,18 +63,12 @@ class PhraseIndex:
         return np.asarray(counts / (counts.sum(axis=1, keepdims=True) + 2))
 
 
-def _most_specific_first(phrase: str) -> tuple[int, int, str]:
-    _, words = field_and_phrase(phrase)
-    return (-len(words.split()), -len(phrase), phrase)
-
-
 # .3 to .6 give the same slices, with precision .96; .8 has .98, but 12 slices cover .33 instead of .40 of the errors.
 LEAST_PURITY = 0.6
 # A phrase of one failing sample is an anecdote. 1 covers .51 of all errors (worst precision .53), 2 .50, 3 .46.
 LEAST_MEMBERS = 2
 MOST_SLICES = 12  # per view
-# 12 slices without siblings cover .32 of the errors, with one .38, with three .40, with six .40.
-MOST_SIBLINGS = 3
+MOST_SIBLINGS = 3  # 12 slices without siblings cover .32 of the errors, with one .38, with three .40, with six .40
 # In samples. .05 and .3 give the same 24 slices by accuracy (18 and 17 by sensitivity), 1 gives 20 (7).
 _LEAST_BENEFIT = 0.3
 
@@ -84,14 +80,11 @@ class Contrast:
     Samples above the mean severity are weak. Samples of slices found before are not counted.
     """
 
-    # How many weak samples show it, and how many weak samples there are
-    weak_showing: int
-    weak: int
-    # The same for all other samples
+    weak_showing: int  # weak samples that show it
+    weak: int  # weak samples in all
     others_showing: int
     others: int
-    # The share of tasks, whose weak samples share nothing, in which the best of all phrases stands out as much
-    p_value: float
+    p_value: float  # the share of tasks whose weak samples share nothing in which the best phrase stands out as much
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +227,13 @@ def distinct_slices(slices: Iterable[FailureSlice]) -> list[FailureSlice]:
     for failing in sorted(slices, key=lambda failing: -failing.severity):
         unique.setdefault((failing.topic, failing.label), failing)
     return list(unique.values())
+
+
+def class_consistencies(predictions: Predictions) -> list[float | None]:
+    """Each sample's mean consistency with its class; None without classes."""
+    if not predictions.is_labelled or not predictions.answers.has_consistency:
+        return [None] * len(predictions.samples)
+    return list(predictions.consistencies.tolist())
 
 
 def severity(predictions: Predictions, view: View) -> NDArray[np.float64]:

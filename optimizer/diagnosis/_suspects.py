@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -44,13 +45,9 @@ class Suspect:
     label: str
     answered: str  # what is answered instead
     n_wordings: int  # under how many wordings it was asked
-    # Whether a word classifier, fitted to other samples, also finds the answer likelier than the label; None if it
-    # cannot judge
-    by_words: bool | None
-    # The share of the label's samples that are suspect, in [0, 1]; for answers without classes, of all samples
-    of_class: float
-    # Whether that share is too high for wrong labels: the model does not know this class
-    is_rather_the_model: bool
+    by_words: bool | None  # whether a classifier of words finds the answer likelier too; None if it cannot judge
+    of_class: float  # the share of the label's samples (without classes, of all) that are suspect, in [0, 1]
+    is_rather_the_model: bool  # whether that share is too high for wrong labels: the model does not know this class
     is_kept_out: bool  # whether it is excluded from examples and from evidence for edits: nothing supports its label
 
 
@@ -100,23 +97,28 @@ def suspects_line(suspects: dict[str, Any]) -> str:
 def find_suspects(predictions: Predictions, *, labelled: Sequence[Sample] = ()) -> Suspects:
     """Find the samples that are always given the same answer, never the label.
 
-    That alone does not separate a wrong label from a stable error of the model. So each suspect also shows a word
+    That alone does not separate a wrong label from a stable error of the model, so each suspect also shows a word
     classifier's judgement, and how many samples of its class are suspect. Free answers have no suspects, since many
-    answers may be right, and nothing is suspect without labels. The classifier also learns from `labelled`, more
-    labelled samples (all of train).
+    may be right. The classifier also learns from `labelled`, more labelled samples (all of train).
     """
     n_samples = len(predictions.samples)
     is_open = predictions.answers.open is not None
     if not predictions.is_labelled or (is_open and predictions.answers.spec.form == FREE):
         return Suspects(n_samples=n_samples)
-    alike = np.flatnonzero(_are_alike_and_wrong(predictions))
+    n_asked = predictions.asked.sum(axis=1)
+    are_read = (predictions.is_read == predictions.asked).all(axis=1)
+    are_alike = (n_asked >= _FEWEST_WORDINGS) & (predictions.counts.max(axis=1) == n_asked)
+    alike = np.flatnonzero(are_read & are_alike & (predictions.n_right == 0))
     if not len(alike):
         return Suspects(n_samples=n_samples)
     classes = [""] * n_samples
     by_words: list[bool | None] = [None] * len(alike)
     if not is_open:
         classes = [str(sample.label) for sample in predictions.samples]
-        by_words = _by_words(predictions, alike, labelled)
+        likely, _ = _likely_classes(predictions, labelled)
+        answers = predictions.counts[alike, : likely.shape[1]].argmax(axis=1)
+        pairs = zip(likely[alike, answers].tolist(), likely[alike, predictions.truth[alike]].tolist(), strict=True)
+        by_words = [None if math.isnan(of_answer + own) else of_answer > own for of_answer, own in pairs]
     sizes, n_alike = Counter(classes), Counter(classes[row] for row in alike)
     suspects = []
     for row, words in zip(alike.tolist(), by_words, strict=True):
@@ -139,33 +141,13 @@ def without_suspects(predictions: Predictions, *, labelled: Sequence[Sample] = (
     return predictions.of_samples(np.array([sample.id not in kept_out for sample in predictions.samples]))
 
 
-def _are_alike_and_wrong(predictions: Predictions) -> Flags:
-    """Which samples have answers that are all the same, readable and wrong: (N,)."""
-    n_asked = predictions.asked.sum(axis=1)
-    are_read = (predictions.is_read == predictions.asked).all(axis=1)
-    are_alike = predictions.counts.max(axis=1) == n_asked
-    return np.asarray((n_asked >= _FEWEST_WORDINGS) & are_read & are_alike & (predictions.n_right == 0))
-
-
-def _by_words(predictions: Predictions, rows: Indices, labelled: Sequence[Sample]) -> list[bool | None]:
-    """Whether the words of each row make its answer likelier than its label; None if unknown."""
-    likely, _ = _likely_classes(predictions, labelled)
-    answered = predictions.counts[rows, : likely.shape[1]].argmax(axis=1)
-    of_answer, own = likely[rows, answered], likely[rows, predictions.truth[rows]]
-    likelier: list[bool | None] = (of_answer > own).tolist()
-    for place in np.flatnonzero(np.isnan(of_answer) | np.isnan(own)):
-        likelier[place] = None
-    return likelier
-
-
 def suspect_labels(predictions: Predictions, *, labelled: Sequence[Sample] = ()) -> Flags:
     """Return which samples may be mislabelled: (N,) bool.
 
-    Two sources are used: the model that answered, and a word classifier fitted without the sample. A label is suspect
-    if the classifier finds another class as likely as is usual for that class, and the sample's own class less likely
-    than usual (confident learning: Northcutt, Jiang and Chuang, 2021). It is also suspect if nine of ten answers name
-    the same other class, and the classifier, if it can judge, prefers that one too. A false alarm is cheap: the sample
-    is only not shown as an example, and there are many others. `labelled` as in `find_suspects`.
+    A label is suspect if a word classifier fitted without the sample finds another class as likely as is usual for that
+    class, and the sample's own class less likely than usual (confident learning: Northcutt, Jiang and Chuang, 2021). It
+    is also suspect if nine of ten answers name the same other class, and the classifier, if it can judge, prefers that
+    one too. A false alarm is cheap: the sample is only not shown as an example. `labelled` as in `find_suspects`.
     """
     if not predictions.is_labelled:
         return np.zeros(len(predictions.samples), dtype=bool)
@@ -240,10 +222,7 @@ class ToLabel:
 
 
 def samples_to_label(predictions: Predictions, n: int) -> list[ToLabel]:
-    """Return at most n samples, highest S first; on a tie, those with the smaller share of the vote.
-
-    A sample that shares four fifths of its words with an earlier one is left out: it would add nothing.
-    """
+    """Return at most n samples, highest S first, then with the smaller share of the vote; near copies are left out."""
     answers, shares, spreads, _ = votes(predictions)
     first: list[ToLabel] = []
     taken: list[set[str]] = []

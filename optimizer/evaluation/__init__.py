@@ -9,15 +9,7 @@ from psopt.evaluation._answer_shares import (
     shares_lines,
     why_worthless,
 )
-from psopt.evaluation._drift import (
-    N_PROBED,
-    Reruns,
-    Shift,
-    compare_reruns,
-    flipped,
-    no_reruns,
-    shifts,
-)
+from psopt.evaluation._drift import N_PROBED, Reruns, Shift, compare_reruns, flipped, no_reruns, shifts
 from psopt.evaluation._evaluator import (
     Evaluator,
     PartialAnswers,
@@ -28,18 +20,8 @@ from psopt.evaluation._evaluator import (
     numbered,
     rephrased_prompts,
 )
-from psopt.evaluation._grid import Grid
 from psopt.evaluation._label_rows import consistency_contributions, mean_influences
-from psopt.evaluation._na_kinds import (
-    MOST_NA,
-    kind_array,
-    na_examples,
-    na_kinds,
-    na_lines,
-    na_note,
-    readable_sensitivity,
-    rests_on_na,
-)
+from psopt.evaluation._na_kinds import MOST_NA, na_examples, na_kinds, na_lines, na_note, readable_sensitivity
 from psopt.evaluation._objectives import (
     OBJECTIVES,
     Objectives,
@@ -50,10 +32,11 @@ from psopt.evaluation._objectives import (
     objective_gains,
     objective_values,
     objectives_of,
+    sign_of,
     verdict,
 )
 from psopt.evaluation._open_scores import compare_classes
-from psopt.evaluation._predictions import NA, Predictions, kept_arrays
+from psopt.evaluation._predictions import NA, Predictions
 from psopt.evaluation._scores import (
     ClassScores,
     FamilyScores,

@@ -35,10 +35,8 @@ _LEVEL = 0.05  # one-sided, as in the gate: Fisher's convention
 class AnswerShares:
     """What a prompt answers, compared with what is right; only for single labels, scored by F1 or by closeness."""
 
-    # Each label's share of the answers, N/A last
-    answer_shares: dict[str, float] = field(default_factory=dict)
-    # Each label's share of the samples; empty where samples have no labels
-    class_shares: dict[str, float] = field(default_factory=dict)
+    answer_shares: dict[str, float] = field(default_factory=dict)  # each label's share of the answers, N/A last
+    class_shares: dict[str, float] = field(default_factory=dict)  # each label's share of the samples, if they have any
     # F1 of always answering the most frequent label, for ordered labels closeness of the best constant answer; None
     # without labels
     constant_f1: float | None = None
@@ -56,13 +54,9 @@ class AnswerShares:
 def answer_shares(predictions: Predictions) -> AnswerShares | None:
     """Return the shares of answers and classes; None for open answers and answers scored by a metric.
 
-    A prompt is near-constant if both hold:
-
-    - one label is answered so often that `lopsidedness` is half or more. Guessing in the data's own shares has 0;
-    - its F1 does not surely gain a quarter of what the best constant answer leaves: paired over samples and wordings,
-      one-sided at 5 %. So a prompt that finds much of a rare class is not near-constant.
-
-    Of ordered labels closeness takes the place of F1.
+    A prompt is near-constant if `lopsidedness` is half or more, and its F1 (of ordered labels, closeness) does not
+    surely gain a quarter of what the best constant answer leaves: paired over samples and wordings, one-sided at 5 %.
+    So one that finds much of a rare class is not near-constant.
     """
     answers, labels = predictions.answers, predictions.labels
     if answers.open is not None or predictions.metric_scores is not None:
@@ -129,11 +123,7 @@ def _worths(predictions: Predictions) -> NDArray[np.bool_] | NDArray[np.float64]
 
 
 def why_worthless(predictions: Predictions) -> str:
-    """Return why S and C of a prompt are meaningless, as words that follow its name; empty where they are meaningful.
-
-    Either nearly all answers are one label, or F1 is not surely higher than that of a constant answer. A filter for
-    rare texts may be useful below that, so agreement beyond chance (Cohen's kappa) has to be slight too.
-    """
+    """Return why S and C of a prompt are meaningless (`AnswerShares`), as words that follow its name; empty if not."""
     shares = answer_shares(predictions)
     if shares is None or not shares.is_hollow:
         return ""
@@ -177,7 +167,7 @@ def shares_line(scores: Mapping[str, Any], name: str = "The prompt") -> str:
     if not of_class:
         return f"{line}."
     label = most_answered(label_shares)
-    line = f"{line}, and {100 * of_class.get(label, 0.0):.0f} % are {label}."
+    line += f", and {100 * of_class.get(label, 0.0):.0f} % are {label}."
     if scores["near_constant"] is None:
         return line
     quality, constant = _compared(scores)
@@ -192,7 +182,6 @@ def shares_lines(shown: Mapping[str, Mapping[str, Any]], reason: str = "") -> li
 
 
 def answered_phrase(scores: Mapping[str, Any]) -> str:
-    """Say which answer is most frequent, and how often it is given."""
     label = most_answered(scores["answer_shares"])
     return f"answers {label} to {100 * scores['answer_shares'][label]:.0f} % of the texts"
 
@@ -250,8 +239,7 @@ def _measures_line(measured: Sequence[Mapping[str, float | None]]) -> str:
     parts = []
     for name in measured[0]:
         values = [measures.get(name) for measures in measured]
-        if name in NO_SHARES:
-            parts.append(f"{name} {_arrow(values, NO_SHARES[name])}")
-        else:
-            parts.append(f"{name} {_arrow(None if value is None else 100 * value for value in values)} %")
+        in_percent = (None if value is None else 100 * value for value in values)
+        shown = _arrow(values, NO_SHARES[name]) if name in NO_SHARES else f"{_arrow(in_percent)} %"
+        parts.append(f"{name} {shown}")
     return ", ".join(parts)

@@ -39,12 +39,10 @@ class Reruns:
     n_askings: int  # Q; 2 if no sample of a probe changed its answer, so nothing more was asked
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
         return {**asdict(self), "changes": self.changes}
 
     @property
     def changes(self) -> bool:
-        """Whether asking again changes any answer."""
         return self.sensitivity > 0
 
     def line(self, sensitivity: float) -> str:
@@ -71,10 +69,7 @@ def flipped(predictions: Predictions) -> NDArray[np.bool_]:
 
 
 def compare_reruns(first: Predictions, again: Predictions) -> Reruns:
-    """Compare S with that of reruns of the same samples, as many reruns as `first` has wordings.
-
-    The two sets of columns share only their number, so their variances add.
-    """
+    """Compare S with that of reruns of the same samples, as many reruns as `first` has wordings."""
     paired = compare_scores(
         again.scored,
         first.scored,
@@ -105,7 +100,7 @@ class Shift:
     """How far a measure of fresh answers lies from that of known ones."""
 
     measure: str  # ``sensitivity``, ``label_shares`` or ``posix``
-    before: float | None  # None for label shares
+    before: float | None  # None, as `after`, for label shares
     after: float | None
     p_value: float
     level: float = DRIFT_ALPHA  # what the p-value was compared with
@@ -114,14 +109,11 @@ class Shift:
 
 
 def shifts(known: Predictions, fresh: Predictions) -> list[Shift]:
-    """Test whether fresh answers differ in S, in the shares of the labels, and in POSIX where both have probabilities.
-
-    Each is a two-sided permutation test: texts, with all their answers, are reassigned at random to the two groups, so
-    it assumes nothing about how answers are distributed. Both groups were asked under the same wordings.
-    """
+    """Test by permutation of texts whether fresh answers differ in S, in label shares, and in POSIX if it is known."""
     tests = [_of_means("sensitivity", known.sensitivities, fresh.sensitivities)]
     if known.answers.open is None:
-        counts = _votes_by_label(known), _votes_by_label(fresh)
+        votes = (of.counts.argmax(axis=1) for of in (known, fresh))
+        counts = [np.bincount(of, minlength=known.n_classes) for of in votes]  # how many samples vote for each class
         before, after = (dict(zip(known.class_names, (of / of.sum()).tolist(), strict=True)) for of in counts)
         tests.append(Shift("label_shares", None, None, share_shift(*counts), shares=(before, after)))
     posix = sample_posix_of(known), sample_posix_of(fresh)
@@ -173,8 +165,3 @@ def _p_value(seen: float, drawn: Iterator[Floats]) -> float:
     """The share of draws that are at least as extreme, counting the observed one."""
     as_far = sum(int((of >= seen - 1e-12).sum()) for of in drawn)
     return (1 + as_far) / (1 + _DRAWS)
-
-
-def _votes_by_label(predictions: Predictions) -> NDArray[np.int64]:
-    """How many samples vote for each class, (C,)."""
-    return np.bincount(predictions.counts.argmax(axis=1), minlength=predictions.n_classes)

@@ -38,10 +38,9 @@ def evaluate(
     answer_type: AnswerType = ONE_LABEL,
     anew: bool = False,
 ) -> Predictions:
-    """Let a model answer every sample under every rephrasing of a prompt's description.
+    """Let a model answer every sample under every rephrasing of a prompt's description (see `evaluate_prompts`).
 
-    `anew` asks each column separately: with its own seed, and its own answers in the cache, even where rephrasings are
-    the same. See also `evaluate_prompts`.
+    `anew` asks each column separately: with its own seed, and its own answers in the cache, even for equal rephrasings.
     """
     prompts = rephrased_prompts(prompt, rephrasings, forms)
     if anew:
@@ -60,10 +59,7 @@ def evaluate_prompts(
     from_probabilities: bool = False,
     answer_type: AnswerType = ONE_LABEL,
 ) -> Predictions:
-    """Let a model answer every sample under unchanged prompts, with the label priors that they bring.
-
-    Raises InputError if probabilities are asked for, and the model gives none.
-    """
+    """Let a model answer every sample under unchanged prompts; InputError if it gives no probabilities as asked."""
     cells = np.ones((len(samples), len(prompts)), dtype=np.bool_)
     answers = ask_cells(model, prompts, samples, cells, on_progress, from_probabilities=from_probabilities)
     return predictions_of(model, prompts, samples, answers, answer_type)
@@ -161,14 +157,10 @@ class PartialAnswers:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is left to ask."""
         return bool(self.is_answered.all())
 
     def filled(self, other: PartialAnswers) -> PartialAnswers:
-        """Return these answers, filled in with the other's where there are none: an answer never changes.
-
-        Raises ValueError if the other's grid has another shape.
-        """
+        """Return these answers, filled in with the other's where there are none; ValueError for another shape."""
         if other.array.shape != self.array.shape:
             raise ValueError(f"answers of {other.array.shape} cells are not of a grid of {self.array.shape}")
         is_answered = self.is_answered
@@ -244,10 +236,7 @@ class Evaluator:
     def remember(
         self, prompt: Prompt, split: Split, array: NDArray[np.int64], probabilities: NDArray[np.float64] | None = None
     ) -> None:
-        """Take over answers of an earlier run or another worker, if answers alone are scored.
-
-        They may cover part of the grid: -1 is no answer.
-        """
+        """Take over answers of an earlier run or another worker, -1 for none, if answers alone are scored."""
         # scores from a metric or a judge are never among them
         is_all = self.from_probabilities == (probabilities is not None)
         if not is_all or not capabilities_of(self.model).can_race or self.knows(prompt.id, split):
@@ -267,12 +256,7 @@ class Evaluator:
         return PartialAnswers(array, np.full((*array.shape, len(prompt.labels) + 1), np.nan))
 
     def answers(self, prompt: Prompt, split: Split, cells: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return a prompt's answers on a split, (N, Q), including at least these cells; missing ones are asked.
-
-        All answers so far are returned, with -1 in cells that were not asked.
-
-        Raises ValueError if the cells, (N, Q), have another grid's shape.
-        """
+        """Return all answers so far to a prompt, (N, Q), -1 where not asked, after asking these `cells`, (N, Q)."""
         answers = self.partial_answers(prompt, split)
         if cells.shape != answers.array.shape:
             raise ValueError(f"{cells.shape} cells are not of a grid of {answers.array.shape}")
@@ -337,10 +321,7 @@ class Evaluator:
         return n_unkept(self.model, self.rephrased(prompt, split), self.texts(split), cells)
 
     def prior_calls(self, prompt: Prompt, split: Split, cells: NDArray[np.bool_] | None = None) -> int:
-        """How many more answers it takes to measure a prompt's label priors, if it is calibrated.
-
-        Counted for all wordings of a split, or only those with any of these cells, (N, Q).
-        """
+        """How many more answers label priors take under all wordings, or those with any of these cells, (N, Q)."""
         if not calibrates(self.model):
             return 0
         rephrased = self.rephrased(prompt, split)
@@ -349,9 +330,7 @@ class Evaluator:
         return self.model.prior_calls(rephrased)
 
     def rephrased(self, prompt: Prompt, split: Split) -> list[Prompt]:
-        """Return a prompt under each rephrasing of a split."""
         return rephrased_prompts(prompt.without_prior(), *self.rephrasings.on(split))
 
     def texts(self, split: Split) -> list[str]:
-        """Return the texts of a split's samples."""
         return [sample.text for sample in self.samples[split]]

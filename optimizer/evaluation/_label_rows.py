@@ -31,8 +31,7 @@ class LabelRows:
 
     given: Flags  # (N, Q, L): which labels each answer names
     true: Flags  # (N, L): which labels each sample has
-    # Whether an answer names the row's label: 0 it does, 1 it does not, 2 N/A; -1 where it was not asked
-    said: Indices
+    said: Indices  # whether an answer names the row's label: 0 it does, 1 it does not, 2 N/A; -1 where it was not asked
     labels: Indices  # the row's label
     samples: Indices  # the row's sample: rows of one sample are drawn together
 
@@ -48,7 +47,6 @@ class LabelRows:
 
     @property
     def n_samples(self) -> int:
-        """N."""
         return len(self.true)
 
     @property
@@ -94,8 +92,7 @@ class LabelRows:
 
 def counts_where(is_asked: Flags, answers: Indices, n_classes: int) -> Indices:
     """How often each class was answered, (N, C), in the cells, (N, Q), that were asked."""
-    # cells that were not asked count as one more class, which is dropped
-    with_unasked = np.where(is_asked, answers, n_classes)
+    with_unasked = np.where(is_asked, answers, n_classes)  # one more class, which is dropped
     return prediction_counts(with_unasked, n_classes + 1)[:, :n_classes]
 
 
@@ -110,12 +107,9 @@ def p_tau_where(is_asked: Flags, answers: Indices, n_classes: int) -> Indices | 
 def _given_labels(array: Indices, labels: Sequence[str]) -> Flags:
     """Which labels each answer names: (N, Q, L) bool."""
     distinct, place = np.unique(array, return_inverse=True)
-    named = np.zeros((len(distinct), len(labels)), dtype=np.bool_)
-    for row, code in enumerate(distinct.tolist()):
-        if code >= FIRST_CODE:
-            names = set_written(text_of(code))
-            named[row] = [label in names for label in labels]
-    return np.asarray(named[place.reshape(array.shape)])
+    names = [set_written(text_of(code)) if code >= FIRST_CODE else () for code in distinct.tolist()]
+    named = np.array([[label in of_answer for label in labels] for of_answer in names], dtype=np.bool_)
+    return np.asarray(named.reshape(len(names), len(labels))[place.reshape(array.shape)])
 
 
 def mean_influences(scores: Floats, weights: Floats) -> tuple[float, Floats]:
@@ -135,7 +129,7 @@ def mean_influences(scores: Floats, weights: Floats) -> tuple[float, Floats]:
 def consistency_contributions(p_tau: Indices | Floats, labels: Indices) -> tuple[float, Floats]:
     """Return C without self-pairs, and how far each row's contribution is from it, (M,): Hajek's projection.
 
-    `p_tau`, (M, C), holds each row's counts or shares. A row that is alone in its class agrees with it.
+    A row that is alone in its class agrees with it.
     """
     with_others = np.nan_to_num(sample_consistency(p_tau, labels, self_pairs=False), nan=1.0)
     others = np.bincount(labels)[labels] - 1.0

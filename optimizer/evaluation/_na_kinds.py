@@ -14,13 +14,11 @@ from psopt.models import NOT_ASKED
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
     from psopt.evaluation._predictions import Predictions
 
 
 MOST_NA = 0.2  # chosen, not measured: with one answer in five unread, no wording can be judged
 _SAMPLES_LISTED = 20  # ids per kind: short enough to read
-_LONGEST_KIND = 16  # characters: a NumPy array of strings silently cuts longer ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +45,6 @@ def na_examples(predictions: Predictions) -> dict[str, NaExample]:
     return examples
 
 
-def kind_array(predictions: Predictions) -> NDArray[np.str_]:
-    """Return the kind of each answer that names no label: (N, Q) str, empty for those that do."""
-    kinds = np.full(predictions.array.shape, "", dtype=f"<U{_LONGEST_KIND}")
-    for missed in predictions.no_labels:
-        kinds[missed.sample, missed.rephrasing] = missed.kind
-    return kinds
-
-
-def rests_on_na(na_rate: float) -> bool:
-    """Whether so many answers name no label that S and C cannot be trusted."""
-    return na_rate > MOST_NA
-
-
 def whose(scores: Mapping[str, Any]) -> str:
     """Say of which model a combined measure is, in words that follow its name; empty for one model."""
     return {"worst": " of the worst model", "mean": " of the models, in the mean"}.get(scores.get("over", ""), "")
@@ -71,7 +56,7 @@ def na_note(na_rate: float, kinds: Mapping[str, int], of: str = "") -> str:
     >>> na_note(0.34, {"cut off": 3, "empty": 1})
     'S is unreliable: 34 % of the answers name no label (3 cut off, 1 empty); raise --max-tokens'
     """
-    if not rests_on_na(na_rate):
+    if na_rate <= MOST_NA:
         return ""
     note = f"S is unreliable: {100 * na_rate:.0f} % of the answers{of} name no label"
     if kinds:
@@ -107,11 +92,7 @@ _LEAST = 2  # readable answers per sample: one alone cannot differ from another
 
 
 def readable_sensitivity(predictions: Predictions) -> float | None:
-    """Return S over the readable answers alone; None if all were readable, or every sample has too few.
-
-    For each sample with at least two readable answers, p_tau is taken over these alone, without N/A. Its entropy is
-    divided by ln C as in S, so the two are comparable. S itself counts N/A as a class, as E25 does.
-    """
+    """Return S over readable answers alone, normalised as S is; None if all are, or every sample has too few."""
     is_read = predictions.is_read
     rows = np.flatnonzero(is_read.sum(axis=1) >= _LEAST)
     if is_read[predictions.asked].all() or not len(rows):

@@ -72,10 +72,9 @@ def compare_paired(
 ) -> dict[str, PairedDifference]:
     """Test the difference of two prompts on the same samples and rephrasings, second minus first.
 
-    The test uses what is scored: probabilities where both have them. The mean of a metric's scores, or of closeness,
-    replaces F1 where answers have one. Keys are ``f1``, ``sensitivity``, and ``consistency`` where C is defined. Of
-    several models each is tested, and the one that gains least, or the mean, represents all. If `wordings` are random,
-    the test assumes that new rephrasings would be drawn, otherwise only new samples.
+    The test uses what is scored. Keys are ``f1`` (or the quality that replaces it), ``sensitivity``, and
+    ``consistency`` where C is defined. Of several models the one that gains least, or the mean, represents all.
+    `wordings` as in `psopt.metrics.score_intervals`.
     """
     if first.others:
         pairs = zip(first.each, second.each, strict=True)
@@ -128,11 +127,8 @@ def mean_of(differences: Sequence[PairedDifference]) -> PairedDifference:
     errors = [paired.standard_error for paired in differences if paired.standard_error is not None]
     freedom = [paired.df for paired in differences if paired.df is not None]
     thin = [paired.thin for paired in differences if paired.thin is not None]
-    ends = [(paired.difference, paired.low, paired.high) for paired in differences]
-    middle, low, high = np.mean(ends, axis=0).tolist()
-    error = None
-    if len(errors) == len(differences):
-        error = float(np.mean(errors))
+    middle, low, high = np.mean([(of.difference, of.low, of.high) for of in differences], axis=0).tolist()
+    error = float(np.mean(errors)) if len(errors) == len(differences) else None
     mean = PairedDifference(middle, low, high, 1.0, error, min(freedom, default=None), min(thin, default=None))
     return replace(mean, p_value=min(1.0, 2 * min(mean.p_above(), mean.p_below())))
 
@@ -148,9 +144,9 @@ def holm(p_values: Sequence[float], alpha: float) -> list[tuple[bool, float]]:
     """Return for each of m tests whether it passes, and at which level it was judged.
 
     The smallest p-value is compared with alpha / m, the next with alpha / (m - 1), and so on; after the first that
-    fails none passes. The chance that any test passes whose null hypothesis is true is at most alpha, whatever the
-    order of the tests, their number and their dependence; a single test has all of alpha (Holm, "A simple sequentially
-    rejective multiple test procedure", Scandinavian Journal of Statistics 1979).
+    fails none passes. The chance that any test passes whose null hypothesis is true is at most alpha, whatever their
+    dependence (Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics
+    1979).
 
     >>> holm([0.04, 0.02], 0.05)
     [(True, 0.05), (True, 0.025)]

@@ -76,10 +76,8 @@ class OrdinalScores:
 
     micro_f1: float  # the share of answers that are exactly right
     nominal_sensitivity: float  # S_tau of E25, which counts a near answer like any other
-    # Mean distance from the truth of answers that name a label, on the labels' scale; None if none does
-    mean_distance: float | None
-    # Cohen's kappa of these with quadratic weights of the labels' ranks, at most 1; None if undefined
-    quadratic_kappa: float | None
+    mean_distance: float | None  # from the truth, on the labels' scale, of answers that name a label; None if none does
+    quadratic_kappa: float | None  # Cohen's kappa of these, weighted by the labels' ranks, at most 1; None if undefined
 
 
 def ordinal_scores(predictions: Predictions) -> OrdinalScores | None:
@@ -93,16 +91,13 @@ def ordinal_scores(predictions: Predictions) -> OrdinalScores | None:
     nominal = micro_f1(predictions.array, predictions.truth), sensitivity(predictions.p_tau)
     if not len(answered):
         return OrdinalScores(*nominal, None, None)
-    distances = np.abs(positions[answered] - positions[true])
-    return OrdinalScores(*nominal, float(distances.mean()), _kappa(true, answered, len(positions)))
-
-
-def _kappa(true: NDArray[np.int64], answered: NDArray[np.int64], n_labels: int) -> float | None:
     from sklearn.metrics import cohen_kappa_score
 
+    distances = np.abs(positions[answered] - positions[true])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # with a single label it is 0 / 0, hence NaN
-        return none_if_nan(cohen_kappa_score(true, answered, labels=range(n_labels), weights="quadratic"))
+        kappa = cohen_kappa_score(true, answered, labels=range(len(positions)), weights="quadratic")
+    return OrdinalScores(*nominal, float(distances.mean()), none_if_nan(kappa))
 
 
 def none_if_nan(value: float) -> float | None:
@@ -132,10 +127,9 @@ def _band(predictions: Predictions) -> dict[str, float | None]:
 def label_by_label(
     predictions: Predictions, rows: LabelRows
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return answers that are several labels as answers to one question per label: is it this one, or not?
+    """Return answers that are several labels as answers to one question per label: is it this one, or not (L)?
 
-    Returned are the answers, (N * L, Q), the truth, (N * L,), each the label's number or L for "not this one", and the
-    row's sample, (N * L,).
+    They are (N * L, Q), with the truth and the sample of each row, (N * L,).
     """
     n_labels = len(predictions.labels)
     numbers = np.arange(n_labels)
@@ -145,11 +139,10 @@ def label_by_label(
 
 
 def _confidence_measures(predictions: Predictions) -> dict[str, float | None]:
-    """Return the decoded confidence of open answers (P24), and its correlation with S; empty if it was not asked for.
+    """Return the mean decoded confidence of open answers (P24), and its rank correlation with S over samples.
 
-    ``confidence`` is the mean over the answers for which it is known, in [0, 1]. ``confidence against S`` is Spearman's
-    rank correlation, over samples, of mean confidence and S, in [-1, 1]: below 0 if the model was less sure of the
-    answers that change. None if nothing is known, or either does not vary.
+    That is below 0 if the model was less sure of the answers that change. None if nothing is known, or either does not
+    vary; empty if it was not asked for.
     """
     if predictions.confidence is None:
         return {}

@@ -17,7 +17,6 @@ from psopt.answers import (
     places_of,
     similarities_of,
     text_of,
-    texts_to_bytes,
     worths_of,
 )
 from psopt.evaluation._label_rows import LabelRows, counts_where, p_tau_where
@@ -62,13 +61,10 @@ class Predictions:
     rephrasings: tuple[str, ...] = ()  # Q; empty where only the answers are known
     no_labels: tuple[NoLabel, ...] = ()  # the N/A answers and their text, where the model can report it
     answers: AnswerType = ONE_LABEL  # how answers are compared with each other and with the truth
-    # For open answers: how many different ones a sample can get, by which S is normalised; 0 stands for Q
-    most_different: int = 0
+    most_different: int = 0  # open answers that a sample can get, by which S is normalised; 0 stands for Q
     judge_measures: Mapping[str, float] | None = None  # how far a judge agrees with itself, where there is one
-    # (N, Q): which open answers to a sample are the same, numbered as `places`, where a judge decides
-    same: NDArray[np.int64] | None = None
-    # (N, Q) in [0, 1]: for open answers the mean probability of the tokens that the model wrote, where asked for; NaN
-    # if unknown
+    same: NDArray[np.int64] | None = None  # (N, Q): which open answers are the same, as `places`, if a judge decides
+    # (N, Q) in [0, 1]: the mean probability of an open answer's tokens, where asked for; NaN if unknown
     confidence: NDArray[np.float64] | None = None
     remarks: Mapping[str, str] = field(default_factory=dict)  # a metric's comments in words, by the sample's text
     parts_read: tuple[str, ...] = ()  # what the model reads of each sample's text; empty if it reads all
@@ -146,10 +142,7 @@ class Predictions:
 
     @cached_property
     def truth(self) -> NDArray[np.int64]:
-        """The samples' labels as (N,) indices; for open answers the codes of the right answers.
-
-        Raises ValueError if a sample has no label.
-        """
+        """The samples' labels as (N,) indices, or codes of open answers; ValueError if a sample has no label."""
         if self.answers.open is None:
             return np.array([self.labels.index(sample.label) for sample in self.samples])
         if not self.is_labelled:
@@ -248,10 +241,7 @@ class Predictions:
 
     @property
     def p_tau(self) -> NDArray[np.int64] | NDArray[np.float64]:
-        """What S and C_y are computed from, (N, C): the counts, or the mean probabilities over rephrasings.
-
-        If samples were asked under different numbers of rephrasings, each sample's shares.
-        """
+        """What S and C_y are computed from, (N, C): counts (shares if they are uneven), or mean probabilities."""
         if self.probabilities is not None:
             return prediction_distribution(self.probabilities)
         return p_tau_where(self.asked, self.places, self.n_classes)
@@ -311,10 +301,7 @@ class Predictions:
         return 1 - self.share_right
 
     def answers_to(self, index: int) -> dict[str, int]:
-        """How often each class was answered for a sample; only classes that were answered at all.
-
-        Open answers that count as the same are listed under the first of them.
-        """
+        """How often each class was answered for a sample; open answers that are the same are under the first."""
         if self.answers.open is None:
             return {name: int(n) for name, n in zip(self.class_names, self.counts[index], strict=True) if n}
         places = self.places[index].tolist()
@@ -388,23 +375,3 @@ def what_varies(families: Iterable[str]) -> str:
     if not varied & _OF_TEXTS:
         return "wordings"
     return "changed texts" if varied <= _OF_TEXTS else "wordings and changed texts"
-
-
-def kept_arrays(splits: Mapping[str, Predictions]) -> dict[str, NDArray[Any]]:
-    """Return answers in the form stored in files of predictions: per split the (N, Q) array and the samples' ids.
-
-    Open answers are indices into the texts in ``answers``, JSON in UTF-8; N/A comes after the last.
-    """
-    arrays: dict[str, NDArray[Any]] = {}
-    codes = {split: predictions.array for split, predictions in splits.items()}
-    if any(predictions.answers.open is not None for predictions in splits.values()):
-        places, texts = packed(np.concatenate([array.ravel() for array in codes.values()]))
-        arrays["answers"] = texts_to_bytes(texts)
-        parts = np.split(places, np.cumsum([array.size for array in codes.values()])[:-1])
-        grids = {split: part.reshape(codes[split].shape) for split, part in zip(codes, parts, strict=True)}
-    else:
-        grids = {split: array.astype(np.int16) for split, array in codes.items()}
-    for split, predictions in splits.items():
-        arrays[split] = grids[split]
-        arrays[f"{split}_ids"] = np.array([sample.id for sample in predictions.samples])
-    return arrays

@@ -59,8 +59,7 @@ class ClassScores:
     f1: float | None
     sensitivity: float | None
     consistency: float | None
-    # 95 % intervals of the defined ones; empty if not asked for
-    ci: dict[str, tuple[float, float]] = field(default_factory=dict)
+    ci: dict[str, tuple[float, float]] = field(default_factory=dict)  # 95 %, of the defined ones, if asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +83,7 @@ class ModelScores:
     consistency: float | None
     na_rate: float
     is_hollow: bool  # whether nearly all answers are one label or guesses, so that S and C are meaningless
-    # 95 % intervals by measure; empty if not asked for
-    ci: dict[str, tuple[float, float]]
+    ci: dict[str, tuple[float, float]]  # 95 %, by measure, if asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,40 +101,26 @@ class Scores:
     consistency: float | None
     na_rate: float  # share of answers that name no label
     per_class: dict[str, ClassScores]
-    # 95 % intervals of f1, macro_f1, sensitivity, consistency and na_rate over samples and rephrasings; empty if not
-    # asked for
-    ci: dict[str, tuple[float, float]]
-    # The only class ever predicted, if there is just one: such a prompt has S = 0 and C = 1 without any merit
-    constant: str | None = None
-    # If the rephrasings are of several families: what the model is sensitive to
-    per_family: dict[str, FamilyScores] = field(default_factory=dict)
-    # How many N/A answers there are of each kind, most frequent first, if the model can report kinds
-    na_kinds: dict[str, int] = field(default_factory=dict)
-    # For each kind one answer and the affected samples
-    na_examples: dict[str, NaExample] = field(default_factory=dict)
-    # S over only the answers that name a label (`readable_sensitivity`); None if all do
-    sensitivity_readable: float | None = None
-    # N and Q, without which S means little; None where only a study is known
-    n_samples: int | None = None
+    ci: dict[str, tuple[float, float]]  # 95 %, of all five over samples and rephrasings; empty if not asked for
+    constant: str | None = None  # the only class ever predicted, if just one: then S = 0 and C = 1 without any merit
+    per_family: dict[str, FamilyScores] = field(default_factory=dict)  # if there are several: what it is sensitive to
+    na_kinds: dict[str, int] = field(default_factory=dict)  # N/A answers of each kind, if known, most frequent first
+    na_examples: dict[str, NaExample] = field(default_factory=dict)  # for each kind one answer and the affected samples
+    sensitivity_readable: float | None = None  # S over only the answers that name a label; None if all do
+    n_samples: int | None = None  # N, without which S means little, as without Q; None where only a study is known
     n_rephrasings: int | None = None
-    # S at infinitely many wordings, by the jackknife, in [0, 1]; see `sensitivity_limit` for where it is None
-    sensitivity_limit: float | None = None
+    sensitivity_limit: float | None = None  # S at infinitely many wordings, in [0, 1] (see the function)
     # C without each sample's pair with itself, which makes C comparable between different N; None without a pair
     consistency_no_self_pairs: float | None = None
-    # Further measures of ordered labels, such as F1 and S computed without the order
-    ordinal: OrdinalScores | None = None
+    ordinal: OrdinalScores | None = None  # further measures of ordered labels
     open: OpenScores | None = None  # further measures of answers other than single labels
-    # How much the likelihood of labels changes between wordings, in nats (`psopt.metrics.posix`); None if answers are
-    # scored instead of probabilities, and under one wording
+    # How much the likelihood of labels changes between wordings, in nats (`psopt.metrics.posix`), and the spread of
+    # correctness (PSS, P24), in [0, 1]; None where undefined: for other answers than single labels, under one wording
     posix: float | None = None
-    # The spread of correctness between wordings (PSS, P24), in [0, 1]; None for answers other than single labels, and
-    # under one wording
     pss: float | None = None
-    # How often each label is answered and is right; None for open answers and those that a metric scores
-    shares: AnswerShares | None = None
-    # With several models: each model's scores by name, and whether the combined scores are the worst or the mean
-    per_model: dict[str, ModelScores] = field(default_factory=dict)
-    over: str = ""
+    shares: AnswerShares | None = None  # None for open answers and those that a metric scores
+    per_model: dict[str, ModelScores] = field(default_factory=dict)  # with several models, by name
+    over: str = ""  # whether the combined scores are the ``worst`` or the ``mean``
     quality: str | None = None  # what a metric of the user's own, whose mean `f1` is, is called; None without one
 
     def __repr__(self) -> str:
@@ -189,7 +173,7 @@ class Scores:
 
     @property
     def near_constant(self) -> str | None:
-        """The label of nearly all answers, if F1 is hardly better than always answering it (`AnswerShares`)."""
+        """As in `AnswerShares`."""
         return None if self.shares is None else self.shares.near_constant
 
     @property
@@ -216,10 +200,7 @@ class Scores:
 
 
 def scores_from_dict(data: Mapping[str, Any]) -> Scores:
-    """Build scores from `Scores.to_dict`'s data.
-
-    Raises ValueError if the data are damaged.
-    """
+    """Build scores from `Scores.to_dict`'s data; raises ValueError if they are damaged."""
     shares = data if "answer_shares" in data else None
     return read_data(Scores, {**data, "ci": data.get("ci") or {}, "shares": shares})
 
@@ -227,17 +208,22 @@ def scores_from_dict(data: Mapping[str, Any]) -> Scores:
 def score_one_model(predictions: Predictions, *, intervals: bool = False) -> Scores:
     """Score the answers of one model; see `psopt.evaluation.score`."""
     per_class = _per_class(predictions, intervals=intervals)
+    distinct = np.unique(predictions.array[predictions.asked])
     posix = sample_posix_of(predictions)
     is_one_label = predictions.answers.open is None
+    if is_one_label:
+        macro: float | None = macro_f1(predictions.array, predictions.truth, labels=range(len(predictions.labels)))
+    else:
+        macro = _mean_of([scores.f1 for scores in per_class.values() if scores.f1 is not None])
     return Scores(
         f1=quality_of(predictions),
-        macro_f1=_macro_f1(predictions, per_class),
+        macro_f1=macro,
         sensitivity=sensitivity(predictions.p_tau, similarity=predictions.similarity),
         consistency=_consistency(predictions),
         na_rate=predictions.na_rate,
         per_class=per_class,
         ci=_intervals(predictions) if intervals else {},
-        constant=_constant(predictions),
+        constant=predictions.name_of(int(distinct[0])) if len(distinct) == 1 else None,
         per_family=family_scores(predictions),
         na_kinds=na_kinds(predictions),
         na_examples=na_examples(predictions),
@@ -263,25 +249,9 @@ def _consistency(predictions: Predictions, *, self_pairs: bool = True) -> float 
     return none_if_nan(consistency(predictions.p_tau, predictions.truth, self_pairs=self_pairs))
 
 
-def _macro_f1(predictions: Predictions, per_class: Mapping[str, ClassScores]) -> float | None:
-    if predictions.answers.open is None:
-        return macro_f1(predictions.array, predictions.truth, labels=range(len(predictions.labels)))
-    return _mean_of([scores.f1 for scores in per_class.values() if scores.f1 is not None])
-
-
-def _constant(predictions: Predictions) -> str | None:
-    """The only answer, if there is just one."""
-    distinct = np.unique(predictions.array[predictions.asked])
-    return predictions.name_of(int(distinct[0])) if len(distinct) == 1 else None
-
-
 def sensitivity_limit(predictions: Predictions) -> float | None:
-    """Extrapolate S to infinitely many wordings; None for one wording, probabilities or unequal numbers of answers.
-
-    And for open answers, of which more wordings may always bring new ones.
-    """
-    is_open = predictions.answers.open is not None
-    if is_open or predictions.probabilities is not None or not predictions.has_pairs:
+    """Extrapolate S to many wordings; None for open answers, probabilities, one wording or an incomplete grid."""
+    if predictions.answers.open or predictions.probabilities is not None or not predictions.has_pairs:
         return None
     return min(1.0, sensitivity(predictions.counts, correction="jackknife", similarity=predictions.similarity))
 
@@ -381,14 +351,10 @@ def family_scores(predictions: Predictions) -> dict[str, FamilyScores]:
 
 
 def sample_posix_of(predictions: Predictions) -> NDArray[np.float64] | None:
-    """Return POSIX of single labels, (N,) in nats per label, at least 0; None without probabilities or for one wording.
-
-    The answer of wording j is its most probable class, which may be N/A; a label has length 1.
-    """
+    """Return POSIX of single labels, (N,) in nats per label; None without probabilities or for one wording."""
     probabilities = predictions.probabilities
-    if probabilities is None or predictions.answers.open is not None or not predictions.has_pairs:
+    if probabilities is None or predictions.answers.open or not predictions.has_pairs:
         return None
-    # sums of rounded probabilities may exceed 1
-    logarithms = np.log(np.clip(probabilities, _LEAST_PROBABILITY, 1.0))
+    logarithms = np.log(np.clip(probabilities, _LEAST_PROBABILITY, 1.0))  # sums of rounded probabilities may exceed 1
     answers = predictions.array
     return sample_posix(np.take_along_axis(logarithms, answers[:, None, :], axis=2), np.ones_like(answers))

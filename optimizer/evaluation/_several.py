@@ -11,10 +11,9 @@ from psopt.evaluation._scores import ModelScores, score_one_model
 from psopt.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
-    from psopt.answers import NoLabel
     from psopt.evaluation._predictions import Predictions
     from psopt.evaluation._scores import Scores
     from psopt.settings import Over
@@ -26,10 +25,7 @@ _NOT_COMBINED = ("sensitivity_limit", "sensitivity_readable", "consistency_no_se
 
 
 def score(predictions: Predictions, *, intervals: bool = False) -> Scores:
-    """Score labelled predictions; several models are combined.
-
-    `intervals` adds 95 % intervals over samples and rephrasings; over samples alone for one rephrasing.
-    """
+    """Score labelled predictions, those of several models combined; `intervals` adds those of 95 %."""
     if not predictions.others:
         return score_one_model(predictions, intervals=intervals)
     of_models = {answers.model: score_one_model(answers, intervals=intervals) for answers in predictions.each}
@@ -56,14 +52,11 @@ def combined_scores(of_models: Mapping[str, Scores], over: Over) -> Scores:
             bounds[name] = each[worst].ci[name] if over == "worst" else (low, high)
     most = max(each, key=lambda scores: scores.na_rate)
     values |= {"na_kinds": most.na_kinds, "na_examples": most.na_examples}
-    per_model = {name: _of_model(scores) for name, scores in of_models.items()}
+    per_model = {}
+    for name, of in of_models.items():
+        intervals = {measure: of.ci[measure] for measure in OBJECTIVES if measure in of.ci}
+        per_model[name] = ModelScores(of.f1, of.sensitivity, of.consistency, of.na_rate, of.is_hollow, intervals)
     return replace(each[0], **values, ci=bounds, per_model=per_model, over=over)
-
-
-def _of_model(scores: Scores) -> ModelScores:
-    intervals = {name: scores.ci[name] for name in OBJECTIVES if name in scores.ci}
-    measures = scores.f1, scores.sensitivity, scores.consistency, scores.na_rate
-    return ModelScores(*measures, scores.is_hollow, intervals)
 
 
 def note_size(scores: Scores, *, limit: bool = True) -> str:
@@ -87,11 +80,7 @@ def intervals_note(scores: Scores) -> str:
 
 
 def pooled(predictions: Predictions) -> Predictions:
-    """Return several models' answers side by side, (N, models x Q), as if one model had been asked that many wordings.
-
-    For diagnosis: it finds both what one model gets wrong and what models answer differently. Not for scores: S would
-    also measure the models' disagreement.
-    """
+    """Return several models' answers side by side, (N, models x Q), for diagnosis: S would mix in disagreement."""
     each = predictions.each
     if len(each) == 1:
         return predictions
@@ -100,6 +89,11 @@ def pooled(predictions: Predictions) -> Predictions:
         grids = [getattr(answers, name) for answers in each]
         return None if any(grid is None for grid in grids) else np.hstack(grids)
 
+    no_labels = [
+        replace(missed, rephrasing=missed.rephrasing + place * each[0].n_rephrasings)
+        for place, answers in enumerate(each)
+        for missed in answers.no_labels
+    ]
     return replace(
         each[0],
         array=np.hstack([answers.array for answers in each]),
@@ -107,14 +101,7 @@ def pooled(predictions: Predictions) -> Predictions:
         metric_scores=side_by_side("metric_scores"),
         families=sum((answers.families for answers in each), ()),
         rephrasings=sum((answers.rephrasings for answers in each), ()),
-        no_labels=tuple(_renumbered(each)),
+        no_labels=tuple(no_labels),
         same=None,
         confidence=None,
     )
-
-
-def _renumbered(each: Sequence[Predictions]) -> Iterator[NoLabel]:
-    """All models' N/A answers, by their columns in the joint grid."""
-    for place, answers in enumerate(each):
-        for missed in answers.no_labels:
-            yield replace(missed, rephrasing=missed.rephrasing + place * each[0].n_rephrasings)

@@ -103,22 +103,14 @@ def is_steady(steady: Floats, least: float) -> Bools:
 
 
 def most_error(n_wrong: int, n: int) -> float:
-    """The largest share of errors consistent with n_wrong of n, one-sided (Clopper and Pearson, 1934).
-
-    >>> round(most_error(0, 59), 4), round(most_error(3, 100), 4), most_error(2, 2)
-    (0.0495, 0.0757, 1.0)
-    """
+    """The largest share of errors consistent with n_wrong of n, one-sided at 95 % (Clopper and Pearson, 1934)."""
     from scipy.special import betaincinv
 
     return 1.0 if n_wrong >= n else float(betaincinv(n_wrong + 1, n - n_wrong, 1 - ALPHA))
 
 
 def fewest_kept(error: float) -> int:
-    """How many samples, all answered correctly, show that the share of errors is at most this.
-
-    >>> fewest_kept(0.05), fewest_kept(0.2)
-    (59, 14)
-    """
+    """How many samples, all answered correctly, show that the share of errors is at most this."""
     return int(np.ceil(np.log(ALPHA) / np.log1p(-error)))
 
 
@@ -134,9 +126,6 @@ def level_for_rate(steady: Floats, rate: float) -> float:
     """The highest steadiness below which at most this share of the answers lies.
 
     Equally steady answers stay together, and those without a label count as dropped.
-
-    >>> level_for_rate(np.array([0.2, 0.5, 1.0, 1.0]), 0.3), level_for_rate(np.array([0.2, 0.5, 1.0, 1.0]), 0.9)
-    (0.5, 1.0)
     """
     levels = _levels(steady)
     left = [1 - is_steady(steady, level).mean() for level in levels]
@@ -149,9 +138,8 @@ def level_for_error(steady: Floats, right: Bools, error: float) -> Kept | None:
 
     Thresholds are tested one by one, from the steadiest answers downwards, each at 5 %, until the first that fails. The
     sequence is fixed, so the chance of returning one that errs more is 5 % however many are tested (Angelopoulos et
-    al., *Learn then test*, 2021; Geifman and El-Yaniv, *Selective classification for deep neural networks*, 2017, split
-    the 5 % among them). Which thresholds are tested depends on the answers, not on labels: about one per tenth of the
-    samples, from the first that keeps a quarter of them and could pass at all.
+    al., *Learn then test*, 2021). Which thresholds are tested depends on the answers, not on labels: about one per
+    tenth of the samples, from the first that keeps a quarter of them and could pass at all.
     """
     passed = None
     for threshold in sequence(steady, right, error):

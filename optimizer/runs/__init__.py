@@ -2,7 +2,16 @@
 
 from psopt.runs._as_in_run import as_in_run, as_measured, lm_as_in_run, seeds_of, set_in
 from psopt.runs._call_price import CallPrice, asked_about, price_line
-from psopt.runs._cost_estimate import WRITTEN, CostEstimate, Pace, Phase, judging_phases, rephrasing_phases, text_phases
+from psopt.runs._cost_estimate import (
+    WRITTEN,
+    CostEstimate,
+    Grid,
+    Pace,
+    Phase,
+    judging_phases,
+    rephrasing_phases,
+    text_phases,
+)
 from psopt.runs._directory import (
     CONTRIBUTIONS,
     FRONT,
@@ -10,7 +19,6 @@ from psopt.runs._directory import (
     PROPOSALS,
     REPHRASINGS,
     REPORT,
-    SAMPLES,
     STUDY,
     SUSPECTS,
     TRACKING,
@@ -19,7 +27,6 @@ from psopt.runs._directory import (
     RunDirectory,
     cache_of,
     free_folder,
-    read_predictions,
     text_to_read,
 )
 from psopt.runs._front_file import named, pick_entry, pick_note, picked_prompt, prompt_names, read_entry, scores_of
@@ -27,6 +34,7 @@ from psopt.runs._holding import check_no_run, discard, held, n_evaluated, study_
 from psopt.runs._ledger import spending_kept
 from psopt.runs._manifest import Found, limits_line
 from psopt.runs._measured import Measured, client_options
+from psopt.runs._predictions_file import read_predictions
 from psopt.runs._prompt_source import (
     PromptSource,
     TaskPrompt,

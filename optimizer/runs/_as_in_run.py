@@ -36,8 +36,7 @@ def set_in(options: MeasureOptions | LMConfig) -> set[str]:
 def as_measured(sources: Sequence[PromptSource], given: Collection[str] = ()) -> Measured:
     """How prompts were measured, or are asked by their configuration: as far as they say it.
 
-    Raises InputError if none does, no name loads the model, or they were measured differently; options that are `given`
-    may differ.
+    Raises InputError if none does, no name loads the model, or they differ in what is not `given`.
     """
     measured = [(source, source.measured) for source in sources if source.measured is not None]
     if not measured:
@@ -68,17 +67,12 @@ def as_measured(sources: Sequence[PromptSource], given: Collection[str] = ()) ->
 
 
 def lm_as_in_run(sources: Sequence[PromptSource], model: Any, lm: LMConfig, given: Collection[str]) -> LMConfig:
-    """Return how a model is asked: as the first prompt measured with this kind of model was, but for what is `given`.
-
-    The kind is what precedes the slash; the options of a server say nothing about a model in this process.
-    """
-    for source in sources:
-        measured = source.measured
-        if measured is None or not isinstance(model, str):
-            continue
-        if measured.model.partition("/")[0] == model.partition("/")[0]:
-            return replace(lm, **{name: value for name, value in measured.options.items() if name not in given})
-    return lm
+    """Return how a model is asked: as its kind (before the slash) first was, but for what is `given`."""
+    kind = model.partition("/")[0] if isinstance(model, str) else None
+    measured = (source.measured for source in sources if source.measured is not None)
+    alike = next((how for how in measured if how.model.partition("/")[0] == kind), None)
+    options = alike.options if alike else {}
+    return replace(lm, **{name: value for name, value in options.items() if name not in given})
 
 
 def seeds_of(sources: Sequence[PromptSource], seed: int) -> tuple[int, int]:
@@ -93,16 +87,12 @@ def seeds_of(sources: Sequence[PromptSource], seed: int) -> tuple[int, int]:
 
 
 def _in_own_wordings(sources: Sequence[PromptSource], options: MeasureOptions, *, is_counted: bool) -> MeasureOptions:
-    """Return the options to measure a run's prompts under that run's wordings, all of them by default.
+    """Return the options to measure a run's prompts under that run's wordings: all, or so many if that `is_counted`.
 
-    On test those are the ones held out, otherwise those of its search. If their number `is_counted`, so many of them.
     The options stay as they are where they say whose wordings are used or ask for more than there are, and for prompts
     that were not measured under the same wordings.
     """
-    if not sources or not options.rephrasing.are_usual:
-        return options
-    own = sources[0].rephrasings
-    if own is None:
+    if not sources or not options.rephrasing.are_usual or (own := sources[0].rephrasings) is None:
         return options
 
     def is_reworded_by_them(source: PromptSource) -> bool:

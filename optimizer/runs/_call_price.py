@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,6 @@ from psopt.text import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from psopt.models.chat import Price
     from psopt.runs._directory import RunDirectory
     from psopt.search_spaces import Prompt
 
@@ -34,10 +34,11 @@ class CallPrice:
     def of(cls, prompt: Prompt, model: str, around: TokenRange = NOTHING) -> CallPrice:
         """Estimate it from the length of the prompt and what is around it (see `tokens_around`); no model is asked."""
         read = tokens_a_call(prompt, around).middle
-        price = _price(model)
-        if price is None:
-            return cls(round(read))
-        return cls(round(read), price.of(read * _CALLS, tokens_of_answer(prompt).middle * _CALLS))
+        cost = None
+        with contextlib.suppress(InputError):  # the user's table can't be read: reported where a cost limit needs it
+            if price := price_of(model):
+                cost = price.of(read * _CALLS, tokens_of_answer(prompt).middle * _CALLS)
+        return cls(round(read), cost)
 
     def to_dict(self) -> dict[str, Any]:
         cost = self.usd_per_thousand
@@ -46,14 +47,6 @@ class CallPrice:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CallPrice:
         return cls(data["tokens_a_call"], data["usd_per_thousand"])
-
-
-def _price(model: str) -> Price | None:
-    """The model's price; None if the user's table can't be read, which is reported only where a cost limit needs it."""
-    try:
-        return price_of(model)
-    except InputError:
-        return None
 
 
 def asked_about(directory: RunDirectory) -> tuple[str, TokenRange]:

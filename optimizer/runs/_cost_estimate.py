@@ -7,16 +7,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
-from psopt.models.chat import Need, price_of, tokens_of_text
+from psopt.models.chat import (
+    Need,
+    Query,
+    TokenRange,
+    asks_in_chat,
+    price_of,
+    tokens_of_answer,
+    tokens_of_query,
+    tokens_of_text,
+)
 from psopt.proposals.llm import MOST_SLICES
 from psopt.rephrasings import N_SHOWN, passages_of
+from psopt.search_spaces import render
 from psopt.tasks import JUDGE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from psopt.models.chat import AnswerRate, LMConfig, Price
     from psopt.rephrasings import RephrasingOptions
@@ -26,7 +36,6 @@ if TYPE_CHECKING:
 WRITTEN = (_REPHRASED, _PARAPHRASED, _DRAFTED) = ("rephrasings, written", "texts, paraphrased", "drafts of edits")
 """The phases in which another model than the answering one writes."""
 
-_OFTEN_REFUSED = "more where texts are refused"
 _TOKENS_OF_A_DRAFT = 1100
 _ASKED_AGAIN = 1.3  # a draft that is refused is asked for once more
 # Calls per answer: each is rated in both orders, and equal answers are rated once. A rating that can't be read is asked
@@ -35,6 +44,56 @@ _RATINGS = 2
 _CLASSES_TRIED = 1.5  # an answer is compared with one of every class so far, usually about two classes
 _SAMPLES_READ = 100  # for the length of texts; more would hardly change it
 _TOKENS_OF_A_QUESTION = 170  # a judge's instructions, without the texts
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Requests for prompts on some texts."""
+
+    calls: int  # how many requests there are
+    cached: int  # how many of their answers are in the cache
+    tokens: float  # about how many all messages that would be sent have
+    answer: float  # about how many one answer has
+    # The share of the messages' tokens that the server has read before, judging by its counts so far
+    cached_share: float = 0.0
+
+    @classmethod
+    def of(cls, model: Any, prompts: Sequence[Prompt], texts: Sequence[str], *, ignoring_cache: bool = False) -> Grid:
+        """Count what a model would be asked; `ignoring_cache`: as if nothing had been asked yet."""
+        if not asks_in_chat(model):
+            distinct = _distinct(Query(render(prompt, text)) for text, prompt in product(texts, prompts))
+            return cls(len(distinct), 0, _total(distinct).middle, tokens_of_answer(prompts[0]).middle)
+        queries = model.queries(prompts, texts)
+        distinct = _distinct(queries)
+        missing = distinct if ignoring_cache else model.engine.missing(queries)
+        meter = model.engine.meter
+        answer = meter.tokens_out if meter.n else tokens_of_answer(prompts[0])
+        n_cached = len(distinct) - len(missing)
+        tokens = meter.tokens_in(_total(missing)).middle
+        return cls(len(distinct), n_cached, tokens, answer.middle, meter.cached_share)
+
+    def sized(self, calls: int) -> Grid:
+        """The same for this many calls, none of them cached."""
+        return replace(self, calls=calls, cached=0, tokens=self.tokens * calls / max(1, self.sent))
+
+    @property
+    def sent(self) -> int:
+        return self.calls - self.cached
+
+    def need(self, price: Price | None, times: float = 1, longer: float = 0) -> Need:
+        """What is expected to be sent, so many `times`, with each prompt `longer` by some tokens."""
+        read = (self.tokens + longer * self.sent) * times
+        written = self.answer * self.sent * times
+        cost = price.of(read, written, read * self.cached_share) if price else 0.0
+        return Need(round(self.sent * times), round(read + written), cost)
+
+
+def _distinct(queries: Iterable[Query]) -> list[Query]:
+    return list({(str(query.messages), query.asking): query for query in queries}.values())
+
+
+def _total(queries: Iterable[Query]) -> TokenRange:
+    return sum(map(tokens_of_query, queries), TokenRange())
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +134,13 @@ class Pace:
     @classmethod
     def of(cls, rate: AnswerRate | None, lm: LMConfig) -> Pace | None:
         """The measured pace, no faster than requests may start; None if neither is known."""
-        most = lm.requests_per_minute or math.inf
-        if rate is not None:
-            return cls(min(rate.with_places(lm.concurrency), most), rate.day)
-        return cls(most) if lm.requests_per_minute else None
+        if rate is None:
+            return cls(lm.requests_per_minute) if lm.requests_per_minute else None
+        return cls(min(rate.with_places(lm.concurrency), lm.requests_per_minute or math.inf), rate.day)
 
     @classmethod
     def of_several(cls, paces: Sequence[Pace | None], n_free: int = 0) -> Pace | None:
-        """The pace of models that are asked equally much, one after the other; None if one is not known.
-
-        `n_free` other models take next to no time.
-        """
+        """The pace of models, and `n_free` others, asked equally much in turn; None if one is not known."""
         known_paces = [pace for pace in paces if pace is not None]
         if not known_paces or len(known_paces) < len(paces):
             return None
@@ -149,20 +204,19 @@ class CostEstimate:
 def rephrasing_phases(
     prompt: Prompt | str, options: RephrasingOptions, n_texts: int, price: Price | None = None
 ) -> list[Phase]:
-    """What writing `n_texts` rephrasings takes, not counting the original; a refused text is asked for again.
+    """What writing `n_texts` rephrasings of a prompt, or of a bare description, takes, not counting the original.
 
-    `prompt` is what is rephrased, or a bare description; for a template, each passage is asked for by itself. `price`
-    is that of the answering model, for writing models whose own price is not known.
+    For a template, each passage is asked for by itself. `price` is that of the answering model, for writing models
+    whose own price is not known.
     """
     if not options.is_written:
         return []
     passages = passages_of(prompt)
     length = max(1.0, _mean_tokens(passages))
-    calls = n_texts * len(passages)
-    phases = [_written(_REPHRASED, calls, length * (N_SHOWN + 3), options.rephraser, price, _OFTEN_REFUSED)]
+    calls, why = n_texts * len(passages), "more where texts are refused"
+    phases = [_written(_REPHRASED, calls, length * (N_SHOWN + 3), options.rephraser, price, why)]
     if options.judge is not None:
-        judged = "rephrasings, judged"
-        phases.append(_written(judged, calls, length * 3 + 80, options.judge, price, _OFTEN_REFUSED))
+        phases.append(_written("rephrasings, judged", calls, length * 3 + 80, options.judge, price, why))
     return phases
 
 

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
 import tempfile
-import zipfile
-import zlib
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
-from psopt.answers import AnswerType, texts_from_bytes, unpacked
 from psopt.errors import InputError
-from psopt.evaluation import NA, Predictions, kept_arrays, kind_array
 from psopt.search_spaces import render_instructions, render_shown
-from psopt.settings import model_names
-from psopt.tasks import Sample
 from psopt.text import as_path, parse_json, read_text
 
 if TYPE_CHECKING:
-    from psopt.evaluation import Split
     from psopt.runs._measured import Measured
     from psopt.search_spaces import Prompt
 
@@ -42,8 +32,6 @@ TRIALS = "trials.json"
 CONTRIBUTIONS = "contributions.json"
 TRACKING = "tracking.json"
 ERROR_LOG = "error.log"
-# What reading a damaged npz file raises: found by changing and cutting bytes of one
-_UNREADABLE = (OSError, LookupError, ValueError, TypeError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile)
 TEMPORARY = ".psopt-"  # what the names of unfinished files begin with
 
 
@@ -133,10 +121,7 @@ class RunDirectory:
         return f"write it anew with `psopt resume {self.path}`, which asks for no answer twice"
 
     def read_json(self, name: str) -> dict[str, Any]:
-        """Read one of the run's JSON files; raises InputError if it is missing, can't be read, or is damaged.
-
-        What it lacks is reported where it is asked for, also with an InputError.
-        """
+        """Read one of the run's JSON files; InputError if it is missing or damaged, or where a field is missing."""
         file = self.path / name
         if name != MANIFEST and not file.is_file():
             raise InputError(f"{self.path} has no {name}: {self.how_to_write_anew}")
@@ -161,45 +146,20 @@ class RunDirectory:
         return content
 
     def write_json(self, name: str, data: Any) -> None:
-        """Write one of the run's JSON files."""
         self.write_text(name, json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
     def write_text(self, name: str, text: str) -> None:
         """Write a text file, completely or not at all."""
         # Text from the system that is not Unicode, such as a file name in the command, is escaped.
-        self._write(name, text.encode("utf-8", "backslashreplace"))
+        self.write_bytes(name, text.encode("utf-8", "backslashreplace"))
 
     def write_prompt(self, prompt: Prompt, measured: Measured) -> None:
         """Write a prompt as prompts/ID.json (for use, with how it was measured) and prompts/ID.txt (for reading)."""
         self.write_json(f"prompts/{prompt.id}.json", {**prompt.to_dict(), "measured": measured.to_dict()})
         self.write_text(f"prompts/{prompt.id}.txt", text_to_read(prompt) + "\n")
 
-    def write_predictions(self, prompt: Prompt, splits: dict[str, Predictions], ending: str = "") -> None:
-        """Write predictions/ID.npz: per split the N x Q array and the samples' ids; and the label names.
-
-        With several models, the second's are in ID-2.npz, and so on: `ending` says whose they are.
-
-        If probabilities or a metric's scores are what is scored, they are stored too: ``test_probabilities``
-        (N x Q x C) and ``test_merits`` (N x Q).
-        If a model or a function decides which open answers are the same, ``test_same`` (N x Q) numbers them.
-        Open answers are indices into the texts in ``answers`` (JSON in UTF-8, as bytes), with N/A after the last.
-        If some answers name no label, SPLIT_na_kinds is the N x Q array of their kinds, empty for the others.
-        """
-        arrays: dict[str, Any] = {"labels": np.array([*prompt.labels, NA]), **kept_arrays(splits)}
-        for split, predictions in splits.items():
-            if predictions.probabilities is not None:
-                arrays[f"{split}_probabilities"] = predictions.probabilities
-            if predictions.metric_scores is not None:
-                arrays[f"{split}_merits"] = predictions.metric_scores
-            if predictions.same is not None:
-                arrays[f"{split}_same"] = predictions.same.astype(np.int16)
-            if predictions.no_labels:
-                arrays[f"{split}_na_kinds"] = kind_array(predictions)
-        content = io.BytesIO()
-        np.savez_compressed(content, **arrays)
-        self._write(f"predictions/{prompt.id}{ending}.npz", content.getvalue())
-
-    def _write(self, name: str, data: bytes) -> None:
+    def write_bytes(self, name: str, data: bytes) -> None:
+        """Write any file, completely or not at all."""
         target = self.path / name
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -216,49 +176,6 @@ class RunDirectory:
             temporary.replace(target)
         except OSError as error:
             raise InputError(f"{target} can't be written: {error.strerror or error}") from error
-
-
-def read_predictions(directory: RunDirectory, prompt_id: str, split: Split) -> Predictions:
-    """Return all answers of a run's models, on val under the search rephrasings or on test under the held-out ones.
-
-    Raises InputError if the run has not kept them, or a file is damaged.
-    """
-    run = directory.read_json(MANIFEST)
-    first, *further = model_names(run["model"])
-    own = _of_one_model(directory, f"{prompt_id}.npz", split)
-    if not further:
-        return own
-    others = (
-        replace(_of_one_model(directory, f"{prompt_id}-{place}.npz", split), model=name)
-        for place, name in enumerate(further, 2)
-    )
-    return replace(own, model=first, others=tuple(others), over=run["settings"]["over"])
-
-
-def _of_one_model(directory: RunDirectory, file: str, split: Split) -> Predictions:
-    path = directory.path / "predictions" / file
-    try:
-        samples = directory.read_json(SAMPLES)
-        labels = tuple(samples["labels"])
-        with np.load(path, allow_pickle=False) as arrays:
-            answers = arrays[split].astype(np.int64)
-            if "answers" in arrays:
-                answers = unpacked(answers, texts_from_bytes(arrays["answers"]), len(labels))
-            ids = arrays[f"{split}_ids"].tolist()
-            same = arrays.get(f"{split}_same")
-            probabilities, merits = arrays.get(f"{split}_probabilities"), arrays.get(f"{split}_merits")
-        by_id = {sample["id"]: Sample(**sample) for sample in samples[split]}
-        answered = tuple(by_id[name] for name in ids)
-    except InputError:
-        raise
-    except _UNREADABLE as error:
-        raise InputError(
-            f"{path} can't be read, or holds no answers on {split}: {directory.how_to_write_anew}"
-        ) from error
-    if same is not None:
-        same = same.astype(np.int64)
-    answer_type = AnswerType.from_dict(samples.get("answers"))
-    return Predictions(answers, answered, labels, probabilities, metric_scores=merits, answers=answer_type, same=same)
 
 
 def text_to_read(prompt: Prompt) -> str:

@@ -62,10 +62,7 @@ def scores_of(candidate: Candidate) -> dict[str, Any]:
 
 
 def read_entry(run: Path, which: str) -> Mapping[str, Any]:
-    """Read one of a run's prompts: ``recommended``, ``knee``, ``short``, or one by a measure, its id or a query.
-
-    Raises InputError if the run has no front yet, or no such prompt.
-    """
+    """Read one of a run's prompts, as `pick_entry` does; raises InputError if there is no front, or no such prompt."""
     directory = RunDirectory.open(run)
     if not (directory.path / FRONT).exists():
         raise InputError(f"{run} has no front yet: resume with `psopt resume {run}`")

@@ -48,10 +48,8 @@ def held(path: Path, *, resume: bool = False) -> Iterator[RunDirectory]:
     """Create a run's folder, or take it to resume the run, for this process alone.
 
     A run that ended before anything was found makes room for another one. A folder in which nothing was begun is
-    removed again at the end.
-
-    Raises InputError if another process works on it; if it can't be written, or holds something else; or, when
-    resuming, if its study is gone.
+    removed again at the end. Raises InputError if another process works on it; if it can't be written, or holds
+    something else; or, when resuming, if its study is gone.
     """
     new = [folder for folder in (path, *path.parents) if not folder.exists()]
     directory = RunDirectory.make(path)
@@ -79,7 +77,6 @@ def _has_found_nothing(path: Path) -> bool:
 
 
 def check_no_run(path: Path) -> None:
-    """Refuse a folder that holds a run with results."""
     if (path / MANIFEST).exists() and not _has_found_nothing(path):
         raise InputError(f"--out {path} holds a run already: resume with `psopt resume {path}`, or name another folder")
 
@@ -169,9 +166,7 @@ def _ask(path: Path, query: str) -> list[Any] | None:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Lock a folder by a file in it that says who holds it, and is removed with the lock.
-
-    If the file system has no locks, nothing is locked, and nobody is refused.
+    """Lock a folder, if its file system has locks, by a file in it that says who holds it.
 
     Raises InputError if the folder can't be written, or another process has it, naming that.
     """
@@ -180,7 +175,11 @@ def _locked(folder: Path) -> Iterator[None]:
     try:
         lock.acquire()
     except Timeout:
-        raise InputError(f"{folder} is in use: {_holder_in(file)}; wait for it, or end it") from None
+        user = "another process has just begun to work on it"
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # it has just been taken
+            holder = json.loads(file.read_bytes())
+            user = f"process {holder['pid']} on {holder['host']} works on it since {holder['since']}"
+        raise InputError(f"{folder} is in use: {user}; wait for it, or end it") from None
     except OSError as error:
         if error.errno not in _NO_LOCKS:
             raise InputError(f"{folder} can't be written: {error.strerror}") from error
@@ -193,12 +192,3 @@ def _locked(folder: Path) -> Iterator[None]:
         with contextlib.suppress(OSError):  # .. nor delete it
             file.unlink()
         lock.release()
-
-
-def _holder_in(file: Path) -> str:
-    """Who holds the lock, according to its file."""
-    try:
-        holder = json.loads(file.read_bytes())
-        return f"process {holder['pid']} on {holder['host']} works on it since {holder['since']}"
-    except (OSError, ValueError, KeyError, TypeError):  # it has just been taken
-        return "another process has just begun to work on it"

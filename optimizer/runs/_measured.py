@@ -139,10 +139,7 @@ _OF_THE_PLACE = ("apiBaseUrl", "apiHost", "apiVersion", "apiKey", "apiKeyEnvar",
 
 
 def stated_model(config: Node) -> tuple[Measured | None, str]:
-    """Take the first provider of a promptfoo configuration as the model; None if psopt can't ask it, and a note on it.
-
-    API keys in it are not read: they come from the environment, as for every model.
-    """
+    """Take the first provider of a promptfoo configuration, without API keys, as the model; None if not, and why."""
     members = config.plain()
     stated = members.get("providers", members.get("targets"))
     if not isinstance(stated, list):

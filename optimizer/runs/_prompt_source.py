@@ -54,12 +54,10 @@ class PromptSource:
     path: Path  # the file; for a function ``MODULE:NAME``, for a text its name in messages
     prompt: Prompt | None  # None for a text or messages: which prompt they make depends on the task
     run: Path | None = None  # the run directory that the file is in
-    # How a run has measured it, or how its file says that it is asked; None if neither is known
-    measured: Measured | None = None
+    measured: Measured | None = None  # how a run has measured it, or its file says that it is asked, if that is known
     options: PromptOptions = field(default_factory=PromptOptions)  # how it is read
-    # A note on the model that a configuration states, or on why it states none; and the file that states it
-    model_note: str = ""
-    model_file: Path | None = None
+    model_note: str = ""  # on the model that a configuration states, or on why it states none
+    model_file: Path | None = None  # that configuration
     text: PromptText | None = None  # a text or messages that were given in Python instead of a file
 
     @property
@@ -81,10 +79,7 @@ class PromptSource:
         return self.read_for(task).prompt
 
     def read_for(self, task: Task) -> TaskPrompt:
-        """Return the prompt for a task, and notes on how it was read.
-
-        Raises InputError if it is for other labels, names fields that the data don't have, or can't be read.
-        """
+        """Return the prompt for a task, and how it was read; raises InputError if it can't be, or does not fit."""
         if self.prompt is not None:
             check_fits(self.prompt, task, str(self.path))
             return TaskPrompt(with_prompt_options(self.prompt, self.options, str(self.path)))
@@ -114,7 +109,6 @@ class PromptSource:
 
     @cached_property
     def settings(self) -> RunSettings | None:
-        """The settings of the run that the file is in."""
         if self.run is None:
             return None
         return RunSettings.from_dict(RunDirectory.open(self.run).read_json(MANIFEST)["settings"])
@@ -128,7 +122,6 @@ class PromptSource:
 
     @cached_property
     def rephrasings(self) -> RephrasingSet | None:
-        """The rephrasings of its run."""
         return None if self.wordings is None else read_file(self.wordings)
 
     @property
@@ -144,11 +137,9 @@ class PromptSource:
     @cached_property
     def _task_or_reason(self) -> tuple[Task | None, str | None]:
         try:
-            if self.settings is not None:
-                return self.settings.load_task(), None
+            return (None if self.settings is None else self.settings.load_task()), None
         except InputError as error:
             return None, str(error)
-        return None, None
 
 
 def inputs_named(sources: Sequence[PromptSource], dataset: str, task_file: str | None = None) -> tuple[str, ...]:
@@ -168,10 +159,7 @@ def inputs_named(sources: Sequence[PromptSource], dataset: str, task_file: str |
 
 
 def check_fits(prompt: Prompt, task: Task, source: str = "") -> None:
-    """Refuse a prompt for other labels, or one that names fields that the samples don't have.
-
-    Raises InputError, naming `source`, where the prompt comes from; it is empty for one that was made in Python.
-    """
+    """Refuse a prompt (from `source`) for other labels, or one that names fields that the samples don't have."""
     named = f"prompt {source or prompt.id}"
     if prompt.asks != task.spec.form:
         raise InputError(f"{named} asks for {_NAMED[prompt.asks]}; the data's answers are {_NAMED[task.spec.form]}")
@@ -189,7 +177,7 @@ def check_fits(prompt: Prompt, task: Task, source: str = "") -> None:
 def with_prompt_options(prompt: Prompt, options: PromptOptions, source: str = "the prompt") -> Prompt:
     """Return a prompt whose answers are asked for and read as the options say; `source` is named in messages.
 
-    Raises InputError if it is a prompt in psopt's own form, or an option can't be used.
+    Raises InputError if it is in psopt's own form, or an option can't be used.
     """
     if options.answer is None and options.response_format is None:
         return prompt
@@ -204,17 +192,13 @@ def with_prompt_options(prompt: Prompt, options: PromptOptions, source: str = "t
         reader_for(options.answer, prompt.labels)
         template = replace(template, answer=options.answer)
     if options.response_format is not None:
-        template = replace(template, response_format=_schema_in(options.response_format))
+        option = f"--response-format {options.response_format}"
+        text = read_text(Path(options.response_format), option)
+        try:
+            template = replace(template, response_format=read_response_format(text))
+        except InputError as error:
+            raise InputError(f"{option}: {error}") from error
     return replace(prompt, template=template)
-
-
-def _schema_in(path: str | Path) -> str:
-    """Read a file with a JSON schema, as requests hold it."""
-    text = read_text(Path(path), f"--response-format {path}")
-    try:
-        return read_response_format(text)
-    except InputError as error:
-        raise InputError(f"--response-format {path}: {error}") from error
 
 
 _NO_NAME = re.compile(r"[\n{]")

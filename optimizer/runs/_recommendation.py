@@ -34,18 +34,14 @@ class Recommendation:
     # If the baseline is kept: with about how many test samples the gate would pass the best nominee in 80 % of cases,
     # if it is as good as it looks. None if no number of samples would be enough.
     samples_needed: int | None = None
-    # How many times test has decided in this run, including this time: the error holds for each, not for all together
-    looks: int = 1
-    # What a call of the baseline takes, and one of `prompt`
-    before: CallPrice | None = None
-    after: CallPrice | None = None
+    looks: int = 1  # how many times test has decided in this run: the error holds for each, not for all together
+    before: CallPrice | None = None  # what a call of the baseline takes
+    after: CallPrice | None = None  # and one of `prompt`
 
     def __repr__(self) -> str:
-        """The prompt and the verdict."""
         return f"<Recommendation {self.prompt.id}: {self.verdict!r}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as run.json keeps it."""
         calls = {"before": self.before, "after": self.after}
         return {
             **self.verdict.to_dict(),
@@ -108,19 +104,19 @@ def _sentence(data: Mapping[str, Any], tests: list[Mapping[str, Any]], quality: 
     recommended_test = next((test for test in tests if test["id"] == data["id"]), None)
     if recommended_test is not None:
         return _of_chosen(data, recommended_test, quality)
-    if not tests and data["reason"] == NOTHING_COMPARED:
-        return f"{NOTHING_COMPARED}."
     if not tests:
-        return f"Keep yours: {data['reason']}."
+        return f"{'' if data['reason'] == NOTHING_COMPARED else 'Keep yours: '}{data['reason']}."
     best = nearest_to_pass(tests)
     found = f"Keep yours. The best found, {best['id']},"
     if best["lost"]:
         return f"{found} is wrong on what is pinned: {', '.join(best['lost'])}."
     differences = differences_line(best, quality)
-    looks_better = _looks_better(best, data["margin"])
+    gain, is_s_decisive = best["f1"]["difference"], tuple(best.get("decisive", ())) != F1_ALONE
+    is_steadier = is_s_decisive and best["sensitivity"]["difference"] < 0
+    looks_better = gain > 0 or (is_steadier and gain > -data["margin"])
     if best.get("is_harmful") and looks_better:
         return f"{found} looks better on the whole, but is worse for single classes: {differences}."
-    if looks_better and best["sensitivity"]["low"] > 0 and tuple(best.get("decisive", ())) != F1_ALONE:
+    if looks_better and is_s_decisive and best["sensitivity"]["low"] > 0:
         return f"{found} has a better {quality}, but is surely less steady: {differences}."
     if data["mode"] == "likely":
         return f"{found} is not likely better: {differences} on test, and no better {_BY_ESTIMATE}."
@@ -166,7 +162,11 @@ def losses_line(tests: Sequence[Mapping[str, Any]], chosen: str, quality: str = 
     if not tests:
         return ""
     shown = next((test for test in tests if test["id"] == chosen), nearest_to_pass(tests))
-    parts = [_loss(loss, quality) for loss in shown.get("losses", ())]
+    parts = []
+    for loss in shown.get("losses", ()):
+        support = f"{counted(loss['n'], 'sample')}{', surely' if loss['is_sure'] else ''}"
+        change = f"{percent(loss['before'])} -> {percent(loss['after'])}"
+        parts.append(f"label {loss['label']}: {quality} {change} ({support})")
     if len(parts) > _MOST_LOSSES:
         parts[_MOST_LOSSES:] = [f"and {len(parts) - _MOST_LOSSES} more"]
     macro = shown.get("macro_f1")
@@ -175,13 +175,6 @@ def losses_line(tests: Sequence[Mapping[str, Any]], chosen: str, quality: str = 
     if not parts:
         return ""
     return f"Worse with {shown['id']} on test: {', '.join(parts)}."
-
-
-def _loss(loss: Mapping[str, Any], quality: str) -> str:
-    support = counted(loss["n"], "sample")
-    if loss["is_sure"]:
-        support += ", surely"
-    return f"label {loss['label']}: {quality} {percent(loss['before'])} -> {percent(loss['after'])} ({support})"
 
 
 def differences_line(test: Mapping[str, Any], quality: str = "F1") -> str:
@@ -205,13 +198,6 @@ def nearest_to_pass(tests: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 def best_found(tests: Sequence[Mapping[str, Any]], otherwise: str) -> str:
     """The id of the prompt that is shown where the original one stays: what the verdict is about, if any was tested."""
     return str(nearest_to_pass(tests)["id"]) if tests else otherwise
-
-
-def _looks_better(test: Mapping[str, Any], margin: float) -> bool:
-    """Whether F1 is higher on test, or S lower where it counts and F1 is not lower by the margin."""
-    gain = test["f1"]["difference"]
-    is_steadier = tuple(test.get("decisive", ())) != F1_ALONE and test["sensitivity"]["difference"] < 0
-    return bool(gain > 0 or (is_steadier and gain > -margin))
 
 
 def unasked_lines(manifest: Mapping[str, Any]) -> list[str]:
@@ -253,7 +239,6 @@ def _of_models(manifest: Mapping[str, Any]) -> str:
 
 
 def _calibration(manifest: Mapping[str, Any]) -> str:
-    """What calibration alone does, without the edits of a run's prompt."""
     if not (alone := manifest.get("calibration")):
         return ""
     split = "test" if alone["test"] else "val"

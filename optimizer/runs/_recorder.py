@@ -29,6 +29,7 @@ from psopt.runs._directory import (
 )
 from psopt.runs._manifest import Found, front_file, manifest
 from psopt.runs._measured import answers_of, measured
+from psopt.runs._predictions_file import write_predictions
 from psopt.runs._recommendation import Recommendation, n_looks
 from psopt.runs._settings import RunSettings
 from psopt.search.gating import untested
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from psopt.runs._measured import Measured
     from psopt.search import Candidate, Search, TrainDiagnoses
     from psopt.search.racing import StoppedCandidate
-    from psopt.tasks import Sample, Task
+    from psopt.tasks import Task
 
 
 @dataclass(eq=False)
@@ -77,7 +78,11 @@ class RunRecorder:
             "whether prompts may hold text of samples": may_quote,
             "psopt's version": (before["psopt_version"], __version__),
         }
-        changed = [_change(name, *pair) for name, pair in pairs.items() if pair[0] != pair[1]]
+        changed = []
+        for subject, (was, now) in pairs.items():
+            if was != now:
+                was, now = (value[:12] if len(value) == 64 else value for value in (was, now))  # a digest, shortened
+                changed.append(f"{subject} (was {was}, is {now})")
         if changed:
             raise InputError(
                 f"{self.directory.path} cannot be resumed, since this has changed: {', '.join(changed)}; "
@@ -95,12 +100,10 @@ class RunRecorder:
         return f"give --resume with --dataset {replace(HubName.read(dataset), revision=commit)}, "
 
     def save_broken_off(self, search: Search | None, error: BaseException) -> None:
-        """Record a run that an error has ended, with the traceback of an error that is not one of ours.
-
-        What can't be written, as on a full disk, is left out: the study has every trial, and the error is what counts.
-        """
+        """Record a run that an error has ended, as far as possible; with the traceback of an error that is not ours."""
+        reason = "failed" if isinstance(error, Exception) else "interrupted"
         with contextlib.suppress(InputError):
-            self._save_part(search, _reason(error))
+            self._save_part(search, "budget" if isinstance(error, BudgetReachedError) else reason)
         if isinstance(error, Exception) and not isinstance(error, PsoptError):
             with contextlib.suppress(InputError):
                 self.directory.write_text(ERROR_LOG, "".join(traceback.format_exception(error)))
@@ -164,10 +167,10 @@ class RunRecorder:
             predictions: dict[str, Predictions] = {"val": self.evaluator.predictions(candidate.prompt, "val")}
             if candidate.test:
                 predictions["test"] = self.evaluator.predictions(candidate.prompt, "test")
-            self.directory.write_predictions(candidate.prompt, predictions)
+            write_predictions(self.directory, candidate.prompt, predictions)
             for place in range(len(self.evaluator.others)):
                 of_other = {split: of_all.others[place] for split, of_all in predictions.items()}
-                self.directory.write_predictions(candidate.prompt, of_other, f"-{place + 2}")
+                write_predictions(self.directory, candidate.prompt, of_other, f"-{place + 2}")
         self.directory.write_json(WEAK_SPOTS, self._weak_spots(baseline, shown, diagnoses))
         self._save_suspects(baseline, diagnoses)
 
@@ -178,12 +181,11 @@ class RunRecorder:
         """
         content: dict[str, Any] = {"schema_version": 1, "prompt": baseline.id}
         with contextlib.suppress(BudgetReachedError):  # what was not paid for is not known
-            content["train"] = self._suspects(diagnoses.predictions(baseline.prompt))
-            content["val"] = self._suspects(pooled(self.evaluator.predictions(baseline.prompt, "val")))
+            on_train = diagnoses.predictions(baseline.prompt)
+            content["train"] = find_suspects(on_train, labelled=self.task.train).to_dict()
+            on_val = pooled(self.evaluator.predictions(baseline.prompt, "val"))
+            content["val"] = find_suspects(on_val, labelled=self.task.train).to_dict()
         self.directory.write_json(SUSPECTS, content)
-
-    def _suspects(self, predictions: Predictions) -> dict[str, Any]:
-        return find_suspects(predictions, labelled=self.task.train).to_dict()
 
     def earlier_contributions(self, chosen: Candidate, most: int) -> dict[str, Any] | None:
         """What this many of the chosen prompt's edits contribute, if an earlier part of the run has measured it."""
@@ -204,7 +206,10 @@ class RunRecorder:
         if not answers.is_plain:
             content["answers"] = answers.to_dict()
         for split in ("val", "test"):
-            content[split] = list(map(_as_kept, self.evaluator.samples[split]))
+            content[split] = list(map(asdict, self.evaluator.samples[split]))
+            for sample in content[split]:
+                if not sample["pinned"]:
+                    del sample["pinned"]
         self.directory.write_json(SAMPLES, content)
 
     @staticmethod
@@ -229,7 +234,7 @@ class RunRecorder:
     def _weak_spots(self, baseline: Candidate, pick: Candidate, diagnoses: TrainDiagnoses) -> dict[str, Any]:
         """What was unstable under the original prompt on train, and how every train sample does under the chosen one.
 
-        If diagnoses are partial, the number of answers is given too. What a limit does not pay for is left empty.
+        If diagnoses are partial, with the number of answers. What a limit does not pay for is left empty.
         """
         unknown = Diagnosis({"sensitivity": ()}, ()).to_dict()
         content: dict[str, Any] = {"schema_version": 1, "prompt": pick.id, "before": unknown, "after": {}}
@@ -247,11 +252,6 @@ class RunRecorder:
         return content
 
 
-def _as_kept(sample: Sample) -> dict[str, Any]:
-    """A sample as samples.json has it; `pinned` is included only if it is set."""
-    return {name: value for name, value in asdict(sample).items() if name != "pinned" or value}
-
-
 def _listed(candidate: Candidate | StoppedCandidate) -> dict[str, Any]:
     return {"trial": candidate.trial, "id": candidate.id, "edits": [str(edit) for edit in candidate.edits]}
 
@@ -260,25 +260,10 @@ def _objectives(scores: Objectives) -> dict[str, Any]:
     return {name: getattr(scores, name) for name in OBJECTIVES}
 
 
-def _reason(error: BaseException) -> str:
-    """The finish_reason of a run that an error has ended."""
-    if isinstance(error, BudgetReachedError):
-        return "budget"
-    if isinstance(error, Exception):
-        return "failed"
-    return "interrupted"
-
-
 def _answers(dataset: Mapping[str, Any]) -> str:
     """The kind of answers, from run.json's `dataset`: ``label``, ``ordinal`` or ``ordinal: low < high``."""
     parts = [dataset.get("answers", "label"), " < ".join(dataset.get("order", ()))]
     return ": ".join(filter(None, parts))
-
-
-def _change(subject: str, was: str, now: str) -> str:
-    """What has changed, with digests shortened for people to compare."""
-    was, now = (value[:12] if len(value) == 64 else value for value in (was, now))
-    return f"{subject} (was {was}, is {now})"
 
 
 def check_same_prompt(run: Path, settings: RunSettings) -> None:

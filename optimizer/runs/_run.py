@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from psopt.search.distributed import StoredStudy
 
 
-# The same as in the report.
-_MEASURES = ("f1", "macro_f1", "sensitivity", "consistency", "na_rate")
+_MEASURES = ("f1", "macro_f1", "sensitivity", "consistency", "na_rate")  # the same as in the report
 # A trial's attributes if its prompt was not evaluated, is infeasible, or always gets one answer.
 _NOTES = ("dropped", "failed", "infeasible", "constant")
 
@@ -315,7 +314,6 @@ def _from_study(directory: RunDirectory, manifest: Mapping[str, Any], settings: 
 
 
 def _candidate(entry: Mapping[str, Any], prompt: Prompt | None = None) -> Candidate:
-    """A candidate as run.json and front.json keep it."""
     test = entry.get("test")
     return Candidate(
         trial=entry.get("trial", 0),
@@ -327,7 +325,6 @@ def _candidate(entry: Mapping[str, Any], prompt: Prompt | None = None) -> Candid
 
 
 def _recommendation(data: Mapping[str, Any], candidates: Mapping[str, Candidate]) -> Recommendation:
-    """What the gate has decided, from run.json's `recommended`."""
     calls = {when: CallPrice.from_dict(call) for when, call in data["call"].items()}
     prompt, verdict = candidates[data["id"]], read_data(Verdict, data)
     return Recommendation(prompt, verdict, data["samples_needed"], data["looks"], **calls)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.evaluation import Grid
 from psopt.models import PRIOR_TEXTS, REWORDED_TEXTS, calibrates
 from psopt.models.chat import asks_in_chat, grid_price, tokens_of_text
 from psopt.proposals import (
@@ -18,7 +17,15 @@ from psopt.proposals import (
     OPEN_NOTES,
 )
 from psopt.proposals.llm import MOST_SLICES
-from psopt.runs._cost_estimate import CostEstimate, Pace, Phase, drafting_phases, judging_phases, rephrasing_phases
+from psopt.runs._cost_estimate import (
+    CostEstimate,
+    Grid,
+    Pace,
+    Phase,
+    drafting_phases,
+    judging_phases,
+    rephrasing_phases,
+)
 from psopt.search import DIAGNOSED_WORDINGS
 from psopt.search.racing import FEWEST_SAMPLES, Schedule, races
 from psopt.search_spaces import KINDS
@@ -46,11 +53,7 @@ _SPLITS: tuple[Split, ...] = ("val", "train", "test")
 
 
 def whole_grids(n_candidates: int, n_samples: int, n_wordings: int) -> float:
-    """About how many whole grids the answers to racing candidates amount to.
-
-    As a rule a front's worth is asked completely at the end, and the others stop between the first rung and the one
-    where survivors wait.
-    """
+    """About how many whole grids the answers to racing candidates amount to; a front's worth is asked completely."""
     if n_samples < FEWEST_SAMPLES or n_wordings < 2:
         return n_candidates
     schedule = Schedule(np.zeros(n_samples, dtype=np.int64), n_wordings, 0)
@@ -82,10 +85,7 @@ class SearchBasis:
     def of(
         cls, task: Task, settings: RunSettings, evaluator: Evaluator, *, ignoring_cache: bool = False
     ) -> SearchBasis:
-        """Count it on what prompts are compared on; nothing is sent.
-
-        If a model writes the rephrasings, the evaluator has rule-made ones in their place.
-        """
+        """Count it on what prompts are compared on, with rule-made rephrasings for written ones; nothing is sent."""
         model, baseline = evaluator.model, settings.baseline(task)
 
         def grid(split: Split) -> Grid:
@@ -106,15 +106,10 @@ class SearchBasis:
             model=model.name if settings.models[1:] else "",
             others=tuple(others),
         )
-        if calibrates(model):
-            prior_texts = PRIOR_TEXTS if model.can_measure else 0
-            basis = replace(
-                basis,
-                prior_texts=prior_texts,
-                labelled_texts=model.n_labelled,
-                is_always_calibrated=model.calibrates(baseline),
-            )
-        return basis
+        if not calibrates(model):
+            return basis
+        prior_texts, is_always = PRIOR_TEXTS if model.can_measure else 0, model.calibrates(baseline)
+        return replace(basis, prior_texts=prior_texts, labelled_texts=model.n_labelled, is_always_calibrated=is_always)
 
     def sized(self, sizes: Sizes) -> SearchBasis:
         """The same for other numbers of samples and wordings, with nothing in the cache."""

@@ -31,28 +31,21 @@ class RunSettings(RunOptions):
 
     rephrasings: int = 10  # Q, the number of search rephrasings, including the original
     samples: int = 500  # how many samples of train (to diagnose) and of val (to compare) are used, at most
-    # Whether the model was a Python object of the caller's, which can't be loaded again by a name. A `program` that
-    # comes from Python is called ``python``.
-    own_model: bool = False
+    own_model: bool = False  # whether the model was a Python object of the caller's, which no name loads again
     split_seed: int | None = None  # by which data without marked splits were split; None for the run's seed
     command: str = ""  # the command line, for the record
     cache_dir: str = ""  # where its answers are kept, on the machine that it was last run on
-    # The user's own prompt, from which the run starts instead of the strategy's. It is stored completely: its file is
-    # not read again.
-    prompt: Prompt | None = None
+    prompt: Prompt | None = None  # the user's own, instead of the strategy's, completely: its file is not read again
     prompt_file: str = ""  # where `prompt` came from; empty if it was given in Python
-    # How many of train, if that differs from `samples`, and of test; None for as many as of val, and for all of test
-    train_samples: int | None = None
-    test_samples: int | None = None
+    train_samples: int | None = None  # None for as many as of val
+    test_samples: int | None = None  # None for all
     heldout: int = N_HELDOUT  # how many held-out rephrasings test is asked under
-    # What the sizes were planned by: ``light``, ``medium`` or ``heavy``; ``limits`` for the user's; ``full`` if nothing
-    # was planned
+    # What planned the sizes: ``light``, ``medium`` or ``heavy``; ``limits`` for the user's; ``full`` for nothing
     effort: str = "full"
     # Whose limits they are: the ``user``'s, or the ``effort``'s; ``plan`` if the sizes were chosen to fit the user's,
     # so that a run that reaches them ends as planned.
     limited_by: Literal["user", "effort", "plan"] = "user"
-    # Wordings of another source, under which the recommended prompt is also measured on test. They are stored
-    # completely: their file is not read again.
+    # Wordings of another source, also completely, under which the recommended prompt is measured on test too
     heldout_from: tuple[str, ...] = ()
     heldout_from_name: str = ""  # where they came from
 
@@ -138,10 +131,7 @@ class RunSettings(RunOptions):
 
 
 def load_data(data: DataOptions, seed: int, *, require_labels: bool = True) -> Task:
-    """Load the task; `seed` decides how samples without a split are split.
-
-    Raises DataError if the data can't be used; for files that are gone, it says where they were.
-    """
+    """Load the task; `seed` splits samples without a split. Raises DataError if the data can't be used, or are gone."""
     options = asdict(data)
     folder = options.pop("folder")
     for name in ("task_file", "test_file"):

@@ -45,10 +45,7 @@ def write_prompt(prompt: Prompt, form: str = "own", measured: Mapping[str, Any] 
     if form == "own" and prompt.template is not None:
         return _as_it_came(prompt, measured)
     if form == "json":
-        data = prompt.to_dict()
-        if measured:
-            data["measured"] = measured
-        return _as_json(data, "psopt")
+        return _as_json(prompt.to_dict() | ({"measured": measured} if measured else {}), "psopt")
     if form == "openai":
         written = _as_json(open_messages(prompt), "openai")
         is_ambiguous = prompt.template is None and written.text.count("{text}") > 1
@@ -82,11 +79,7 @@ def read_baseline(directory: RunDirectory) -> Prompt:
 
 
 def difference(baseline: Prompt, prompt: Prompt, form: str, old_name: str) -> str:
-    """Return what changed in a prompt as a unified diff; empty where nothing did.
-
-    Files are compared as they are written, except messages in JSON, each of which is a single line: they are compared
-    as they are shown.
-    """
+    """Return what changed in a prompt as a unified diff; messages in JSON, each a line, are compared as shown."""
     old, new = write_prompt(baseline, form), write_prompt(prompt, form)
     texts = (old.text, new.text)
     if new.suffix == ".json" and new.format != "psopt" and prompt.template is not None:
@@ -109,11 +102,9 @@ def configuration_of(settings: Mapping[str, Any]) -> Path:
 
 
 def read_back(prompt: Prompt, written: WrittenPrompt, fields: Sequence[str]) -> Prompt:
-    """Read a prompt back from its written form; `fields` are the columns of the data.
+    """Read a prompt back from its written form; `fields` are the columns of the data. InputError if it can't be read.
 
     psopt's own form as text is only the part before the sample's text, so its messages are read instead.
-
-    Raises InputError if it can't be read.
     """
     if written.format == "psopt":
         return Prompt.from_dict(json.loads(written.text))

@@ -8,4 +8,4 @@ from psopt.search._reserve import Reserve, check_limits, rounded_up
 from psopt.search._rounds import DIAGNOSED_WORDINGS, TrainDiagnoses
 from psopt.search._search import Search
 from psopt.search._shorten import leave_one_out
-from psopt.search._study import candidates_in, join_study, keep_baseline, open_study, read_study, show_note
+from psopt.search._study import candidates_in, join_study, open_study, read_study, show_note

@@ -58,10 +58,9 @@ def score_on_test(search: Search, order: Sequence[Candidate]) -> tuple[dict[str,
 def nominees(state: SearchState) -> tuple[Candidate, ...]:
     """Return the candidates that the gate tests, in its order of preference: the shortest, and the knee.
 
-    The shortest is within one standard error of the knee on val, and has fewer edits. With a small val that
-    error is wide, so the knee comes first if it is better by more than a point in F1 or S. Val alone decides, because
-    the gate's error rate holds only if test had no part in the choice. The baseline is never among them: it is kept if
-    none passes.
+    With a small val, one standard error is wide, so the knee comes first if it is better by more than a point in F1 or
+    S. Val alone decides, because the gate's error rate holds only if test had no part in the choice. The baseline is
+    never among them: it is kept if none passes.
     """
     if not state.front:
         return ()

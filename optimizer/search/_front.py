@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 
 
 class EstimatedScores(NamedTuple):
-    """F1, S and, where it is defined, C of a candidate whose grid is partly known.
-
-    `is_hollow` says whether the known answers are nearly always the same, or guesses (`Scores.is_hollow`).
-    """
+    """F1, S and, where it is defined, C of a candidate whose grid is partly known; `is_hollow` as in `Scores`."""
 
     f1: float
     sensitivity: float
@@ -32,7 +29,6 @@ class EstimatedScores(NamedTuple):
 
     @property
     def gains(self) -> NDArray[np.float64]:
-        """The objectives, all to be maximised."""
         return objective_gains(self)
 
 
@@ -53,7 +49,6 @@ class Tried:
 
     @property
     def id(self) -> str:
-        """The prompt's id."""
         return self.prompt.id
 
 
@@ -65,7 +60,6 @@ class Candidate(Tried):
     test: Scores | None = None
 
     def __repr__(self) -> str:
-        """The id, how much it adds, and its scores on val."""
         return f"<Candidate {self.id}: trial {self.trial}, {len(self.edits)} edits, val {self.val!r}>"
 
     @property
@@ -75,8 +69,7 @@ class Candidate(Tried):
         return {"characters": len(text), "tokens": round(tokens_of_text(text).middle)}
 
 
-# The best possible gains: F1, -S and, where it is defined, C.
-UTOPIA = np.array([1.0, 0.0, 1.0])
+UTOPIA = np.array([1.0, 0.0, 1.0])  # the best possible gains: F1, -S and, where it is defined, C
 _WORST_STEADINESS = -1.0  # S = 1
 
 R = TypeVar("R", bound=Tried)
@@ -85,16 +78,15 @@ R = TypeVar("R", bound=Tried)
 def pareto_front(candidates: Sequence[R], least_f1: float) -> tuple[R, ...]:
     """Return the feasible candidates that no other feasible one dominates, by descending F1.
 
-    Of candidates with equal scores, the one with the fewest edits is kept. One that always gives the same ordered label
-    is left out: the middle of a scale is close to everything, so S = 0 and C = 1 prove nothing. So is one that gives
-    nearly everything one label with hardly more F1 than a constant answer, or guesses (see `why_worthless`).
+    Of candidates with equal scores, the one with the fewest edits is kept. One whose S and C prove nothing is left out:
+    it gives nearly everything one label with hardly more F1 than a constant answer, or guesses (see `why_worthless`).
     """
-    unique: dict[tuple[float, ...], R] = {}
     feasible = feasible_of(candidates, least_f1)
-    for candidate in sorted(feasible, key=lambda candidate: (len(candidate.edits), candidate.trial)):
-        unique.setdefault(tuple(candidate.val.gains), candidate)
-    rivals = list(unique.values())
-    front = [candidate for candidate in rivals if not any(_dominates(rival, candidate) for rival in rivals)]
+    feasible.sort(key=lambda candidate: (len(candidate.edits), candidate.trial), reverse=True)
+    rivals = list({tuple(candidate.val.gains): candidate for candidate in feasible}.values())  # the last of equal ones
+    gains = np.array([candidate.val.gains for candidate in rivals])
+    is_dominated = [((gains >= own).all(axis=-1) & (gains > own).any(axis=-1)).any() for own in gains]
+    front = [candidate for candidate, is_out in zip(rivals, is_dominated, strict=True) if not is_out]
     return tuple(sorted(front, key=lambda candidate: (-candidate.val.f1, candidate.val.sensitivity, candidate.trial)))
 
 
@@ -105,11 +97,10 @@ def feasible_of(candidates: Sequence[R], least_f1: float) -> list[R]:
 
 
 def knee(front: Sequence[R], baseline: Candidate) -> R:
-    """Pick the compromise: the candidate nearest to F1 = 1, S = 0 and C = 1.
+    """Pick the compromise: the candidate nearest to F1 = 1, S = 0 and C = 1 (docs/decisions.md has the measurements).
 
-    The scale is fixed, so that no member of the front moves it (docs/decisions.md has the measurements). Only
-    candidates that are not worse than the baseline in F1 or sensitivity by more than the gate's margin are considered,
-    if there are any.
+    Only candidates that are not worse than the baseline in F1 or sensitivity by more than the gate's margin are
+    considered, if there are any.
 
     If the baseline gives nearly everything one answer, or guesses, no S counts as worse than its own. If it gives one
     answer, C is ignored too: prompts that stay close to that answer would have the highest C.
@@ -124,8 +115,3 @@ def knee(front: Sequence[R], baseline: Candidate) -> R:
     if is_no_worse.any():
         distances = np.where(is_no_worse, distances, np.inf)
     return front[int(np.argmin(distances))]
-
-
-def _dominates(rival: Tried, candidate: Tried) -> bool:
-    lead = rival.val.gains - candidate.val.gains
-    return bool((lead >= 0).all() and (lead > 0).any())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from psopt.models import calibrates, can, capabilities_of, longest_of
 from psopt.proposals import NoVerbatim, propose_edits
 from psopt.search._prompt_limits import PromptLimits, tokens_around
-from psopt.search_spaces import CALIBRATE, ORDERS
+from psopt.search_spaces import CALIBRATE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,19 +77,17 @@ class SearchProblem:
 
     def can_read(self, prompt: Prompt) -> bool:
         """Whether every model can read a prompt completely, even with the longest texts and the longest rephrasing."""
-        worded = prompt.described_as(self._longest_description)
+        description, texts = self._longest
         models = [evaluator.model for evaluator in self.evaluator.each]
-        return all(model.can_read(worded, self._longest_texts) for model in models if can(model, "has_longest"))
+        worded = prompt.described_as(description)
+        return all(model.can_read(worded, texts) for model in models if can(model, "has_longest"))
 
     @cached_property
-    def _longest_description(self) -> str:
-        rephrasings = self.evaluator.rephrasings
-        return max((*rephrasings.on("train")[0], *rephrasings.on("test")[0]), key=len)
-
-    @cached_property
-    def _longest_texts(self) -> list[str]:
-        evaluator = self.evaluator
-        return longest_of((*evaluator.texts("train"), *evaluator.texts("val"), *evaluator.texts("test")))
+    def _longest(self) -> tuple[str, list[str]]:
+        """The longest rephrasing, and the longest texts."""
+        evaluator, rephrasings = self.evaluator, self.evaluator.rephrasings
+        texts = longest_of((*evaluator.texts("train"), *evaluator.texts("val"), *evaluator.texts("test")))
+        return max((*rephrasings.on("train")[0], *rephrasings.on("test")[0]), key=len), texts
 
     @cached_property
     def no_verbatim(self) -> NoVerbatim | None:
@@ -105,10 +103,5 @@ class SearchProblem:
 
     @property
     def reads_order(self) -> bool:
-        """Whether the order of examples can make a difference to any of the models."""
+        """Whether the order of examples can make a difference to any of the models; otherwise it is not searched."""
         return any(capabilities_of(evaluator.model).reads_order for evaluator in self.evaluator.each)
-
-    @property
-    def orders(self) -> tuple[str, ...]:
-        """The orders of examples that are searched: only one, if it makes no difference."""
-        return ORDERS if self.reads_order else ORDERS[:1]

@@ -43,15 +43,10 @@ class PromptLimits:
             most_edits = _MOST_EDITS
         return cls(most_edits, most_tokens, around, restriction.examples_allowed)
 
-    def tokens(self, prompt: Prompt) -> int:
-        """About how many tokens one call of a prompt takes."""
-        return round(tokens_a_call(prompt, self.around).middle)
-
     def allow(self, prompt: Prompt, edits: Collection[Edit]) -> bool:
-        """Whether a prompt with these edits is within the limit."""
         if self.are_too_many(edits):
             return False
-        return self.most_tokens is None or self.tokens(prompt) <= self.most_tokens
+        return self.most_tokens is None or round(tokens_a_call(prompt, self.around).middle) <= self.most_tokens
 
     def are_too_many(self, edits: Collection[Edit]) -> bool:
         """Whether these are more edits than a prompt of any length may have."""

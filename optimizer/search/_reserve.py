@@ -33,11 +33,9 @@ class PromptNeed:
 
     @classmethod
     def of(cls, evaluator: Evaluator, prompt: Prompt, split: Split, *, ignoring_cache: bool = False) -> PromptNeed:
-        """Count it for the whole grid. Only chat models take tokens.
+        """Count it for the whole grid, without label priors, which depend on what was measured before.
 
-        Label priors are not counted: they depend on what was measured before.
-
-        `ignoring_cache` counts it for another prompt of the same length.
+        Only chat models take tokens. `ignoring_cache` counts it for another prompt of the same length.
         """
         model = evaluator.model
         if not asks_in_chat(model):
@@ -58,8 +56,7 @@ class PromptNeed:
 class Reserve:
     """Holds back what scoring on test will take, from the limits of the process that does the scoring.
 
-    It is renewed before each evaluation, since the front and its prompts grow: the candidate about to be evaluated may
-    be the one that is recommended. Only this process's own limits count: other workers of a study have their own. With
+    It is renewed before each evaluation: the candidate about to be evaluated may be the one that is recommended. With
     several models, each has a reserve of its own, and their sum is held back.
     """
 
@@ -97,7 +94,7 @@ class Reserve:
         return self._evaluator.budget.times(each, planned)
 
     def least(self, prompt: Prompt, splits: Sequence[Split]) -> Need:
-        """Return what the limits must allow to evaluate a prompt on these splits and nothing else."""
+        """What the limits must allow to evaluate a prompt on these splits and nothing else."""
         return sum([model.least(prompt, splits) for model in self._models], Need())
 
 
@@ -115,18 +112,21 @@ class _ModelReserve:
 
     def least(self, prompt: Prompt, splits: Sequence[Split]) -> Need:
         needs = [self._of(prompt, split) for split in splits]
-        unanswered = [need for need in needs if need.calls]
-        return sum([self._priced(need) for need in needs], Need()) + self._last(unanswered)
+        return sum(map(self._priced, needs), Need()) + self._last([need for need in needs if need.calls])
 
     def held(self, search: Search, prompt: Prompt, split: Split) -> Need:
-        """What the search must keep: the rest of the run is asked for as far as the limit then allows.
+        """What the search must keep: to score the baseline and a nominee on test, and for what the user asked besides.
 
-        It must score the baseline and one of the gate's nominees on test, and do what the user asked for besides. Until
-        the front is completed, it must also be able to complete one prompt's grid on val: otherwise it could only
+        Until the front is completed, it must also be able to complete one prompt's grid on val: otherwise it could only
         recommend the baseline.
         """
         baseline = search.problem.baseline_prompt
-        leader, best = _leading(search)
+        leader = best = None
+        if search.candidates:
+            start, leaders = search.state.baseline, search.state.leaders
+            order = scoring_order(start, leaders)
+            leader = next((candidate.prompt for candidate in order if candidate.id != start.id), None)
+            best = knee(leaders, start).prompt
         nominees = [self._of(leader, "test", besides=baseline)] if leader else []
         if split == "val" and prompt.id != baseline.id:
             nominees.append(self._of(prompt, "test", besides=baseline))
@@ -135,23 +135,14 @@ class _ModelReserve:
         both = [self._of(baseline, "test"), *nominees[:1]]
         must = both + [self._under_other_wordings(need) for need in both]
         must += [need.asking(self._n_probes * self._test_shape[1]) for need in both]
-        if leader and not search.is_completing:
-            must.append(self._rest_on_val(leader))
-        held = sum([self._priced(need) for need in must], Need())
-        return held + self._left_out(best, prompt) + self._last(must)
-
-    def _left_out(self, best: Prompt | None, prompt: Prompt) -> Need:
-        """What leaving edits out of one will take at most: users who ask for it want it as much as the test."""
-        if best is None or not self._n_left_out:
-            return Need()
-        needs = [self._priced(self._of(of, "val", ignoring_cache=True)) for of in (best, prompt)]
-        return sum([max(needs, key=lambda need: need.tokens)] * (self._n_left_out + len(KINDS)), Need())
-
-    def _rest_on_val(self, prompt: Prompt) -> PromptNeed:
-        """What a prompt that may be on the front still takes for its whole grid, as estimated from its test."""
-        evaluator = self._evaluator
-        left = int((~evaluator.partial_answers(prompt, "val").is_answered).sum())
-        return self._of(prompt, "test").asking(left + evaluator.prior_calls(prompt, "val"))
+        if leader and not search.is_completing:  # as estimated from its test
+            left = int((~self._evaluator.partial_answers(leader, "val").is_answered).sum())
+            must.append(self._of(leader, "test").asking(left + self._evaluator.prior_calls(leader, "val")))
+        held = sum(map(self._priced, must), Need())
+        if best is not None and self._n_left_out:  # users who ask for it want it as much as the test
+            needs = [self._priced(self._of(of, "val", ignoring_cache=True)) for of in (best, prompt)]
+            held += sum([max(needs, key=lambda need: need.tokens)] * (self._n_left_out + len(KINDS)), Need())
+        return held + self._last(must)
 
     def _under_other_wordings(self, need: PromptNeed) -> PromptNeed:
         """What a prompt takes under other wordings, judging by its test; if it is calibrated, with a prior for each."""
@@ -160,15 +151,11 @@ class _ModelReserve:
 
     def on_test(self, prompts: Sequence[Prompt], n_besides: int) -> tuple[Need, Need]:
         """What prompts take on test, with `n_besides` answers of other kinds, and what each further sample takes."""
-        baseline = prompts[0]
-        needs = [self._of(baseline, "test"), *(self._of(prompt, "test", besides=baseline) for prompt in prompts[1:])]
-        planned = [*needs, needs[0].asking(n_besides)]
-        answers_of_sample = self._test_shape[1]
-        each = [
-            self._of(prompt, "test").asking(answers_of_sample)
-            for prompt in prompts
-            if prompt is baseline or not self._has_answers_of(prompt, baseline)
-        ]
+        baseline, *others = prompts
+        own = self._of(baseline, "test")
+        planned = [own, *(self._of(prompt, "test", besides=baseline) for prompt in others), own.asking(n_besides)]
+        asked = [baseline, *(prompt for prompt in others if not self._has_answers_of(prompt, baseline))]
+        each = [self._of(prompt, "test").asking(self._test_shape[1]) for prompt in asked]
         return sum(map(self._priced, planned), Need()), sum(map(self._priced, each), Need())
 
     @property
@@ -213,21 +200,12 @@ class _ModelReserve:
         return Need(0, max(of.tokens for of in most), max(of.cost for of in most))
 
 
-def _leading(search: Search) -> tuple[Prompt | None, Prompt | None]:
-    """The first prompt to be scored on test besides the original, and the knee; None where there is none."""
-    if not search.candidates:
-        return None, None
-    baseline, leaders = search.state.baseline, search.state.leaders
-    others = (candidate.prompt for candidate in scoring_order(baseline, leaders) if candidate.id != baseline.id)
-    return next(others, None), knee(leaders, baseline).prompt
-
-
 def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False, effort: str = "") -> None:
-    """Refuse limits that are too low to score even the original prompt on val and test.
+    """Refuse limits that are too low to score even the original prompt on val and test; cached answers cost nothing.
 
-    Raises InputError, naming the limit and the smallest value that works. Cached answers cost nothing. Tokens are
-    estimated at their maximum, so a limit that passes here is enough. `has_val` says whether val was answered in an
-    earlier part of the run; `effort` names the effort whose number of calls is the limit, if the user has set none.
+    Raises InputError, naming the limit and the smallest value that works: tokens are estimated at their maximum.
+    `has_val` says whether val was answered in an earlier part of the run; `effort` names the effort whose number of
+    calls is the limit, if the user has set none.
     """
     reserve = Reserve(evaluator)
     if not reserve.is_needed:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.diagnosis import Diagnosis
     from psopt.evaluation import Evaluator, Predictions
-    from psopt.proposals import NoVerbatim
     from psopt.search._problem import SearchProblem
     from psopt.search._state import SearchState
     from psopt.search.distributed._coordinator import Coordinator
@@ -34,15 +33,16 @@ class RoundsOfEdits:
         self._coordinator = coordinator
 
     def next(self, state: SearchState, *, is_early: bool = False) -> list[Choice]:
-        """Begin the rounds up to the one that the next trial belongs to, once the first candidates are evaluated.
-
-        If it `is_early`, begin one more if there is one, though its trials are not due yet.
-        """
+        """Begin the rounds up to the next trial's, if it `is_early` one more; none before the first candidates."""
         history = state.history
         choices: list[Choice] = []
         if not history.candidates or (not history.rounds and history.has_queued):
             return choices
-        due = min(len(history.rounds), state.problem.options.rounds - 1) if is_early else _due(state)
+        options, begun = state.problem.options, len(history.rounds)
+        due = begun
+        if not is_early:  # the trials after the first are divided evenly among the rounds
+            due = max(begun - 1, (state.n_done - 1) * options.rounds // max(1, options.trials - 1))
+        due = min(options.rounds - 1, due)
         while len(history.rounds) <= due:
             with self._coordinator.proposing(len(history.rounds)) as may_propose:
                 if not may_propose:
@@ -68,12 +68,6 @@ class RoundsOfEdits:
         return [Choice.like(incumbent, edits, problem) for edits in obvious(state, new, is_first=number == 1)]
 
 
-def _due(state: SearchState) -> int:
-    """The round that the next trial belongs to: the trials after the first are divided evenly among the rounds."""
-    options, begun = state.problem.options, len(state.history.rounds)
-    return min(options.rounds - 1, max(begun - 1, (state.n_done - 1) * options.rounds // max(1, options.trials - 1)))
-
-
 def _new_edits(problem: SearchProblem, prompt: Prompt, pool: Sequence[Edit], diagnoses: TrainDiagnoses) -> list[Edit]:
     """Return the edits that a round adds to the pool, largest expected gain first."""
     restriction = problem.options.parts
@@ -87,18 +81,13 @@ def _new_edits(problem: SearchProblem, prompt: Prompt, pool: Sequence[Edit], dia
         if left_out or not pool:
             problem.observer.phase(f"--without leaves out {left_out or 'none of the first edits'}")
     proposed = allowed_edits(proposed, restriction)
+    left_out_ids = {edit.id for edit in pool}
     if problem.no_verbatim is not None:
-        proposed = _without_verbatim(problem, problem.no_verbatim, proposed)
-    in_pool = {edit.id for edit in pool}
-    return first_parameters([edit for edit in proposed if edit.id not in in_pool], problem.options.most_edits)
-
-
-def _without_verbatim(problem: SearchProblem, check: NoVerbatim, edits: Sequence[Edit]) -> list[Edit]:
-    """Leave out edits that hold text of samples; for drafts, record why."""
-    objections = check.refused(edits)
-    if problem.proposer is not None:
-        problem.proposer.refuse({edit: objections[edit.id] for edit in edits if edit.id in objections})
-    return [edit for edit in edits if edit.id not in objections]
+        objections = problem.no_verbatim.refused(proposed)
+        left_out_ids |= set(objections)
+        if problem.proposer is not None:
+            problem.proposer.refuse({edit: objections[edit.id] for edit in proposed if edit.id in objections})
+    return first_parameters([edit for edit in proposed if edit.id not in left_out_ids], problem.options.most_edits)
 
 
 def _propose(

@@ -7,20 +7,12 @@ from typing import TYPE_CHECKING
 
 from psopt.search._front import Candidate
 from psopt.search._rounds import RoundsOfEdits, TrainDiagnoses
-from psopt.search._sources import (
-    CandidateQueue,
-    drop_queued,
-    first_candidates,
-    in_place_of,
-    objection,
-    shorter_versions,
-)
+from psopt.search._sources import CandidateQueue, first_candidates, in_place_of, objection, shorter_versions
 from psopt.search._state import History, SearchState
 from psopt.search._trial import CandidateTrials, Draw, drop_trial
 from psopt.search.distributed._coordinator import TOTAL_REACHED, Coordinator, SharedCoordinator
-from psopt.search.distributed._stored_study import finished_by_others
 from psopt.search.racing._candidate_races import CandidateRaces, RaceCounts, StoppedCandidate, races
-from psopt.search_spaces import apply_edits, suggest_edits
+from psopt.search_spaces import ORDERS, apply_edits, suggest_edits
 
 if TYPE_CHECKING:
     import optuna
@@ -40,12 +32,7 @@ class Search:
     """
 
     def __init__(
-        self,
-        study: StoredStudy,
-        problem: SearchProblem,
-        *,
-        worker: str = "",
-        most_own: int | None = None,
+        self, study: StoredStudy, problem: SearchProblem, *, worker: str = "", most_own: int | None = None
     ) -> None:
         self.study = study
         self.problem = problem
@@ -69,10 +56,7 @@ class Search:
         self.history.refresh()
 
     def run(self, *, completes_front: bool = True) -> None:
-        """Run until the total number of trials is reached or nothing new can be tried; other workers' trials count.
-
-        Exactly one process `completes_front`: it asks for the whole grids of the front at the end.
-        """
+        """Run until the total is reached or nothing new can be tried; exactly one process `completes_front`."""
         while self._take_a_step() or self._outlast_the_others():
             pass
         if completes_front:
@@ -86,7 +70,7 @@ class Search:
         for source in self._sources:
             self._queue.put(source(self.state))
         if shorter := shorter_versions(self.state):
-            drop_queued(self.study)
+            self._queue.drop_all()
             self._queue.put(shorter)
         if self._depends_on_others():
             self.coordinator.wait()
@@ -118,7 +102,7 @@ class Search:
             trial = self.study.ask()
             if not self.coordinator.owns(trial.number):
                 continue
-            with finished_by_others(self.study, trial.number):
+            with self.study.finished_by_others(trial.number):
                 if self._try(trial):
                     return True
         return False
@@ -133,14 +117,19 @@ class Search:
         """Evaluate a trial's candidate, or drop it; return whether that counts as a step."""
         with self.coordinator.heartbeat(trial.number):
             self.history.refresh_pool()  # a queued trial may hold edits that were added since
-            edits, order = suggest_edits(trial, self.state.pool, self.problem.orders)
+            orders = ORDERS if self.problem.reads_order else ORDERS[:1]
+            edits, order = suggest_edits(trial, self.state.pool, orders)
             prompt = apply_edits(self.problem.baseline_prompt, edits, order)
             unfit = reason = objection(self.state, edits)
             if twin := self.history.find(prompt.id):
                 reason = unfit or f"duplicate of trial {twin.trial}"
             reason = reason or self.coordinator.claim(trial.number, prompt.id) or ""
             if not reason:
-                self._evaluate(Draw(trial, prompt, edits, order))
+                self.problem.observer.begin_trial(trial.number, prompt)
+                if (candidate := self._trials.evaluate(Draw(trial, prompt, edits, order))) is not None:
+                    self.n_own += 1
+                    self.history.add_candidate(candidate)
+                    self._tell(candidate)
                 return True
         drop_trial(self.study, trial, reason)
         self._refresh()
@@ -153,14 +142,6 @@ class Search:
         self._queue.put_untried(substitute, order)
         return False
 
-    def _evaluate(self, draw: Draw) -> None:
-        self.problem.observer.begin_trial(draw.trial.number, draw.prompt)
-        candidate = self._trials.evaluate(draw)
-        if candidate is not None:
-            self.n_own += 1
-            self.history.add_candidate(candidate)
-            self._tell(candidate)
-
     def _outlast_the_others(self) -> bool:
         """Wait until no other worker has a trial running; True if one has died and its trial is queued again."""
         while self._most_own is None and self.coordinator.is_busy() and not self._is_complete():
@@ -170,7 +151,6 @@ class Search:
         return False
 
     def _refresh(self) -> None:
-        """Read what other workers have done."""
         for candidate in self.history.refresh():
             self._tell(candidate)
 
@@ -192,7 +172,6 @@ class Search:
 
     @property
     def stopped(self) -> list[StoppedCandidate]:
-        """The candidates that stopped in their races."""
         return self.history.stopped
 
     @property

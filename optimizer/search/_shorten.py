@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.evaluation import compare_paired, objective_gains, objective_values
+from psopt.evaluation import compare_paired, objective_values, sign_of
 from psopt.search_spaces import apply_edits
 
 if TYPE_CHECKING:
@@ -52,10 +52,7 @@ def next_shorter(short: Tried, candidates: Sequence[Tried], pool: Sequence[Edit]
 
 
 def edit_worths(candidates: Sequence[Tried], pool: Sequence[Edit]) -> dict[str, float]:
-    """Estimate what each parameter adds to F1 - S + C on val, by ridge regression of all candidates on their edits.
-
-    A merged edit counts as those that it merges.
-    """
+    """Estimate what each parameter, or what it merges, adds to F1 - S + C on val, by ridge regression."""
     parameters = list(dict.fromkeys(name for edit in pool for name in edit.stands_for))
     held = [{name for edit in candidate.edits for name in edit.stands_for} for candidate in candidates]
     x = np.array([[parameter in names for parameter in parameters] for names in held], dtype=float)
@@ -69,8 +66,7 @@ def edit_worths(candidates: Sequence[Tried], pool: Sequence[Edit]) -> dict[str, 
 
 def is_as_good(candidate: Candidate, knee: Candidate, on_val: Callable[[Candidate], Predictions]) -> bool:
     """Return whether a candidate loses no more than one standard error against the knee, in any objective."""
-    lost = objective_gains(knee.val) - objective_gains(candidate.val)
-    losses = dict(zip(objective_values(knee.val), lost.tolist(), strict=True))
+    losses = dict(zip(objective_values(knee.val), (knee.val.gains - candidate.val.gains).tolist(), strict=True))
     if max(losses.values()) <= 0:
         return True
     if max(losses.values()) > _HOPELESS:
@@ -102,7 +98,7 @@ def leave_one_out(
     """Leave out each kind of edit, then one by one the edits that the trials so far rate highest; evaluate on val.
 
     The kinds come first, then at most `most` single edits (bundles are left out together), those with the largest loss
-    first; with 0, nothing is left out. Each prompt costs val x Q answers, unless it was evaluated before.
+    first; with 0, nothing is left out.
     """
     if not chosen.edits or most < 1:
         return []
@@ -110,7 +106,7 @@ def leave_one_out(
     by_kind: dict[str, list[Edit]] = {}
     for edit in chosen.edits:
         by_parameter.setdefault(edit.parameter_name, []).append(edit)
-        by_kind.setdefault(edit.kind, []).append(edit)
+        by_kind.setdefault(edit.kind if edit.kind == "calibration" else f"all {edit.kind}s", []).append(edit)
     worth = edit_worths(candidates, pool)
     most_worthy = sorted(by_parameter, key=lambda parameter: (-worth[parameter], parameter))[:most]
     whole = evaluator.predictions(chosen.prompt, "val")
@@ -122,22 +118,13 @@ def leave_one_out(
 
     of_kinds = []
     if len(by_parameter) > 1:
-        of_kinds = [leave_out(_all_of(kind), edits) for kind, edits in by_kind.items()]
+        of_kinds = [leave_out(all_of_kind, edits) for all_of_kind, edits in by_kind.items()]
     of_edits = [leave_out(_words(by_parameter[name]), by_parameter[name]) for name in most_worthy]
     return of_kinds + sorted(of_edits, key=_lost, reverse=True)
 
 
-def _all_of(kind: str) -> str:
-    return kind if kind == "calibration" else f"all {kind}s"
-
-
 def _lost(contribution: Contribution) -> float:
-    """The loss summed over all objectives."""
-    without = contribution.without
-    lost = without["sensitivity"].difference - without["f1"].difference
-    if "consistency" in without:
-        lost -= without["consistency"].difference
-    return lost
+    return -sum(sign_of(name) * paired.difference for name, paired in contribution.without.items())
 
 
 def _words(edits: Sequence[Edit]) -> str:

@@ -18,7 +18,7 @@ from psopt.search.racing import StoppedCandidate
 from psopt.search_spaces import CALIBRATE, apply_edits, parameter_names, parameters_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from psopt.search._front import Tried
     from psopt.search._problem import SearchProblem
@@ -89,10 +89,23 @@ UNCALIBRATED = "the original prompt is nearly constant or a guess, and so it sta
 
 
 def obvious(state: SearchState, new: Sequence[Edit], *, is_first: bool) -> list[tuple[Edit, ...]]:
-    """Return which of a round's edits are tried first, with the best prompt's; in round 1 also the best that fit."""
-    problem = state.problem
-    reads_examples = problem.reads_order or problem.options.parts.examples_allowed > 0
-    families = obvious_choices(new, problem.task.labels, with_examples_alone=is_first and reads_examples)
+    """Return which of a round's edits are tried first, with the best prompt's; in round 1 also the best that fit.
+
+    These are all of them, plain families of them, and the better half. Examples alone (the first of each label, then
+    all) are for models that read them as turns of a conversation: there they make answers more stable than any text
+    does (`experiments/example_turns.py`).
+    """
+    problem, labels = state.problem, state.problem.task.labels
+    notes = [edit for edit in new if edit.kind == "note"]
+    definitions = [edit for edit in new if edit.kind == "definition"]
+    of_whole_labels = [edit for edit in definitions if edit.provenance.topic in labels]
+    gaining = [edit for edit in new if edit.gain > 0]
+    better_half = gaining[: (len(gaining) + 1) // 2]
+    examples = [edit for edit in new if edit.kind == "example"]
+    families = [new, notes + definitions, notes + of_whole_labels, notes, better_half]
+    if is_first and examples and (problem.reads_order or problem.options.parts.examples_allowed > 0):
+        first_of_each_label = [edit for edit in examples if edit.bundle == examples[0].bundle]
+        families = [first_of_each_label, examples, *families]
     choices = [(*state.best.edits, *family) for family in families]
     if is_first and problem.limits.most_tokens is None:  # early, so that small searches have one too
         everything = (*state.best.edits, *new)
@@ -158,27 +171,6 @@ def _needs_calibration(state: SearchState, edits: Sequence[Edit]) -> bool:
     return CALIBRATE in state.best.edits and state.baseline.val.is_hollow
 
 
-def obvious_choices(
-    new: Sequence[Edit], labels: Iterable[str], *, with_examples_alone: bool = False
-) -> list[list[Edit]]:
-    """Return which of a round's edits are tried first: all of them, plain families of them, and the best few.
-
-    Examples alone (the first of each label, then all of them) are for models that read them as turns of a conversation:
-    there they make answers more stable than any text does (`experiments/example_turns.py`).
-    """
-    notes = [edit for edit in new if edit.kind == "note"]
-    definitions = [edit for edit in new if edit.kind == "definition"]
-    of_whole_labels = [edit for edit in definitions if edit.provenance.topic in set(labels)]
-    gaining = [edit for edit in new if edit.gain > 0]
-    better_half = gaining[: (len(gaining) + 1) // 2]
-    examples = [edit for edit in new if edit.kind == "example"]
-    families = [list(new), notes + definitions, notes + of_whole_labels, notes, better_half]
-    if with_examples_alone and examples:
-        first_of_each_label = [edit for edit in examples if edit.bundle == examples[0].bundle]
-        families = [first_of_each_label, examples, *families]
-    return families
-
-
 _TRIES_FOR_A_NEIGHBOUR = 30  # to find one that is not known yet: they cost no answers, and nothing is stored
 _MOST_FLIPS = 2  # edits by which a neighbour differs from a known candidate
 
@@ -226,8 +218,7 @@ class CandidateQueue:
         near = tuple(edit for edit in self._history.pool if edit.parameter_name in active_names)
         return in_place_of(self._state, near)
 
-
-def drop_queued(study: StoredStudy) -> None:
-    """Drop all queued trials; one that another worker takes at the same time stays with that worker."""
-    for _ in study.trials_in(TrialState.WAITING):
-        drop_trial(study, study.ask(), "a shorter prompt is tried in its place")
+    def drop_all(self) -> None:
+        """Drop all queued trials; one that another worker takes at the same time stays with that worker."""
+        for _ in self._study.trials_in(TrialState.WAITING):
+            drop_trial(self._study, self._study.ask(), "a shorter prompt is tried in its place")

@@ -9,17 +9,7 @@ from optuna.trial import TrialState
 from psopt.evaluation import score
 from psopt.search._front import Candidate, feasible_of, knee, pareto_front
 from psopt.search._shorten import is_as_good, shortest
-from psopt.search.distributed._stored_study import (
-    AUDIT,
-    RACED,
-    is_outdated,
-    read_answers,
-    read_further,
-    read_rounds,
-    stored_edits,
-    write_edits,
-    write_further,
-)
+from psopt.search.distributed._stored_study import AUDIT, RACED, read_answers, read_rounds
 from psopt.search.racing._candidate_races import StoppedCandidate
 from psopt.search.racing._race import Rung, is_no_better, standard_error
 from psopt.search_spaces import apply_edits, chosen_edits, with_titles
@@ -28,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from optuna.trial import FrozenTrial
-    from psopt.evaluation import Predictions, Scores
+    from psopt.evaluation import Scores
     from psopt.search._front import R, Tried
     from psopt.search._problem import SearchProblem
     from psopt.search.distributed import StoredStudy
@@ -61,7 +51,6 @@ class History:
 
     @property
     def has_queued(self) -> bool:
-        """Whether candidates are queued in the study."""
         return bool(self._study.trials_in(TrialState.WAITING))
 
     def refresh(self) -> list[Tried]:
@@ -71,14 +60,13 @@ class History:
         self.refresh_pool()  # after the trials, so that no trial has an edit that is not in the pool
         new = []
         for trial in trials:
-            candidate = self._candidate_of(trial)
-            self.add_candidate(candidate)  # at once: later ones are compared with the baseline
-            new.append(candidate)
+            new.append(self._candidate_of(trial))
+            self.add_candidate(new[-1])  # at once: later ones are compared with the baseline
         return new
 
     def refresh_pool(self) -> None:
         """Read the edits that were proposed."""
-        stored = stored_edits(self._study)
+        stored = self._study.stored_edits()
         if stored == self._stored_edits:  # checked at every trial, though edits come only once per round
             return
         self.rounds = read_rounds(stored)
@@ -96,13 +84,13 @@ class History:
         """Ask about a held candidate's next rung, or about all of its grid, and store the answers."""
         candidate = self._races.further(candidate, wholly=wholly)
         evaluator = self._problem.evaluator
-        write_further(self._study, candidate.id, evaluator.partial_answers(candidate.prompt, "val"))
+        self._study.write_further(candidate.id, evaluator.partial_answers(candidate.prompt, "val"))
         self.stopped = [stopped for stopped in self.stopped if stopped.id != candidate.id]
         self.add_candidate(self._known(candidate))
 
     def add_edits(self, edits: Iterable[Edit], worker: str) -> None:
         """Store another round of edits, with titles that no edit so far has."""
-        write_edits(self._study, len(self.rounds), with_titles(edits, self.pool), worker)
+        self._study.write_edits(len(self.rounds), with_titles(edits, self.pool), worker)
         self.refresh_pool()
 
     def prompt_of(self, edits: Iterable[Edit], order: str) -> Prompt:
@@ -118,7 +106,7 @@ class History:
     def _candidate_of(self, trial: FrozenTrial) -> Tried:
         edits, order = chosen_edits(trial.params, self.pool)
         prompt = apply_edits(self._problem.baseline_prompt, edits, order)
-        outdated = is_outdated(self._study, trial.number)
+        outdated = self._study.is_outdated(trial.number)
         if not outdated:
             for of_model, answers in zip(self._problem.evaluator.each, read_answers(trial), strict=False):
                 of_model.remember(prompt, "val", *answers)
@@ -132,7 +120,7 @@ class History:
 
     def _promoted(self, stopped: StoppedCandidate) -> Tried:
         """Add the answers that a candidate got after its trial was finished."""
-        further = read_further(self._study, stopped.id)
+        further = self._study.read_further(stopped.id)
         if further is None:
             return stopped
         evaluator = self._problem.evaluator
@@ -163,7 +151,6 @@ class SearchState:
 
     @property
     def pool(self) -> list[Edit]:
-        """Every edit proposed so far."""
         return self.history.pool
 
     @property
@@ -178,7 +165,6 @@ class SearchState:
 
     @property
     def baseline(self) -> Candidate:
-        """The baseline prompt, as evaluated."""
         return self.history.candidates[0]
 
     @property
@@ -265,10 +251,6 @@ class SearchState:
     def is_as_good(self, prompt: Tried, best: Tried) -> bool:
         """Whether a prompt loses no more than one standard error against the best, as far as both are known."""
         if isinstance(prompt, Candidate) and isinstance(best, Candidate):
-            return is_as_good(prompt, best, self.on_val)
+            return is_as_good(prompt, best, lambda one: self.problem.evaluator.predictions(one.prompt, "val"))
         lead = self.races.lead(prompt, best)
         return bool((lead.mean(axis=0) >= -standard_error(lead)).all())
-
-    def on_val(self, candidate: Candidate) -> Predictions:
-        """Return what a candidate answered on val."""
-        return self.problem.evaluator.predictions(candidate.prompt, "val")

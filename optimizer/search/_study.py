@@ -12,15 +12,7 @@ from psopt.errors import InputError, UnknownNameError, import_extra
 from psopt.evaluation import AnswerShares, ClassScores, Scores, objectives_of
 from psopt.search._front import Candidate
 from psopt.search.distributed._storage import storage_at
-from psopt.search.distributed._stored_study import (
-    BASELINE,
-    PROMPT_ID,
-    RACED,
-    StoredStudy,
-    read_metadata,
-    read_rounds,
-    stored_edits,
-)
+from psopt.search.distributed._stored_study import BASELINE, PROMPT_ID, RACED, StoredStudy, read_rounds
 from psopt.search_spaces import CALIBRATE, Prompt, apply_edits, chosen_edits
 
 if TYPE_CHECKING:
@@ -62,10 +54,7 @@ def open_study(
 
 
 def read_study(url: str, name: str, tell: Callable[[str], None] | None = None) -> StoredStudy:
-    """Load a study that another process has started; `tell` is called about outages of its storage.
-
-    Raises InputError if there is none, or the storage can't be opened.
-    """
+    """Load a study that another process has started; raises InputError if there is none, or it can't be opened."""
     with storage_at(url, tell, is_there=True) as (storage, policy):
         try:
             return StoredStudy(name, storage, make_sampler("random", 0), policy)
@@ -77,7 +66,7 @@ def read_study(url: str, name: str, tell: Callable[[str], None] | None = None) -
 def join_study(url: str, name: str, seed: int, tell: Callable[[str], None] | None = None) -> StoredStudy:
     """Load a study to search in it, as `read_study` does; raises InputError also if it is not one of psopt's."""
     study = read_study(url, name, tell)
-    study.sampler = make_sampler(read_metadata(study).settings.get("sampler", "tpe"), seed)
+    study.sampler = make_sampler(study.read_metadata().settings.get("sampler", "tpe"), seed)
     return study
 
 
@@ -103,8 +92,7 @@ def show_note(study: StoredStudy, text: str) -> None:
     """Write the study's note, in Markdown; what people have added to it stays, below a line."""
     from optuna_dashboard import get_note, save_note
 
-    # without the line, people wrote all of it
-    theirs = (get_note(study) or "").split(_THEIRS, 1)[-1].strip()
+    theirs = (get_note(study) or "").split(_THEIRS, 1)[-1].strip()  # without the line, people wrote all of it
     parts = [text.rstrip(), _THEIRS, theirs]
     save_note(study, "\n\n".join(filter(None, parts)) + "\n")
 
@@ -112,28 +100,22 @@ def show_note(study: StoredStudy, text: str) -> None:
 _CONSTANT = "always answers "  # the beginning of a trial's attribute ``constant``
 
 
-def keep_baseline(study: StoredStudy, prompt: Prompt) -> None:
-    """Store the original prompt in its study, so that every prompt can be built from the study alone."""
-    study.set_hidden_attr(BASELINE, prompt.to_dict())
-
-
 def candidates_in(study: StoredStudy) -> list[Candidate]:
-    """Return the candidates that were evaluated completely, by trial, with the scores stored in their trials.
+    """Return the candidates that were evaluated completely, the original prompt first, with their trials' scores.
 
-    The original prompt comes first; without it the list is empty. Scores have no intervals, and nothing is known about
-    how their answers are compared.
+    Without the original prompt there are none. Scores have no intervals, and know nothing of how answers are compared.
     """
     baseline_data = study.hidden_attrs().get(BASELINE)
     if baseline_data is None:
         return []
     baseline = Prompt.from_dict(baseline_data)
-    trials = [trial for trial in study.trials_in(TrialState.COMPLETE) if RACED not in trial.user_attrs]
-    pool = [CALIBRATE, *itertools.chain.from_iterable(read_rounds(stored_edits(study)))]
+    pool = [CALIBRATE, *itertools.chain.from_iterable(read_rounds(study.stored_edits()))]
     candidates = []
-    for trial in trials:
+    for trial in study.trials_in(TrialState.COMPLETE):
         edits, order = chosen_edits(trial.params, pool)
         prompt = apply_edits(baseline, edits, order)
-        if prompt.id == trial.user_attrs.get(PROMPT_ID):  # otherwise one of its edits is not stored yet
+        is_stored = prompt.id == trial.user_attrs.get(PROMPT_ID)  # otherwise one of its edits is not stored yet
+        if is_stored and RACED not in trial.user_attrs:
             candidates.append(Candidate(trial.number, prompt, edits, _scores(study, trial), order=order))
     candidates.sort(key=lambda candidate: candidate.id != baseline.id)
     return candidates if candidates and candidates[0].id == baseline.id else []

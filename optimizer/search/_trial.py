@@ -12,16 +12,7 @@ from psopt.errors import AnswersMissingError
 from psopt.evaluation import objective_values, score, shares_line
 from psopt.search._front import Candidate, pareto_front
 from psopt.search.distributed._storage import OUTAGES
-from psopt.search.distributed._stored_study import (
-    AUDIT,
-    DROPPED,
-    FAILED,
-    INFEASIBLE,
-    PROMPT_ID,
-    RACED,
-    finished_by_others,
-    write_answers,
-)
+from psopt.search.distributed._stored_study import AUDIT, DROPPED, FAILED, INFEASIBLE, PROMPT_ID, RACED
 from psopt.search.racing._candidate_races import HELD, RIGHT, WRONG, StoppedCandidate
 from psopt.search_spaces import render_instructions, render_shown
 from psopt.text import escaped_markdown, fenced
@@ -30,12 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import optuna
-    from psopt.evaluation import Objectives
+    from psopt.evaluation import PartialAnswers, Predictions, Scores
     from psopt.models.chat import Budget
     from psopt.search._front import Tried
     from psopt.search._state import SearchState
     from psopt.search.distributed import StoredStudy
-    from psopt.search.racing._candidate_races import RaceResult
     from psopt.search_spaces import Edit, Prompt
 
     Effort = Callable[[], dict[str, float]]
@@ -49,7 +39,7 @@ def drop_trial(study: StoredStudy, trial: optuna.Trial, reason: str) -> None:
 
 
 def _finish(study: StoredStudy, trial: optuna.Trial, state: TrialState, attribute: str, reason: str) -> None:
-    with finished_by_others(study, trial.number):
+    with study.finished_by_others(trial.number):
         trial.set_user_attr(attribute, reason)
         study.tell(trial, state=state, skip_if_finished=True)
 
@@ -80,16 +70,14 @@ class CandidateTrials:
         self._failed_in_a_row = 0
 
     def evaluate(self, draw: Draw) -> Tried | None:
-        """Evaluate a trial's candidate; None if the trial fails, or others have finished it.
-
-        Errors are raised after failing the trial. But refused answers, which may be the candidate's own fault, at first
-        only fail its trial.
-        """
+        """Evaluate a trial's candidate; None if the trial fails for refused answers, or others have finished it."""
         try:
             candidate = self._outcome(draw)
         except BaseException as error:
             self._failed_in_a_row += 1
-            may_go_on = self._may_go_on_after(error)
+            # it may be the candidate's fault: examples of its own that a server refuses, for instance
+            may_be_its_own = isinstance(error, AnswersMissingError) and bool(self._state.history.candidates)
+            may_go_on = may_be_its_own and self._failed_in_a_row < _MOST_FAILURES
             self._give_up(draw.trial, error, try_again=not may_go_on)
             if not may_go_on:
                 raise
@@ -114,70 +102,57 @@ class CandidateTrials:
             stopped = replace(stopped, audit=self._audit(stopped, rivals))
         if result.reason and stopped.audit != WRONG:
             stopped = replace(stopped, reason=result.reason)
-        return self._stop(draw.trial, stopped, self._violation(stopped, result), effort)
+        # how far it is from being worth its whole grid: 0 or less is feasible, which held ones may be
+        violation = self._state.least_f1 - stopped.val.f1
+        if not stopped.is_held:
+            violation = max(violation, result.shortfall, _LEAST_VIOLATION)
+        answers = self._problem.evaluator.partial_answers(stopped.prompt, "val")
+        return self._completed(draw.trial, stopped, {RACED: stopped.raced, **effort()}, violation, answers)
 
-    def _complete(self, draw: Draw, effort: Effort, *, is_audited: bool = False) -> Candidate | None:
-        """Score a trial's prompt and record it; None if others took this worker for dead and failed the trial."""
-        trial = draw.trial
+    def _complete(self, draw: Draw, effort: Effort, *, is_audited: bool = False) -> Tried | None:
+        """Score a trial's prompt and record it."""
         predictions = self._problem.evaluator.predictions(draw.prompt, "val")
-        candidate = Candidate(trial.number, draw.prompt, draw.edits, score(predictions), order=draw.order)
-        taken = effort()
+        candidate = Candidate(draw.trial.number, draw.prompt, draw.edits, score(predictions), order=draw.order)
+        attributes = {**attributes_of(candidate.val), **effort()}
         others = self._state.history.candidates
         if is_audited:
             candidate = replace(candidate, audit=self._audit(candidate, others))
         baseline = self._state.baseline if others else candidate
         least_f1 = baseline.val.f1 - self._problem.options.parts.margin
-        with finished_by_others(self._study, trial.number):
-            record_trial(trial, candidate, taken)
-            if predictions.metric_scores is None and predictions.same is None:  # otherwise a judge would be asked again
-                write_answers(self._study, trial.number, predictions)
-            trial.set_constraint("f1", least_f1 - candidate.val.f1)
-            if candidate.val.f1 < least_f1:
-                lacking = f"F1 {candidate.val.f1:.4f} is below {least_f1:.4f}, the original prompt's less a margin"
-                trial.set_user_attr(INFEASIBLE, lacking)
-            self._tell(trial, candidate.val)
-        return candidate if self._is_complete(trial) else None
+        if candidate.val.f1 < least_f1:
+            attributes[INFEASIBLE] = (
+                f"F1 {candidate.val.f1:.4f} is below {least_f1:.4f}, the original prompt's less a margin"
+            )
+        is_judged = predictions.metric_scores is not None or predictions.same is not None  # it would be asked again
+        answers = None if is_judged else predictions
+        return self._completed(draw.trial, candidate, attributes, least_f1 - candidate.val.f1, answers)
 
-    def _stop(
-        self, trial: optuna.Trial, stopped: StoppedCandidate, violation: float, effort: Effort
-    ) -> StoppedCandidate | None:
-        """Finish a trial with estimates, and with the answers so far; None if others finished it before."""
-        with finished_by_others(self._study, trial.number):
-            record_stopped(trial, stopped, effort())
-            answers = self._problem.evaluator.partial_answers(stopped.prompt, "val")
-            write_answers(self._study, trial.number, answers)
+    def _completed(
+        self,
+        trial: optuna.Trial,
+        candidate: Tried,
+        attributes: dict[str, Any],
+        violation: float,
+        answers: Predictions | PartialAnswers | None,
+    ) -> Tried | None:
+        """Finish a trial with what is known; None if others took this worker for dead and failed the trial."""
+        values = list(objective_values(candidate.val).values())
+        with self._study.finished_by_others(trial.number):
+            record(trial, candidate, attributes)
+            if answers is not None:
+                self._study.write_answers(trial.number, answers)
             trial.set_constraint("f1", violation)
-            self._tell(trial, stopped.val)
-        return stopped if self._is_complete(trial) else None
-
-    def _tell(self, trial: optuna.Trial, val: Objectives) -> None:
-        values = list(objective_values(val).values())
-        # With an explicit state, a value that is not a number is an error; without it, Optuna just fails the trial.
-        self._study.tell(trial, values, state=TrialState.COMPLETE, skip_if_finished=True)
-
-    def _is_complete(self, trial: optuna.Trial) -> bool:
-        return self._study.read_trial(trial.number).state == TrialState.COMPLETE
+            # With an explicit state, a value that is not a number is an error; without it, Optuna just fails the trial.
+            self._study.tell(trial, values, state=TrialState.COMPLETE, skip_if_finished=True)
+        return candidate if self._study.read_trial(trial.number).state == TrialState.COMPLETE else None
 
     def _audit(self, candidate: Tried, others: Sequence[Tried]) -> str:
         """Whether stopping a candidate would have been right: it would not if it belongs on the front of others."""
         front = pareto_front([*others, candidate], self._state.least_f1)
         return WRONG if any(member is candidate for member in front) else RIGHT
 
-    def _violation(self, stopped: StoppedCandidate, result: RaceResult) -> float:
-        """How far a candidate is from being worth its whole grid: 0 or less is feasible, which held ones may be."""
-        lacking = self._state.least_f1 - stopped.val.f1
-        return lacking if stopped.is_held else max(lacking, result.shortfall, _LEAST_VIOLATION)
-
-    def _may_go_on_after(self, error: BaseException) -> bool:
-        """Whether an error may be the candidate's fault: examples of its own that a server refuses, for instance."""
-        may_be_its_own = isinstance(error, AnswersMissingError) and self._state.history.candidates
-        return bool(may_be_its_own) and self._failed_in_a_row < _MOST_FAILURES
-
     def _give_up(self, trial: optuna.Trial, error: BaseException, *, try_again: bool) -> None:
-        """Fail a trial and, unless that is the candidate's fault, queue it for when the search is resumed.
-
-        If the storage is unreachable too, that is left to the resumed search.
-        """
+        """Fail a trial and, unless that is the candidate's fault, queue it for a resumed search, if possible."""
         reason = f"{type(error).__name__}: {error}"[:_LONGEST_REASON]
         with self._study.retry_policy.suspended():
             with contextlib.suppress(*OUTAGES):
@@ -203,11 +178,8 @@ def effort_meter(budget: Budget) -> Effort:
     return read
 
 
-def record_trial(trial: optuna.Trial, candidate: Candidate, effort: dict[str, float]) -> None:
-    """Write a candidate's attributes and its note in Markdown to its trial."""
-    from optuna_dashboard import save_note
-
-    scores = candidate.val
+def attributes_of(scores: Scores) -> dict[str, Any]:
+    """Return what a trial keeps of its scores beside its values."""
     attributes: dict[str, Any] = {
         "per_class": {label: asdict(of_class) for label, of_class in scores.per_class.items()},
         "na_rate": scores.na_rate,
@@ -216,21 +188,20 @@ def record_trial(trial: optuna.Trial, candidate: Candidate, effort: dict[str, fl
         attributes["constant"] = f"always answers {scores.constant}"
     if scores.shares is not None and scores.shares.is_hollow:
         attributes["shares"] = asdict(scores.shares)
-    _set(trial, candidate, attributes | effort)
-    save_note(trial, note(candidate))
+    return attributes
 
 
-def record_stopped(trial: optuna.Trial, stopped: StoppedCandidate, effort: dict[str, float]) -> None:
-    """Write the attributes of a candidate that stopped to its trial; its values there are estimates."""
-    _set(trial, stopped, {RACED: stopped.raced, **effort})
+def record(trial: optuna.Trial, candidate: Tried, attributes: dict[str, Any]) -> None:
+    """Write a candidate's attributes to its trial and, if all its answers are known, its note in Markdown."""
+    from optuna_dashboard import save_note
 
-
-def _set(trial: optuna.Trial, candidate: Tried, attributes: dict[str, Any]) -> None:
     attributes = {PROMPT_ID: candidate.id, "edits": [str(edit) for edit in candidate.edits], **attributes}
     if candidate.audit:
         attributes[AUDIT] = candidate.audit
     for name, value in attributes.items():
         trial.set_user_attr(name, value)
+    if isinstance(candidate, Candidate):
+        save_note(trial, note(candidate))
 
 
 def note(candidate: Candidate) -> str:
@@ -244,12 +215,8 @@ def note(candidate: Candidate) -> str:
         parts.append(escaped_markdown(lopsided))
     added = [f"- {edit.kind}: {escaped_markdown(str(edit))}" for edit in candidate.edits]
     parts += ["## Added to the original prompt", "\n".join(added) or "Nothing: this is the original prompt."]
-    parts += ["## The prompt", _prompt(candidate.prompt)]
+    shown = fenced(render_instructions(candidate.prompt))
+    if candidate.prompt.template is not None:  # as a diff, so that additions stand out
+        shown = fenced(render_shown(candidate.prompt, marked=True), "diff")
+    parts += ["## The prompt", shown]
     return "\n\n".join(parts) + "\n"
-
-
-def _prompt(prompt: Prompt) -> str:
-    """The prompt in a code block; a user's own prompt as a diff, so that additions stand out."""
-    if prompt.template is None:
-        return fenced(render_instructions(prompt))
-    return fenced(render_shown(prompt, marked=True), "diff")

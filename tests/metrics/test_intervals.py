@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 import pytest
 from psopt.metrics import (
+    bootstrap_ci,
     class_f1,
     class_intervals,
     compare_scores,
@@ -56,12 +58,13 @@ PREDICTIONS, Y = answers(0)
 RNG = np.random.default_rng(7)
 
 
-def test_estimates_are_the_scores_of_answers_and_of_probabilities_that_say_the_same() -> None:
-    intervals = score_intervals(PREDICTIONS, Y, N_CLASSES)
+@each("method", [score_intervals, functools.partial(bootstrap_ci, n_replicates=50)])
+def test_estimates_are_the_scores_of_answers_and_of_probabilities_that_say_the_same(method: Any) -> None:
+    intervals = method(PREDICTIONS, Y, N_CLASSES)
     estimates = {name: found.estimate for name, found in intervals.items()}
     assert estimates == pytest.approx(joint_scores(PREDICTIONS, Y, N_CLASSES))
     assert all(0 <= found.low < found.estimate < found.high <= 1 for found in intervals.values())
-    soft = score_intervals(np.eye(N_CLASSES)[PREDICTIONS], Y, N_CLASSES)
+    soft = method(np.eye(N_CLASSES)[PREDICTIONS], Y, N_CLASSES)
     for name in SCORES:
         assert soft[name] == pytest.approx(intervals[name])
 
@@ -233,23 +236,3 @@ def test_a_mean_is_a_share_with_weights_a_ratio_of_sums_and_equal_weights_are_no
     assert found.estimate == pytest.approx((scores * weights).sum() / weights.sum())
     difference = mean_difference(scores, other, first_weights=weights, second_weights=weights)
     assert difference.difference == pytest.approx(((other - scores) * weights).sum() / weights.sum())
-
-
-@each(
-    "function, options, said",
-    [
-        *((score_intervals, {"groups": groups}, "groups must hold 80 integers") for groups in ([0, 1], [0.5] * 80)),
-        (score_intervals, {"groups": [-1] * 80}, "groups must hold 80 integers"),
-        (score_intervals, {"wordings": "all"}, "wordings is 'all'"),
-        *((class_intervals, {"labels": wrong}, "labels") for wrong in ([-1], [0, 0], ["a"])),
-    ],
-)
-def test_groups_wordings_and_labels_that_are_none_are_refused(function: Any, options: Any, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        function(PREDICTIONS, Y, N_CLASSES, **options)
-
-
-@each("weights", [[[1.0]], [[-1.0, 1.0]] * 2, [[np.inf, 1.0]] * 2])
-def test_weights_that_are_none_are_refused(weights: Any) -> None:
-    with pytest.raises(ValueError, match="weights"):
-        mean_interval([[0.5, 0.5]] * 2, weights=weights)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from itertools import combinations
 from typing import Any
@@ -190,25 +189,3 @@ def test_posix_by_hand_and_as_its_double_sum() -> None:
     ]
     assert sample_posix(log_probabilities, lengths) == pytest.approx(naive)
     assert posix(log_probabilities, lengths) == pytest.approx(np.mean(naive))
-
-
-JACKKNIFED = functools.partial(sensitivity, correction="jackknife")
-
-
-@each(
-    "measure, arguments, message",
-    [
-        (rephrasing_damage, ([[0], [1]], [0, 1]), "predictions has one rephrasing"),
-        (prompt_sensi_score, ([[1], [0]],), "^scores "),
-        (posix, ([[[-1.0, -5.0]]], [[2, 1]]), "^log_probabilities "),
-        (posix, ([[[1.0, -5.0], [-1.0, -1.0]]], [[2, 1]]), "^log_probabilities "),
-        (posix, ([[[-1.0, -5.0], [-1.0, -1.0]]], [[2]]), "^lengths "),
-        (JACKKNIFED, ([[0.5, 0.5]],), "correction needs counts"),
-        (JACKKNIFED, ([[1, 0]],), "it needs 2 or more"),
-    ],
-)
-def test_what_cannot_be_measured_is_an_error_that_names_the_argument(
-    measure: Any, arguments: Any, message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        measure(*arguments)

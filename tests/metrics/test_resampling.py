@@ -30,16 +30,6 @@ PERFECT = np.tile(MANY[:, None], (1, 40))
 SCORES = ("f1", "sensitivity", "consistency")
 
 
-def test_the_estimate_is_the_score_itself_of_one_hot_probabilities_too() -> None:
-    intervals = bootstrap_ci(PREDICTIONS, Y, C, n_replicates=50)
-    estimates = {name: interval.estimate for name, interval in intervals.items()}
-    assert estimates == pytest.approx(joint_scores(PREDICTIONS, Y, C))
-    for estimate, low, high in intervals.values():
-        assert 0 <= low < estimate < high <= 1
-    soft = bootstrap_ci(np.eye(C)[PREDICTIONS], Y, C, n_replicates=50)
-    assert np.array(list(soft.values())) == pytest.approx(np.array(list(intervals.values())), abs=1e-12)
-
-
 def test_intervals_cover_the_sensitivity_of_the_population() -> None:
     """30 experiments whose expected S is known from 300 others: the 95 % interval holds it in most of them.
 
@@ -90,8 +80,6 @@ def test_enough_is_where_the_interval_becomes_and_stays_narrow(widths: tuple[flo
     sizes, low = np.arange(2, 2 + len(widths)), np.zeros(len(widths))
     curve = RephrasingCurve(sizes, {}, {"f1": low}, {"f1": np.array(widths)})
     assert curve.enough("f1", width=0.15) == enough
-    with pytest.raises(ValueError, match="score is 'accuracy'"):
-        curve.enough("accuracy", 0.1)
 
 
 def test_the_references_stand_where_appendix_a_says() -> None:
@@ -113,27 +101,7 @@ def test_the_references_stand_where_appendix_a_says() -> None:
     assert (itself.f1, itself.sensitivity, itself.consistency) == tuple(joint_scores(PREDICTIONS, Y, C).values())
 
 
-@each(
-    "function, changes, message",
-    [
-        (bootstrap_ci, {"predictions": PREDICTIONS[:, :1]}, "predictions has one rephrasing"),
-        (bootstrap_ci, {"predictions": np.full((40, 8, 3), 1 / 3)}, "predictions has 3 classes"),
-        (bootstrap_ci, {"predictions": np.ones((40, 8, 4))}, "predictions holds floats"),
-        (bootstrap_ci, {"n_replicates": 0}, "n_replicates is 0"),
-        (bootstrap_ci, {"seed": -1}, "seed is -1; it must be an integer of 0 or more"),
-        (rephrasing_curve, {"sizes": [13]}, "sizes holds 13"),
-        (rephrasing_curve, {"confidence": 0}, "confidence is 0"),
-    ],
-)
-def test_what_cannot_be_drawn_is_an_error(function: Any, changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        function(**{"predictions": PREDICTIONS, "y": Y, "n_classes": C, **changes})
-
-
 def test_half_of_the_answers_are_redrawn_or_a_share_between_none_and_all() -> None:
     # a redrawn answer is the old one by chance 1 in 4: 1/2 * 3/4 of the answers change
     assert (noised_predictions(PERFECT, C) != PERFECT).mean() == pytest.approx(3 / 8, abs=0.02)
     assert (noised_predictions(PERFECT, C, share=0) == PERFECT).all()
-    for share in (-0.1, 1.1, float("nan")):
-        with pytest.raises(ValueError, match="share is"):
-            noised_predictions(PERFECT, C, share)

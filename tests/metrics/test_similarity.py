@@ -18,8 +18,6 @@ from psopt.metrics import (
     sensitivity,
 )
 
-from tests.sweeps import each
-
 N, Q, C = 60, 7, 5
 # Labels at 0, 1, 2 .. with N/A last, alike as far as they are near.
 SCALE = np.eye(C)
@@ -93,22 +91,3 @@ def test_each_sample_and_each_prompt_may_have_its_own_kernels() -> None:
     alike = for_each(np.ones((C, C)))
     found = compare_scores(ANSWERS, OTHERS, Y, C, similarity=alike, second_similarity=EACH)["sensitivity"]
     assert found.difference == pytest.approx(sensitivity(prediction_counts(OTHERS, C)))
-
-
-NO_KERNEL = [[1, 1, 0], [1, 1, 1], [0, 1, 1]]
-
-
-@each(
-    "kernel, why",
-    [
-        (np.eye(2), "must be"),
-        (2 * np.eye(3) - 1, r"in \[0, 1\]"),
-        ([[1, 0.5, 0], [0.2, 1, 0], [0, 0, 1]], "symmetric"),
-        (NO_KERNEL, "no kernel"),
-        (np.ones((4, 3, 3)), r"5 samples and 3 classes it must be \(5, 3, 3\)"),
-        (np.array([NO_KERNEL] * 5), "an eigenvalue is negative"),
-    ],
-)
-def test_what_is_no_kernel_is_refused(kernel: Any, why: str) -> None:
-    with pytest.raises(ValueError, match=why):
-        sensitivity([[1, 1, 1]] * 5, similarity=kernel)

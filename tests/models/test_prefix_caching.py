@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import psopt
 import pytest
-from psopt.evaluation import Grid
 from psopt.models.chat import LMConfig
+from psopt.runs import Grid
 from psopt.search_spaces import Prompt
 
 from tests.fake_server._answering import digest

@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from psopt import LMConfig, Task
 from psopt.errors import InputError
-from psopt.evaluation import Grid
 from psopt.models.chat import Price, TokenRange
-from psopt.runs import RunSettings, SearchBasis
+from psopt.runs import Grid, RunSettings, SearchBasis
 from psopt.runs.planning import (
     Limits,
     Planner,

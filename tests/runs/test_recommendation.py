@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.evaluation import Predictions
 from psopt.runs import (
     CallPrice,
     n_looks,
@@ -21,26 +20,24 @@ from psopt.runs import (
 from psopt.runs.planning import samples_needed
 from psopt.search.gating import gate, untested
 from psopt.search_spaces import Prompt
-from psopt.tasks import Sample
 
+from tests.evaluation.grids import grid
 from tests.sweeps import each
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
-
-LABELS = ("a", "b")
+    from psopt.evaluation import Predictions
 
 
 def predictions(n: int, share: float, seed: int) -> Predictions:
     """Each sample is right under all 10 wordings or under none."""
-    samples = tuple(Sample(f"s{index}", "", LABELS[index % 2]) for index in range(n))
     truth = np.arange(n) % 2
     is_right = np.random.default_rng(seed).random(n) < share
     array = np.where(is_right, truth, 1 - truth)[:, None].repeat(10, axis=1)
     turned = np.random.default_rng(seed + 5).random(array.shape) < 0.02
-    return Predictions(np.where(turned, 1 - array, array), samples, LABELS)
+    return grid(np.where(turned, 1 - array, array), truth.tolist())
 
 
 def data_of(verdict: Any, prompt_id: str, **more: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from psopt.errors import InputError
-from psopt.search import PromptLimits, tokens_of_mean_text
+from psopt.search import PromptLimits, tokens_a_call, tokens_of_mean_text
 from psopt.search._front import EstimatedScores, Tried
 from psopt.search._sources import in_place_of
 from psopt.search_spaces import Edit, Prompt, Provenance, SearchRestriction, apply_edits
@@ -16,6 +16,7 @@ from psopt.search_spaces import Edit, Prompt, Provenance, SearchRestriction, app
 ORIGIN = Provenance("rules", "accuracy", "", ("train-1",))
 PROMPT = Prompt("Say which of the two it is, by what is asked for.", ("a", "b"))
 AROUND = tokens_of_mean_text(["who built it ?", "when was it built ?"])
+OF_PROMPT = round(tokens_a_call(PROMPT, AROUND).middle)
 NOTES = [Edit("note", "ab"[i % 2], f"A text that says {i} {i} {i} belongs to it.", ORIGIN, 0.01 * i) for i in range(8)]
 
 
@@ -53,7 +54,7 @@ def test_definitions_of_one_label_count_once_unless_a_model_wrote_them_and_so_do
 def test_a_limit_of_ones_own_takes_the_place_of_the_default_and_has_room_for_the_seed_prompt() -> None:
     limits = allowed(max_prompt_tokens=500)
     assert limits.allow(apply_edits(PROMPT, NOTES), NOTES)
-    small = allowed(max_prompt_tokens=limits.tokens(PROMPT))
+    small = allowed(max_prompt_tokens=OF_PROMPT)
     assert small.allow(PROMPT, ())
     assert not small.allow(apply_edits(PROMPT, NOTES), NOTES)
     with pytest.raises(
@@ -72,7 +73,7 @@ def search_state(*tried: Tried, **restriction: Any) -> Any:
 
 
 def test_in_place_of_what_is_too_long_that_is_tried_which_is_expected_to_gain_most_until_trials_tell_more() -> None:
-    most = 2 * allowed().tokens(PROMPT)
+    most = 2 * OF_PROMPT
     state = search_state(max_prompt_tokens=most)
     within = in_place_of(state, tuple(NOTES))
     assert within[-2:] == (NOTES[6], NOTES[7])

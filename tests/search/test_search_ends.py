@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,6 @@ import sqlalchemy.exc
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import TrialState
 from psopt.search import _trial
-from psopt.search._sources import drop_queued
 from psopt.search.distributed import open_storage
 from psopt.search.distributed._coordinator import beating
 
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 
     from psopt.tasks import Task
 
-score = vars(_trial)["score"]
+record, score = vars(_trial)["record"], vars(_trial)["score"]
 LOCKED = sqlalchemy.exc.OperationalError("INSERT", None, Exception("database is locked"))
 
 
@@ -50,7 +48,7 @@ def make(storage: str | Path, task: Task, model: Any, **options: Any) -> Any:
 @pytest.mark.parametrize(
     ("step", "fault", "kind", "said"),
     [
-        ("record_trial", raising(ValueError("a bug")), ValueError, "a bug"),
+        ("record", raising(ValueError("a bug")), ValueError, "a bug"),
         ("score", raising(ConnectionError("no route")), ConnectionError, "no route"),
         ("score", without_sensitivity, ValueError, "nan"),
     ],
@@ -72,7 +70,7 @@ def test_an_error_surfaces_at_once_and_its_trial_says_why_it_failed(
 def test_a_trial_that_is_wrongly_said_to_be_finished_is_an_error(
     tmp_path: Path, task: Task, keyword_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_trial, "record_trial", raising(UpdateFinishedTrialError("a bug")))
+    monkeypatch.setattr(_trial, "record", raising(UpdateFinishedTrialError("a bug")))
     with pytest.raises(RuntimeError, match="trial 0 is RUNNING, but can't be written: a bug"):
         make(tmp_path, task, keyword_model).run()
 
@@ -92,14 +90,13 @@ def test_trials_that_others_have_finished_are_let_go_before_and_while_they_are_r
             finish_elsewhere(number)
         return claim(number, prompt_id)
 
-    def record_late(record: Any, trial: Any, *more: Any) -> None:
+    def record_late(trial: Any, *more: Any) -> None:
         if trial.number == 2:
             finish_elsewhere(trial.number)
         record(trial, *more)
 
     monkeypatch.setattr(search.coordinator, "claim", claim_late)
-    for name in ("record_trial", "record_stopped"):
-        monkeypatch.setattr(_trial, name, functools.partial(record_late, vars(_trial)[name]))
+    monkeypatch.setattr(_trial, "record", record_late)
     search.run()
     assert search.state.n_done == 4
     assert {1, 2}.isdisjoint(candidate.trial for candidate in search.history.evaluated)
@@ -109,7 +106,8 @@ def test_trials_that_others_have_finished_are_let_go_before_and_while_they_are_r
 def test_what_waits_is_dropped_though_another_worker_takes_some_of_it(
     tmp_path: Path, task: Task, keyword_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study = make(tmp_path, task, keyword_model).study
+    search = make(tmp_path, task, keyword_model)
+    study = search.study
     for _ in range(3):
         study.enqueue_trial({})
     ask = study.ask
@@ -121,7 +119,7 @@ def test_what_waits_is_dropped_though_another_worker_takes_some_of_it(
         return trial
 
     monkeypatch.setattr(study, "ask", ask_late)
-    drop_queued(study)
+    search._queue.drop_all()
     assert [trial.state.name for trial in study.trials] == ["PRUNED", "COMPLETE", "PRUNED"]
 
 

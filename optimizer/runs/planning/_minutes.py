@@ -25,8 +25,7 @@ def run_lines(n_calls: int, per_minute: float, least: int | None, effort: str | 
     """How long a run of this many answers takes, if those to the original prompt come at this pace, and what is short.
 
     If it may take more than five minutes, that is the options of a run of five minutes, or otherwise of the smallest
-    useful run, which needs a limit of `least` calls; None if the size is settled. With an explicit effort ``full``, a
-    limit would only end the run early, not make it smaller.
+    useful run, which needs a limit of `least` calls; None if the size is settled.
 
     >>> run_lines(5040, 840, 761)[0]
     'about 6 to 15 minutes: 14 answers per second, fewer where edits make prompts long'

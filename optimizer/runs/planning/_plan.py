@@ -53,7 +53,6 @@ class Limits:
 
     @classmethod
     def of_user(cls, lm: LMConfig) -> Limits:
-        """The limits that the user has set."""
         return cls(lm.max_calls, lm.max_tokens_total, lm.max_cost)
 
     def within(self, effort: str) -> tuple[Limits, Limits]:
@@ -96,7 +95,6 @@ class Plan:
 
     @property
     def line(self) -> str:
-        """The plan, in one line."""
         sizes, calls = self.sizes, self.estimate.calls
         effort = "as the limits allow" if self.effort == BY_LIMITS else f"effort {self.effort}"
         line = f"{effort}: about {calls:,} calls"
@@ -119,7 +117,6 @@ class Plan:
         return replace(planned, limited_by="plan" if of_user.pay(self.estimate.expected) else "user")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON data, as run.json keeps it."""
         return {
             "effort": self.effort,
             "sizes": asdict(self.sizes),
@@ -241,10 +238,7 @@ def resumed_from(manifest: Mapping[str, Any], settings: RunSettings, asked: Size
 
 
 def with_changed_limits(settings: RunSettings, changes: Mapping[str, Any]) -> RunSettings:
-    """Return the settings of a run's own run.json with new limits, if there are any among the changes.
-
-    They replace the effort's, and count as the user's: a run that reaches them has not ended as planned.
-    """
+    """Return the settings of a run's own run.json with new limits, if any: they replace the effort's as the user's."""
     if all(changes.get(name) is None for name in ("max_calls", "max_tokens_total", "max_cost")):
         return settings
     if settings.limited_by == "effort":

@@ -48,10 +48,9 @@ def samples_to_see(
 def samples_needed(baseline: Predictions, nominee: Predictions, test: NomineeTest, margin: float) -> int | None:
     """Return about how many test samples a nominee that is as good as it looks needs to pass; None if none are enough.
 
-    Each of the gate's tests should detect its difference in 80 % of cases, under as many held-out wordings as now:
-    their part of the standard error does not shrink with samples, and may alone be enough to fail. With several models
-    it is as many as the one takes that needs most.
-    The predictions are those on test, and the margin is that of F1. The number is rounded up to two digits.
+    Each of the gate's tests on test, with this `margin` of F1, should detect its difference in 80 % of cases, under as
+    many held-out wordings as now (see `samples_to_see`). With several models it is as many as the one takes that needs
+    most. The number is rounded up to two digits.
     """
     if test.of_models:
         of_models = [

@@ -81,10 +81,7 @@ _LONGEST_WAIT = 1.0  # an idle worker checks again every second
 
 
 class SharedCoordinator(Coordinator):
-    """Coordinates one worker with the others of a study that is to evaluate a `total` of candidates.
-
-    `tell` is called when this worker's heartbeat does not get through.
-    """
+    """Coordinates one worker with the others of a study; `tell` is called when its heartbeat does not get through."""
 
     def __init__(self, study: StoredStudy, worker: str, total: int, tell: Callable[[str], None]) -> None:
         super().__init__(study)

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-    Handler = Callable[[int, FrameType | None], object]
-
 _SET_UPS = 20  # attempts; chosen: more than Optuna has tables, each of which another process may create first
 _SQLITE_TIMEOUT = 60  # seconds to wait for a lock; chosen generously: Python's 5 are too short if many workers write
 
@@ -48,7 +46,10 @@ def open_storage(url: str, *, is_there: bool = False) -> optuna.storages.BaseSto
 
 def check_is_there(url: str) -> None:
     """Refuse a storage in a file that does not exist."""
-    if (file := _file_of(url)) and not file.exists():
+    file = url.removeprefix("journal:") if url.startswith("journal:") else None
+    if url.startswith("sqlite:"):
+        file = sqlalchemy.make_url(url).database
+    if file and not file.startswith((":", "file:")) and not Path(file).exists():  # these two are in none
         raise InputError(f"the storage {url!r} is not there: there is no file {file}; put it back, or correct its name")
 
 
@@ -103,13 +104,7 @@ def _opening(url: str) -> Iterator[None]:
         yield
     except InputError:
         raise
-    except (
-        optuna.exceptions.StorageInternalError,
-        sqlalchemy.exc.SQLAlchemyError,
-        ImportError,
-        OSError,
-        ValueError,
-    ) as error:
+    except (*OUTAGES, sqlalchemy.exc.SQLAlchemyError, ImportError, OSError, ValueError) as error:
         reason = str(error.__cause__ or error).splitlines()[0]
         if isinstance(error, ImportError) and "psycopg" in reason:
             reason += "; pip install 'psopt[postgres]'"
@@ -127,22 +122,11 @@ def _opening(url: str) -> Iterator[None]:
         optuna.logging.set_verbosity(verbosity)
 
 
-def _file_of(url: str) -> Path | None:
-    """The file that a storage is in; None where it is in none, or in none that its URL names."""
-    if url.startswith("journal:"):
-        return Path(url.removeprefix("journal:"))
-    name = sqlalchemy.make_url(url).database if url.startswith("sqlite:") else None
-    return Path(name) if name and not name.startswith((":", "file:")) else None
-
-
 @contextlib.contextmanager
 def storage_at(
     url: str, tell: Callable[[str], None] | None = None, *, is_there: bool = False
 ) -> Iterator[tuple[optuna.storages.BaseStorage, RetryPolicy]]:
-    """A storage that must be reachable during the block, and is waited for after it; `tell` is called about outages.
-
-    Raises InputError as `open_storage` does.
-    """
+    """A storage that must be reachable during the block, and is waited for after it; `tell` is called about outages."""
     policy = RetryPolicy(tell)
     with _opening(url), policy.suspended():
         # `get_storage` puts Optuna's cache above a database: without it, each access reads all trials again.
@@ -171,10 +155,7 @@ _LONGEST_WAIT = 600.0
 
 
 class RetryPolicy:
-    """Retries what failed because the storage was unreachable, for up to ten minutes; pauses grow to ten seconds.
-
-    `tell` is called once per outage.
-    """
+    """Retries what failed because the storage was unreachable, for up to ten minutes; calls `tell` once per outage."""
 
     def __init__(self, tell: Callable[[str], None] | None = None) -> None:
         self._tell = tell or (lambda _: None)
@@ -191,10 +172,7 @@ class RetryPolicy:
             self._thread.is_suspended = before
 
     def call(self, action: Callable[[], T]) -> T:
-        """Return what `action` returns.
-
-        Raises InputError if the storage does not come back, or can't be written.
-        """
+        """Return what `action` returns; raises InputError if the storage does not come back, or can't be written."""
         pause = _FIRST_PAUSE
         waited = 0.0
         while True:
@@ -268,8 +246,17 @@ def signals_held() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():  # Python delivers signals only to the main thread
         yield
         return
-    handlers = _handlers()
+    # one that is ignored, or ends the process without Python, is left alone
+    handlers = {
+        int(number): handler
+        for number in (signal.SIGINT, signal.SIGTERM)
+        if callable(handler := signal.getsignal(number))
+    }
     held: list[int] = []
+
+    def send_again(number: int) -> None:
+        if held:  # it then counts as the second one
+            send_to_main_thread(number)
 
     def hold(number: int, frame: FrameType | None) -> None:
         held.append(number)
@@ -277,7 +264,7 @@ def signals_held() -> Iterator[None]:
             held.clear()
             handlers[number](number, frame)
             return
-        impatient = threading.Timer(_LONGEST_HELD, _send_again, [number, held])
+        impatient = threading.Timer(_LONGEST_HELD, send_again, [number])
         impatient.daemon = True
         impatient.start()
 
@@ -291,15 +278,3 @@ def signals_held() -> Iterator[None]:
         for number in held.copy():
             held.clear()
             handlers[number](number, None)
-
-
-def _handlers() -> dict[int, Handler]:
-    """Return the handlers of signals; a signal that is ignored, or ends the process without Python, is left alone."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    return {number: handler for number, handler in handlers.items() if callable(handler)}
-
-
-def _send_again(number: int, held: list[int]) -> None:
-    """Send a signal that is still held again; it then counts as the second one."""
-    if held:
-        send_to_main_thread(number)

@@ -1,7 +1,6 @@
 """An Optuna study whose trials can be read and written by number, and what it stores of a search, under which keys.
 
-Stored are answers, so that no worker asks again, edits and metadata. The keys are persisted: nothing may be renamed
-here. The names of parameters are in `psopt.search_spaces`.
+The keys are persisted: nothing may be renamed here. The names of parameters are in `psopt.search_spaces`.
 """
 
 from __future__ import annotations
@@ -30,88 +29,9 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
     from psopt.evaluation import PartialAnswers, Predictions
     from psopt.search.distributed._storage import RetryPolicy
+    from psopt.search_spaces import Prompt
 
     Answers = tuple[NDArray[np.int64], NDArray[np.float64] | None]
-
-
-class StoredStudy(optuna.Study):
-    """An existing study that exposes its storage, as Optuna's trials do.
-
-    `optuna.Study` hides it, and has no public access to the system attributes of a trial, nor to any trial that another
-    process has.
-    """
-
-    def __init__(
-        self, name: str, storage: BaseStorage, sampler: optuna.samplers.BaseSampler, policy: RetryPolicy
-    ) -> None:
-        super().__init__(name, storage, sampler)
-        self.storage = storage
-        self.retry_policy = policy
-        self._id = storage.get_study_id_from_name(name)
-        self.is_to_stop = False
-
-    def stop(self) -> None:
-        """Ask that nothing more is tried, as callbacks do: what was found is scored, and the run can be resumed."""
-        self.is_to_stop = True
-
-    def trials_in(self, *states: TrialState) -> list[FrozenTrial]:
-        """Return the trials in these states, by number."""
-        return self.get_trials(deepcopy=False, states=states)
-
-    def read_trial(self, number: int) -> FrozenTrial:
-        """Return a trial as the storage has it now."""
-        return self.storage.get_trial(self._trial_id(number))
-
-    def set_trial_attr(self, number: int, key: str, value: Any) -> None:
-        """Set an attribute of a trial that everyone sees."""
-        self.storage.set_trial_user_attr(self._trial_id(number), key, value)
-
-    def set_hidden_trial_attr(self, number: int, key: str, value: Any) -> None:
-        """Set an attribute of a trial that the dashboard does not show."""
-        self.storage.set_trial_system_attr(self._trial_id(number), key, value)
-
-    def hidden_attrs(self) -> dict[str, Any]:
-        """Return the attributes of the study that the dashboard does not show."""
-        return self.storage.get_study_system_attrs(self._id)
-
-    def set_hidden_attr(self, key: str, value: Any) -> None:
-        """Set an attribute of the study that the dashboard does not show."""
-        self.storage.set_study_system_attr(self._id, key, value)
-
-    def fail_trial(self, number: int) -> None:
-        """Finish a trial as failed; raises UpdateFinishedTrialError if it is finished already."""
-        self.storage.set_trial_state_values(self._trial_id(number), state=TrialState.FAIL)
-
-    def queue_again(self, number: int) -> None:
-        """Queue what a trial was meant to try.
-
-        Its attributes are left out: a claim by the worker that has died would keep others from its prompt.
-        """
-        trial = copy.deepcopy(self.read_trial(number))
-        trial.user_attrs = {}
-        RetryHeartbeatStaleTrialCallback()(self, trial)
-
-    def _trial_id(self, number: int) -> int:
-        return self.storage.get_trial_id_from_study_id_trial_number(self._id, number)
-
-
-@contextlib.contextmanager
-def finished_by_others(study: StoredStudy, number: int) -> Iterator[None]:
-    """Leave the block quietly if others have finished its trial because they took its worker for dead.
-
-    Every other error passes through. In Optuna 5, any write to such a trial raises `UpdateFinishedTrialError`.
-    `Study.tell` raises ValueError instead, as for a dozen other reasons; with ``skip_if_finished`` it raises nothing,
-    or the former if the others were only just faster. So it is enough to catch that class, and the trial's state
-    confirms it.
-
-    Raises RuntimeError if the error comes for a trial that nobody has finished.
-    """
-    try:
-        yield
-    except optuna.exceptions.UpdateFinishedTrialError as error:
-        state = study.read_trial(number).state
-        if not state.is_finished():
-            raise RuntimeError(f"trial {number} is {state.name}, but can't be written: {error}") from error
 
 
 # Of the study
@@ -136,33 +56,133 @@ RACED = "raced"  # how far it got, and why it went no further: "80 x 2, dominate
 AUDIT = "audit"  # of one that would have stopped but was asked further: whether stopping was right or wrong
 
 
-def outdate_answers(study: StoredStudy) -> None:
-    """Let no one take over the answers so far: the samples, the wordings, the prompt or the model have changed."""
-    study.set_hidden_attr(OUTDATED, [len(study.trials_in(*TrialState))])
+class StoredStudy(optuna.Study):
+    """An existing study that exposes its storage, as Optuna's trials do, and what psopt keeps in it.
+
+    `optuna.Study` hides it, and has no public access to the system attributes of a trial, nor to any trial that another
+    process has.
+    """
+
+    def __init__(
+        self, name: str, storage: BaseStorage, sampler: optuna.samplers.BaseSampler, policy: RetryPolicy
+    ) -> None:
+        super().__init__(name, storage, sampler)
+        self.storage = storage
+        self.retry_policy = policy
+        self._id = storage.get_study_id_from_name(name)
+        self.is_to_stop = False
+
+    def stop(self) -> None:
+        """Ask that nothing more is tried, as callbacks do: what was found is scored, and the run can be resumed."""
+        self.is_to_stop = True
+
+    def trials_in(self, *states: TrialState) -> list[FrozenTrial]:
+        return self.get_trials(deepcopy=False, states=states)
+
+    def read_trial(self, number: int) -> FrozenTrial:
+        return self.storage.get_trial(self._trial_id(number))
+
+    def set_trial_attr(self, number: int, key: str, value: Any) -> None:
+        """Set an attribute of a trial that everyone sees."""
+        self.storage.set_trial_user_attr(self._trial_id(number), key, value)
+
+    def set_hidden_trial_attr(self, number: int, key: str, value: Any) -> None:
+        """Set an attribute of a trial that the dashboard does not show."""
+        self.storage.set_trial_system_attr(self._trial_id(number), key, value)
+
+    def hidden_attrs(self) -> dict[str, Any]:
+        """Return the attributes of the study that the dashboard does not show."""
+        return self.storage.get_study_system_attrs(self._id)
+
+    def set_hidden_attr(self, key: str, value: Any) -> None:
+        """Set an attribute of the study that the dashboard does not show."""
+        self.storage.set_study_system_attr(self._id, key, value)
+
+    def fail_trial(self, number: int) -> None:
+        """Finish a trial as failed; raises UpdateFinishedTrialError if it is finished already."""
+        self.storage.set_trial_state_values(self._trial_id(number), state=TrialState.FAIL)
+
+    def queue_again(self, number: int) -> None:
+        """Queue what a trial was meant to try, but not its attributes: a dead worker's claim would bar others."""
+        trial = copy.deepcopy(self.read_trial(number))
+        trial.user_attrs = {}
+        RetryHeartbeatStaleTrialCallback()(self, trial)
+
+    def _trial_id(self, number: int) -> int:
+        return self.storage.get_trial_id_from_study_id_trial_number(self._id, number)
+
+    @contextlib.contextmanager
+    def finished_by_others(self, number: int) -> Iterator[None]:
+        """Leave the block quietly if others have finished its trial because they took its worker for dead.
+
+        Every other error passes through. In Optuna 5, any write to such a trial raises `UpdateFinishedTrialError`.
+        `Study.tell` raises ValueError instead, as for a dozen other reasons; with ``skip_if_finished`` it raises
+        nothing, or the former if the others were only just faster. So it is enough to catch that class, and the trial's
+        state confirms it: RuntimeError if nobody has finished it.
+        """
+        try:
+            yield
+        except optuna.exceptions.UpdateFinishedTrialError as error:
+            state = self.read_trial(number).state
+            if not state.is_finished():
+                raise RuntimeError(f"trial {number} is {state.name}, but can't be written: {error}") from error
+
+    def outdate_answers(self) -> None:
+        """Let no one take over the answers so far: the samples, the wordings, the prompt or the model have changed."""
+        self.set_hidden_attr(OUTDATED, [len(self.trials_in(*TrialState))])
+
+    def is_outdated(self, number: int) -> bool:
+        """Whether `outdate_answers` concerns a trial."""
+        return number < int(self.hidden_attrs().get(OUTDATED, [0])[0])
+
+    def write_answers(self, number: int, predictions: Predictions | PartialAnswers) -> None:
+        """Store the answers on val in a trial, hidden: the whole grid, or the part that is known."""
+        content = _content(predictions)
+        if others := getattr(predictions, "others", ()):
+            content["others"] = list(map(_content, others))
+        self.set_hidden_trial_attr(number, ANSWERS, content)
+
+    def write_further(self, prompt_id: str, answers: PartialAnswers) -> None:
+        """Store the answers that a prompt got after its trial was finished, together with all earlier ones."""
+        self.set_hidden_attr(f"{ANSWERED_LATER}:{prompt_id}", _content(answers))
+
+    def read_further(self, prompt_id: str) -> Answers | None:
+        """Return what `write_further` stored; None if it has stored nothing."""
+        content = self.hidden_attrs().get(f"{ANSWERED_LATER}:{prompt_id}")
+        return None if content is None else _read(content)
+
+    def write_edits(self, round_number: int, edits: Iterable[Edit], worker: str = "") -> None:
+        key = ":".join(filter(None, (EDITS, str(round_number), worker)))
+        self.set_user_attr(key, json.dumps([edit.to_dict() for edit in edits]))
+
+    def stored_edits(self) -> dict[str, str]:
+        """Return what `write_edits` stored, unparsed (see `read_rounds`): equal to before if nothing was added."""
+        return {key: value for key, value in self.user_attrs.items() if key.startswith(f"{EDITS}:")}
+
+    def keep_baseline(self, prompt: Prompt) -> None:
+        """Store the original prompt, so that every prompt can be built from the study alone."""
+        self.set_hidden_attr(BASELINE, prompt.to_dict())
+
+    def write_metadata(self, metadata: StudyMetadata) -> None:
+        self.set_user_attr(METADATA, json.dumps(asdict(metadata)))
+
+    def read_metadata(self) -> StudyMetadata:
+        """Return what `write_metadata` stored; raises InputError if the study is not one of psopt's."""
+        content = self.user_attrs.get(METADATA)
+        if content is None:
+            raise InputError(f"study {self.study_name!r} was not started by `psopt optimize --storage`")
+        return StudyMetadata(**json.loads(content))
 
 
-def is_outdated(study: StoredStudy, number: int) -> bool:
-    """Whether `outdate_answers` concerns a trial."""
-    return number < int(study.hidden_attrs().get(OUTDATED, [0])[0])
+@dataclass(frozen=True, slots=True)
+class StudyMetadata:
+    """All that prompts are compared on, and the settings of the search, as plain JSON data."""
 
-
-def write_answers(study: StoredStudy, number: int, predictions: Predictions | PartialAnswers) -> None:
-    """Store the answers on val in a trial, as a hidden attribute: the whole grid, or the part that is known."""
-    content = _content(predictions)
-    if others := getattr(predictions, "others", ()):
-        content["others"] = list(map(_content, others))
-    study.set_hidden_trial_attr(number, ANSWERS, content)
-
-
-def write_further(study: StoredStudy, prompt_id: str, answers: PartialAnswers) -> None:
-    """Store the answers that a prompt got after its trial was finished in the study, together with all earlier ones."""
-    study.set_hidden_attr(f"{ANSWERED_LATER}:{prompt_id}", _content(answers))
-
-
-def read_further(study: StoredStudy, prompt_id: str) -> Answers | None:
-    """Return what `write_further` stored; None if it has stored nothing."""
-    content = study.hidden_attrs().get(f"{ANSWERED_LATER}:{prompt_id}")
-    return None if content is None else _read(content)
+    settings: dict[str, Any]  # the run's settings
+    dataset_sha256: str  # of the samples; each worker loads its own copy
+    prompt: dict[str, Any]  # the original prompt
+    rephrasings: dict[str, Any]  # the set, as in rephrasings.json
+    psopt_version: str
 
 
 def _content(answers: Predictions | PartialAnswers) -> dict[str, Any]:
@@ -182,9 +202,7 @@ def _content(answers: Predictions | PartialAnswers) -> dict[str, Any]:
 
 
 def read_answers(trial: optuna.trial.FrozenTrial) -> list[Answers]:
-    """Return what `write_answers` stored, if anything, for each model: answers, -1 where there are none, and
-    probabilities or None.
-    """
+    """What `write_answers` stored, if anything, for each model: answers, -1 for none, and probabilities or None."""
     content = trial.system_attrs.get(ANSWERS)
     if content is None:
         return []
@@ -211,22 +229,8 @@ def _unpacked(packed: str, kind: type[np.generic], shape: Sequence[int]) -> NDAr
     return np.frombuffer(zlib.decompress(base64.b64decode(packed)), dtype=kind).reshape(shape)
 
 
-def write_edits(study: optuna.Study, round_number: int, edits: Iterable[Edit], worker: str = "") -> None:
-    """Store a round's new edits in the study."""
-    key = ":".join(filter(None, (EDITS, str(round_number), worker)))
-    study.set_user_attr(key, json.dumps([edit.to_dict() for edit in edits]))
-
-
-def stored_edits(study: optuna.Study) -> dict[str, str]:
-    """Return what `write_edits` stored, unparsed: equal to before if nothing was added."""
-    return {key: value for key, value in study.user_attrs.items() if key.startswith(f"{EDITS}:")}
-
-
 def read_rounds(stored: Mapping[str, str]) -> list[list[Edit]]:
-    """Return the new edits of each round so far, largest expected gain first, whichever worker proposed them.
-
-    The order of edits is always the same, so that the same choice makes the same prompt for every worker.
-    """
+    """Return the new edits of each round so far, whichever worker proposed them, in the same order for all."""
     edits_of_round: dict[int, dict[str, Edit]] = {}
     earlier: set[str] = set()
     for key, content in sorted(stored.items(), key=lambda item: (_round_of(item[0]), item[0])):
@@ -242,30 +246,3 @@ def read_rounds(stored: Mapping[str, str]) -> list[list[Edit]]:
 
 def _round_of(key: str) -> int:
     return int(key.split(":")[2])
-
-
-@dataclass(frozen=True, slots=True)
-class StudyMetadata:
-    """All that prompts are compared on, and the settings of the search, as plain JSON data."""
-
-    settings: dict[str, Any]  # the run's settings
-    dataset_sha256: str  # of the samples; each worker loads its own copy
-    prompt: dict[str, Any]  # the original prompt
-    rephrasings: dict[str, Any]  # the set, as in rephrasings.json
-    psopt_version: str
-
-
-def write_metadata(study: optuna.Study, metadata: StudyMetadata) -> None:
-    """Write it to the study."""
-    study.set_user_attr(METADATA, json.dumps(asdict(metadata)))
-
-
-def read_metadata(study: optuna.Study) -> StudyMetadata:
-    """Read it from the study.
-
-    Raises InputError if the study is not one of psopt's.
-    """
-    content = study.user_attrs.get(METADATA)
-    if content is None:
-        raise InputError(f"study {study.study_name!r} was not started by `psopt optimize --storage`")
-    return StudyMetadata(**json.loads(content))

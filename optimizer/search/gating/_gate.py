@@ -31,12 +31,10 @@ class Verdict:
     margin: float = GATE_MARGIN
     alpha: float = ALPHA
     reason: str = ""  # why nothing was tested, or only F1; empty if nominees were tested in F1 and in S
-    # How much it was tested on
-    n_samples: int = 0
+    n_samples: int = 0  # that it was tested on
     n_wordings: int = 0
 
     def __repr__(self) -> str:
-        """The verdict, its prompt, and how much it was tested on."""
         extent = self.reason
         if self.tests:
             extent = f"of {self.n_samples} samples x {self.n_wordings} wordings"
@@ -44,7 +42,6 @@ class Verdict:
         return f"<Verdict {self.verdict} {prompt}: gate {self.mode}, {len(self.tests)} tests, {extent}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
         return {**asdict(self), "tests": [test.to_dict() for test in self.tests]}
 
 
@@ -60,31 +57,27 @@ def gate(
     """Decide from answers on test, under held-out wordings, which of several prompts is recommended.
 
     A nominee passes ``sure`` if one-sided tests show that it is not worse than the baseline by the margin in F1, nor by
-    .01 in S, and that it is better in one of them. If several pass, the first in their order is recommended. Holm's
-    levels keep the chance of recommending a prompt that is truly worse by more than that at 5 % at most, whatever the
-    order and the number of nominees; and the first one that fails does not bar the others. A second nominee costs power
-    with few samples and pays off with many: in simulations (`make promise`, small effects, Q = 10, 1,000 runs each) the
-    knee alone kept 20, 44, 71 and 92 % of the true gain with 50, 100, 200 and 500 samples of val and of test, the knee
-    and the shortest together 17, 43, 71 and 94 %.
+    .01 in S, and that it is better in one of them (`NomineeTest.p_value`). If several pass, the first in their order is
+    recommended. Holm's levels keep the chance of recommending a prompt that is truly worse by more than that at 5 % at
+    most, whatever the order and the number of nominees. A second nominee costs power with few samples and pays off with
+    many: in simulations (`make promise`, small effects, Q = 10, 1,000 runs each) the knee alone kept 20, 44, 71 and
+    92 % of the true gain with 50, 100, 200 and 500 samples of val and of test, with the shortest 17, 43, 71 and 94 %.
 
     A nominee also fails if a class is surely worse, by a one-sided test at Holm's level over the classes with five test
     samples or more, or if macro-F1 is lower by the margin: F1 over all samples can rise although no sample of a rare
     class is found any more.
 
     If the baseline answers one label to nearly everything (`psopt.evaluation.AnswerShares`), or has no higher F1 than a
-    constant answer, its S and C mean nothing, and few useful prompts have a better S. A nominee then passes ``sure`` if
-    its F1 is better: one test at 5 %, so that one whose F1 is no better is recommended no more often than otherwise.
+    constant answer, its S and C mean nothing. A nominee then passes ``sure`` if its F1 is better: one test at 5 %.
 
     A nominee passes ``likely`` if its F1 is no lower and F1 - S + C is higher, by an estimate from test and, if given,
-    from val, whose samples count half (see `MeasuredGain`). That is not a test.
+    from val (`on_val`), whose samples count half (see `MeasuredGain`). That is not a test.
 
-    With several models, a nominee must be no worse with each, and better with one. Each test of "no worse" uses the
-    whole level, since all must pass; "better" is corrected for the number of chances. For the models' mean there is one
-    test, of the mean difference, with a standard error that is never too small (`psopt.evaluation.mean_of`).
+    With several models, a nominee must be no worse with each, and better with one. For the models' mean there is one
+    test, of the mean difference (`psopt.evaluation.mean_of`).
 
     `nominees` are in order of preference, chosen without using these samples; ``off`` recommends the first untested.
-    F1 may be lower by the `margin`. The `pinned` samples are those that a nominee must answer correctly wherever the
-    baseline does. `on_val` is by how much nominees were better there, for ``likely``.
+    The `pinned` samples are those that a nominee must answer correctly wherever the baseline does.
     """
     of_val = on_val or {}
     reason = _f1_alone(baseline, mode)
@@ -93,33 +86,33 @@ def gate(
         if ours.others and ours.over != "mean":
             pairs = zip(ours.each, theirs.each, strict=True)
             return with_every_model({of_ours.model: compare(name, of_ours, of_theirs) for of_ours, of_theirs in pairs})
-        decisive, by_estimate = _decisive(ours, mode), mode == "likely"
+        decisive = F1_ALONE if _f1_alone(ours, mode) else BOTH
+        by_estimate = mode == "likely"
         return compare_nominee(name, ours, theirs, margin, pinned, of_val.get(name), decisive, by_estimate=by_estimate)
 
     tests = [compare(name, baseline, answers) for name, answers in nominees.items()]
-    judged = tuple(_judged(tests, mode))
+    if mode == "sure":  # one that is barred does not pass, but still counts in Holm's levels
+        judged = _at_levels(tests, [test.p_value for test in tests])
+    else:
+        judged = tuple(replace(test, passed=test.is_likely) for test in tests)
     verdict = Verdict("keep", None, mode, judged, margin, ALPHA, reason, len(baseline.samples), baseline.n_rephrasings)
     if not judged:
         return replace(verdict, reason="nothing on val was better without losing a point of F1 or S")
     if mode == "off":
         return replace(verdict, verdict="untested", id=judged[0].id)
-    for test in judged:
-        if test.passed:
-            return replace(verdict, verdict="better", id=test.id)
-    return verdict
+    first = next((test for test in judged if test.passed), None)
+    return replace(verdict, verdict="better", id=first.id) if first else verdict
 
 
 def stand_ins(before: Predictions, after: Mapping[str, Predictions], margin: float) -> tuple[NomineeTest, ...]:
     """Test which prompts, on their own model, can stand in for another prompt on another model.
 
-    A prompt passes if one-sided tests show that it is not worse by the margin in F1, nor by .01 in S, no class is
-    surely worse, and macro-F1 is not lower by the margin. Unlike in the `gate`, it need not be better in anything.
-    Holm's levels keep the chance that a prompt passes that is truly worse by more at 5 % at most, even if the prompt to
-    use is chosen by these samples. All answers are to the same samples under the same wordings.
+    Unlike in the `gate`, a prompt need not be better in anything. Holm's levels hold even if the prompt to use is
+    chosen by these samples. All answers are to the same samples under the same wordings.
     """
-    decisive = _decisive(before, "sure")
+    decisive = F1_ALONE if _f1_alone(before, "sure") else BOTH
     tests = [compare_nominee(name, before, answers, margin, decisive=decisive) for name, answers in after.items()]
-    return tuple(_at_levels(tests, [test.p_not_worse for test in tests]))
+    return _at_levels(tests, [test.p_not_worse for test in tests])
 
 
 def untested(mode: GateMode, margin: float, reason: str) -> Verdict:
@@ -136,10 +129,6 @@ def check_pinned(pinned: Collection[str], samples: Collection[Sample], which: st
             raise InputError(f"the pinned sample {name!r} is none of the {len(ids)} {which}{hint}")
 
 
-def _decisive(baseline: Predictions, mode: GateMode) -> tuple[str, ...]:
-    return F1_ALONE if _f1_alone(baseline, mode) else BOTH
-
-
 def _f1_alone(baseline: Predictions, mode: GateMode) -> str:
     """Why F1 alone decides; empty if S does too."""
     if mode == "off":
@@ -153,14 +142,8 @@ def _f1_alone(baseline: Predictions, mode: GateMode) -> str:
     return ""
 
 
-def _judged(tests: list[NomineeTest], mode: GateMode) -> list[NomineeTest]:
-    """The tests with their outcomes. One that is barred does not pass, but still counts in Holm's levels."""
-    if mode != "sure":
-        return [replace(test, passed=test.is_likely) for test in tests]
-    return _at_levels(tests, [test.p_value for test in tests])
-
-
-def _at_levels(tests: Sequence[NomineeTest], p_values: Sequence[float]) -> list[NomineeTest]:
+def _at_levels(tests: Sequence[NomineeTest], p_values: Sequence[float]) -> tuple[NomineeTest, ...]:
     """The tests, each passed or not at Holm's level."""
     judged = holm([1.0 if test.is_barred else p for test, p in zip(tests, p_values, strict=True)], ALPHA)
-    return [replace(test, passed=passed, level=level) for test, (passed, level) in zip(tests, judged, strict=True)]
+    outcomes = zip(tests, judged, strict=True)
+    return tuple(replace(test, passed=passed, level=level) for test, (passed, level) in outcomes)

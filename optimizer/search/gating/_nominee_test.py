@@ -40,10 +40,7 @@ class _ClassLoss:
 def _class_losses(
     baseline: Predictions, nominee: Predictions, margin: float
 ) -> tuple[tuple[_ClassLoss, ...], tuple[float, float] | None]:
-    """Return the classes that lose, the worst first, and macro-F1 of both prompts over the classes that have samples.
-
-    Macro-F1 is None if answers are scored: a metric may have its own reasons to weight classes.
-    """
+    """Return the classes that lose, the worst first, and macro-F1 of both prompts; None if answers are scored."""
     classes = compare_classes(baseline, nominee)
     enough = [of_class for of_class in classes if of_class.n >= _ENOUGH]
     judged = holm([of_class.paired.p_below() for of_class in enough], ALPHA)
@@ -70,16 +67,14 @@ def _falls(difference: float | None, margin: float) -> bool:
 class OneSided:
     """A nominee's difference from the baseline in one measure, nominee minus baseline, and its one-sided p-values."""
 
-    # With its two-sided 95 % interval
-    difference: float
+    difference: float  # with its two-sided 95 % interval
     low: float
     high: float
     not_worse: float  # the p-value of "worse by the margin or more"
     better: float  # the p-value of "no better"
     is_thin: bool  # whether so few samples differ that unseen ones decide (see `psopt.metrics.PairedDifference`)
-    # The values of the baseline and of the nominee
-    before: float
-    after: float
+    before: float  # the baseline's value
+    after: float  # the nominee's
 
     @classmethod
     def of(cls, paired: PairedDifference, margin: float, before: float, after: float, *, is_cost: bool) -> OneSided:
@@ -100,20 +95,15 @@ class NomineeTest:
     f1: OneSided
     sensitivity: OneSided
     consistency: float | None  # the difference in C, which is not tested; None if C is not defined
-    # The estimate from test and val (see `MeasuredGain.with_val`), or from test alone if val's scores were not given
-    estimate: MeasuredGain
+    estimate: MeasuredGain  # from test and, if its scores were given, val (see `MeasuredGain.with_val`)
     # Ids of pinned samples that, under some wording, the baseline answers correctly and the nominee does not
     lost: tuple[str, ...] = ()
     passed: bool = False
     level: float = 0.0  # what `p_value` was compared with
-    # The measures that were tested: F1 and S, or F1 alone if S of the baseline means nothing
-    decisive: tuple[str, ...] = BOTH
+    decisive: tuple[str, ...] = BOTH  # the measures tested: F1 alone if S of the baseline means nothing
     losses: tuple[_ClassLoss, ...] = ()  # the classes that are worse by the margin or more, sure ones first
-    # Of the baseline and of the nominee; None if a metric or closeness decides
-    macro_f1: tuple[float, float] | None = None
-    # Whether a class is surely worse, or macro-F1 lower by the margin or more: such a nominee does not pass. `likely`
-    # takes macro-F1 from the estimate.
-    is_harmful: bool = False
+    macro_f1: tuple[float, float] | None = None  # before and after; None if a metric or closeness decides
+    is_harmful: bool = False  # whether a class is surely worse, or macro-F1 lower by the margin or more: it is barred
     # With several models, which must all pass: the test with each, by its name. The differences above are those of the
     # models with the least certain results.
     of_models: dict[str, NomineeTest] = field(default_factory=dict)
@@ -127,10 +117,9 @@ class NomineeTest:
     def p_value(self) -> float:
         """The p-value of "worse by a margin in F1 or in S, or better in neither": the largest of three, uncorrected.
 
-        All three must pass (an intersection-union test: Berger, Technometrics 1982). If F1 alone is tested, it is that
-        of "no better in F1". With several models, "not worse" must pass with each, and "better" with one of them in one
-        measure: Simes' p-value (Biometrika 1986) corrects for the number of chances, and is not larger than
-        Bonferroni's. One and the same sample moves F1 and S together, which is the dependence that it allows.
+        All three must pass (an intersection-union test: Berger, Technometrics 1982). With several models, "not worse"
+        must pass with each, and "better" with one of them in one measure: Simes' p-value (Biometrika 1986) corrects for
+        the number of chances. One and the same sample moves F1 and S together, which is the dependence that it allows.
         """
         tests = self.of_models.values() or (self,)
         chances = sorted(itertools.chain.from_iterable(test.p_better for test in tests))
@@ -144,17 +133,14 @@ class NomineeTest:
 
     @property
     def p_not_worse(self) -> float:
-        """That of "worse by a margin in F1 or in S", uncorrected; in F1 alone if S of the baseline means nothing."""
+        """The p-value of "worse by a margin in a decisive measure", uncorrected."""
         if self.of_models:
             return max(test.p_not_worse for test in self.of_models.values())
         return float(max(getattr(self, measure).not_worse for measure in self.decisive))
 
     @property
     def is_likely(self) -> bool:
-        """Whether F1 is no lower and F1 - S + C higher, by the estimate alone, and no class or pinned sample is lost.
-
-        If F1 alone decides, whether F1 is higher. With several models, whether all that is so with each.
-        """
+        """Whether by the estimate F1 is no lower and F1 - S + C (or F1 alone) higher, with every model."""
         if self.of_models:
             return all(test.is_likely for test in self.of_models.values())
         if self.is_barred:
@@ -163,7 +149,6 @@ class NomineeTest:
         return self.estimate.f1 >= 0 and gain > 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
         data = {**asdict(self), "p_value": self.p_value}
         del data["of_models"]
         if self.of_models:
@@ -196,12 +181,11 @@ def compare_nominee(
     )
     estimate = on_test.with_val(on_val)
     decisive_gain = estimate if by_estimate else on_test
+    (f1_before, s_before), (f1_after, s_after) = _means(baseline), _means(nominee)
     return NomineeTest(
         nominee_id,
-        OneSided.of(paired["f1"], margin, _mean_quality(baseline), _mean_quality(nominee), is_cost=False),
-        OneSided.of(
-            paired["sensitivity"], MARGIN_OF_S, _mean_sensitivity(baseline), _mean_sensitivity(nominee), is_cost=True
-        ),
+        OneSided.of(paired["f1"], margin, f1_before, f1_after, is_cost=False),
+        OneSided.of(paired["sensitivity"], MARGIN_OF_S, s_before, s_after, is_cost=True),
         consistency,
         estimate,
         _lost(*of_all, pinned),
@@ -212,19 +196,15 @@ def compare_nominee(
     )
 
 
-def _mean_quality(predictions: Predictions) -> float:
-    return float(np.mean([quality_of(answers) for answers in predictions.each]))
-
-
-def _mean_sensitivity(predictions: Predictions) -> float:
-    return float(np.mean([answers.sensitivities.mean() for answers in predictions.each]))
+def _means(predictions: Predictions) -> tuple[float, float]:
+    """F1 and S, each in the mean of the models."""
+    of_models = [(quality_of(answers), answers.sensitivities.mean()) for answers in predictions.each]
+    f1, sensitivity = np.mean(of_models, axis=0).tolist()
+    return f1, sensitivity
 
 
 def with_every_model(tests: Mapping[str, NomineeTest]) -> NomineeTest:
-    """Combine the tests with each of several models, which must all pass; the least certain results are shown.
-
-    The estimate is that of the model that gains least.
-    """
+    """Combine the tests with each of several models, which must all pass; the least certain results are shown."""
     each = list(tests.values())
     f1 = max((test.f1 for test in each), key=lambda tested: (tested.not_worse, -tested.difference))
     stable = max((test.sensitivity for test in each), key=lambda tested: (tested.not_worse, tested.difference))

@@ -63,12 +63,10 @@ class StoppedCandidate(Tried):
 
     @classmethod
     def read(cls, trial: FrozenTrial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> StoppedCandidate:
-        """Read it back from its trial."""
         raced = _RACED.fullmatch(trial.user_attrs[RACED])
         if raced is None:
             raise ValueError(f"trial {trial.number} raced {trial.user_attrs[RACED]!r}")
-        rung = Rung(int(raced[1]), int(raced[2]))
-        val = EstimatedScores(*trial.values)
+        val, rung = EstimatedScores(*trial.values), Rung(int(raced[1]), int(raced[2]))
         audit = trial.user_attrs.get(AUDIT, "")
         return cls(trial.number, prompt, edits, val, rung, raced[3], order=order, audit=audit)
 
@@ -81,9 +79,8 @@ class RaceCounts:
     """The races of a search, as in run.json."""
 
     candidates: int  # how many were evaluated, completely or in part; with the original prompt, which never races
-    # Answers on val that candidates were asked for, and those that they were spared
-    calls: int
-    saved: int
+    calls: int  # answers on val that candidates were asked for
+    saved: int  # answers on val that they were spared
     stopped: int  # candidates that were evaluated in part
     rungs: dict[str, int]  # how many of them stopped at which rung
     audited: int  # candidates that stopped but were asked further, to see whether stopping was right
@@ -92,7 +89,7 @@ class RaceCounts:
     @classmethod
     def of(cls, whole: Sequence[Candidate], stopped: Sequence[StoppedCandidate], n_cells: int) -> RaceCounts:
         """Count them; `n_cells` is the size of a whole grid."""
-        audits = Counter(candidate.audit for candidate in whole) + Counter(candidate.audit for candidate in stopped)
+        audits = Counter(candidate.audit for candidate in (*whole, *stopped))
         in_part = sum(candidate.rung.samples * candidate.rung.wordings for candidate in stopped)
         rungs = Counter(candidate.rung for candidate in stopped)
         return cls(
@@ -141,8 +138,7 @@ class RaceResult:
 class CandidateRaces:
     """Lets the candidates of a search race, one after the other, and compares them on what they were asked about.
 
-    Every decision is made on the answers to a whole rung, so the order in which they come does not matter. The
-    baseline's whole grid must be known. If no races `are_run`, no candidate stops, and nothing is asked here.
+    The baseline's whole grid must be known. If no races `are_run`, no candidate stops, and nothing is asked here.
     """
 
     evaluator: Evaluator
@@ -155,7 +151,7 @@ class CandidateRaces:
         """Ask about a prompt, as far as it gets against all that may still be on the front.
 
         A shorter version of the best prompt may lose one standard error, so it stops only if the bounds show that it
-        loses in every objective. One in ten of those that stop is asked further, as a check.
+        loses in every objective.
         """
         if not self.are_run:
             return RaceResult(None)
@@ -169,10 +165,7 @@ class CandidateRaces:
         return replace(result, rung=further, is_audited=True)
 
     def _raced(self, prompt: Prompt, rivals: Collection[Prompt], negligible: float) -> RaceResult:
-        """Ask about one rung after the other, until a rival is clearly better, or as far as survivors are held.
-
-        A candidate that might still be better by `negligible` in one objective counts as dominated.
-        """
+        """Ask about one rung after the other, until a rival is clearly better, or as far as survivors are held."""
         schedule = self._schedule
         for rung in schedule.rungs[: schedule.rungs.index(schedule.held_at) + 1]:
             self._ask(prompt, rung)
@@ -191,7 +184,6 @@ class CandidateRaces:
         return RaceResult(schedule.held_at)
 
     def is_whole(self, rung: Rung) -> bool:
-        """Whether a rung is the whole grid."""
         return rung == self._schedule.whole
 
     def is_narrow(self, candidate: Tried) -> bool:
@@ -274,10 +266,7 @@ FEWEST_SAMPLES = 20
 
 
 def races(race: RaceMode, evaluator: Evaluator) -> bool:
-    """Return whether candidates race; otherwise every candidate is evaluated completely.
-
-    Raises InputError if racing is requested explicitly, and what is compared does not allow it.
-    """
+    """Whether candidates race; InputError if that is requested explicitly, and what is compared does not allow it."""
     if race == "off":
         return False
     obstacle = _obstacle(evaluator)

@@ -44,7 +44,7 @@ class Schedule:
     Samples come in a shuffled order in which every class is spread evenly. Each block of Q samples begins with Q
     different wordings, and a sample's further wordings are as far as possible from its earlier ones. So every rung
     holds all wordings about equally often, within each class too, and the cells of all rungs before it. `truth` holds
-    the samples' classes, (N,) int. At least two wordings are needed to see how stable a candidate is (see `races`).
+    the samples' classes, (N,) int.
     """
 
     def __init__(self, truth: Sequence[int] | NDArray[np.int64], n_wordings: int, seed: int) -> None:
@@ -54,7 +54,13 @@ class Schedule:
         self._order = _stratified(np.asarray(truth), rng)
         self._starts = _starts(self.n_samples, n_wordings, rng)
         self._steps = _far_apart(n_wordings)
-        self.rungs = _rungs(self.n_samples, n_wordings)
+        width = _NARROWEST if self.n_samples >= _SMALL else _NARROWEST_OF_SMALL
+        rungs = []
+        while width < self.n_samples:
+            rungs.append(Rung(width, FEWEST_WORDINGS))
+            width *= 2
+        depths = sorted({FEWEST_WORDINGS, min(_DEEPER, n_wordings), n_wordings})
+        self.rungs = (*rungs, *(Rung(self.n_samples, depth) for depth in depths))
 
     @property
     def whole(self) -> Rung:
@@ -86,16 +92,6 @@ class Schedule:
         return cells
 
 
-def _rungs(n_samples: int, n_wordings: int) -> tuple[Rung, ...]:
-    width = _NARROWEST if n_samples >= _SMALL else _NARROWEST_OF_SMALL
-    rungs = []
-    while width < n_samples:
-        rungs.append(Rung(width, FEWEST_WORDINGS))
-        width *= 2
-    depths = sorted({FEWEST_WORDINGS, min(_DEEPER, n_wordings), n_wordings})
-    return (*rungs, *(Rung(n_samples, depth) for depth in depths))
-
-
 def _stratified(truth: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
     """An order of which any first part holds the classes in about their shares."""
     places = np.empty(len(truth))
@@ -106,10 +102,7 @@ def _stratified(truth: NDArray[np.int64], rng: np.random.Generator) -> NDArray[n
 
 
 def _starts(n_samples: int, n_wordings: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The first wording of each sample in the order: all wordings in every block of Q samples, shuffled.
-
-    Counting up instead of shuffling would tie wordings to classes if both repeat in step.
-    """
+    """The first wording of each sample: all in every block of Q, shuffled, so as not to be in step with classes."""
     blocks = [rng.permutation(n_wordings) for _ in range(-(-n_samples // n_wordings))]
     return np.concatenate(blocks)[:n_samples]
 
@@ -120,12 +113,12 @@ def _far_apart(n: int) -> NDArray[np.int64]:
     >>> _far_apart(10)
     array([0, 5, 2, 7, 1, 3, 4, 6, 8, 9])
     """
-    order = [0]
-    while len(order) < n:
-        left = [place for place in range(n) if place not in order]
-        order.append(
-            max(left, key=lambda place: min(min(abs(place - earlier), n - abs(place - earlier)) for earlier in order))
-        )
+    distances = np.full(n, n)
+    order = []
+    for _ in range(n):
+        order.append(int(distances.argmax()))
+        apart = np.abs(np.arange(n) - order[-1])
+        distances = np.minimum(distances, np.minimum(apart, n - apart))
     return np.array(order)
 
 
@@ -147,15 +140,11 @@ _BELOW = 1.64  # 95 %, one-sided: the bound for an F1 below the baseline's minus
 # How much better a candidate might still be in one objective and stop anyway: less than the noise of a few hundred
 # samples; chosen by judgement.
 NEGLIGIBLE = 0.01
-# Of stopped candidates, one in ten is asked further anyway, to count the stops that were wrong.
-_AUDITED = 10
+_AUDITED = 10  # of stopped candidates, one in ten is asked further anyway, to count the stops that were wrong
 
 
 def is_dominated(differences: NDArray[np.float64], negligible: float = NEGLIGIBLE) -> bool:
-    """Whether a rival is clearly better in all objectives, by normal bounds of paired differences, (n, k).
-
-    The candidate might still be better by `negligible` in one of them.
-    """
+    """Whether a rival is clearly better in all objectives: upper bounds of differences, (n, k), are `negligible`."""
     mean = differences.mean(axis=0)
     bound = next((bound for below, bound in _EARLY if len(differences) < below), _LATE)
     highest = mean + bound * standard_error(differences)
