@@ -27,8 +27,6 @@ _FORM = re.compile(r"hf:(?P<repository>[\w.-]+/[\w.-]+)(?::(?P<config>[^@\s]+))?
 class HubName:
     """A data set on the hub.
 
-    Examples
-    --------
     >>> HubName.read("hf:nyu-mll/glue:sst2@v1.0")
     HubName(repository='nyu-mll/glue', config='sst2', revision='v1.0')
     """
@@ -39,10 +37,7 @@ class HubName:
 
     @classmethod
     def read(cls, name: str) -> HubName:
-        """Read a name.
-
-        Raises InputError if it has another form.
-        """
+        """Read a name; raises InputError if it has another form."""
         match = _FORM.fullmatch(name)
         if match is None:
             raise InputError(f"{name}: hf:ORG/NAME[:CONFIG][@REVISION] is expected, such as hf:nyu-mll/glue:sst2")

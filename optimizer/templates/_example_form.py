@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from psopt.templates._draft import Span, pieces_of, places_in
@@ -176,11 +177,9 @@ def _has_sections(text: str, answer_tag: str) -> bool:
 
 
 def announcing_line(text: str) -> str:
-    """The last line of a text, if it is a short one that announces what comes next."""
+    """The last line of a text, if it is a short one that announces what comes next; otherwise nothing."""
     last = text.rstrip().rsplit("\n", 1)[-1]
-    if last.endswith(":") and n_words(last) <= LEAD_WORDS:
-        return last
-    return ""
+    return last if last.endswith(":") and n_words(last) <= LEAD_WORDS else ""
 
 
 def _last_of_block(text: str, lines: Sequence[Line], row: int, *, leads: bool) -> int:
@@ -344,11 +343,7 @@ def fields_as_lines(names: Sequence[str], *, is_named: bool = False) -> list[str
 
 
 def _pieces(message: DraftMessage, start: int, end: int) -> tuple[str | Field, ...]:
-    inside = [
-        Span(field.start - start, field.end - start, field.pieces)
-        for field in message.fields
-        if start <= field.start and field.end <= end
-    ]
+    inside = [Span(field.start - start, field.end - start, field.pieces) for field in message.fields_in(start, end)]
     if inside:
         return tuple(piece for piece in pieces_of(message.text[start:end], inside) if isinstance(piece, str | Field))
     # Fields that stand within an instruction: an example shows them one per line.
@@ -359,17 +354,10 @@ def _pieces(message: DraftMessage, start: int, end: int) -> tuple[str | Field, .
 def _fields_elsewhere(draft: Draft, start: int, end: int) -> list[str | Field]:
     """Fields that the user's messages show outside the block, one per line; none where the block has none itself."""
     last = draft.last_user
-    inside: list[Span] = []
-    outside: list[Span] = []
-    for index, message in enumerate(draft.messages[: last + 1]):
-        for field in message.fields if message.role == "user" else ():
-            is_inside = index == last and start <= field.start and field.end <= end
-            (inside if is_inside else outside).append(field)
-    shown = {field.name for field in places_in(inside, Field)}
-    names = dict.fromkeys(field.name for field in places_in(outside, Field) if field.name not in shown)
-    if not shown or not names:
-        return []
-    return [*fields_as_lines(list(names), is_named=True), "\n"]
+    by_users = chain.from_iterable(message.fields for message in draft.messages[: last + 1] if message.role == "user")
+    shown = {field.name for field in places_in(draft.messages[last].fields_in(start, end), Field)}
+    names = dict.fromkeys(field.name for field in places_in(by_users, Field) if field.name not in shown)
+    return [*fields_as_lines(list(names), is_named=True), "\n"] if shown and names else []
 
 
 def _tail(text: str, block: InputBlock) -> str:

@@ -184,7 +184,7 @@ def _author_spans(draft: Draft, index: int) -> list[Span]:
     inside: list[Span] = []
     for number, part in enumerate(draft.parts):
         if part.message == index:
-            held = [field for field in message.fields if part.start <= field.start and field.end <= part.end]
+            held = message.fields_in(part.start, part.end)
             places = dict.fromkeys(places_in(held, Field))
             spans.append(Span(part.start, part.end, (Part(number, tuple(places)),)))
             inside += held
