@@ -136,8 +136,8 @@ _SYSTEM = (
 def write_rephrasings(
     writer: Writer,
     checks: Checks,
-    n_search: int = 10,
-    n_heldout: int = 10,
+    n_search: int,
+    n_heldout: int,
     on_text: Callable[[Verdict], None] | None = None,
     *,
     n_parts: int = 0,
@@ -145,11 +145,9 @@ def write_rephrasings(
     """Let a model write rephrasings, search and held-out ones in separate conversations.
 
     Each call asks for one, says how long it should be, and shows the last ten so that the model does not repeat itself.
-    The temperature is 0; if a text is refused, the model is asked again, each time at a higher one.
-
-    In a template each passage is rephrased by itself, with the others as context; completely protected passages stay.
-    If the model gives fewer texts for a passage than were asked for, they are used again; if it gives none, the passage
-    stays unchanged.
+    If a text is refused, the model is asked again, each time at a higher temperature. In a template each passage is
+    rephrased by itself, with the others as context. If the model gives fewer texts for a passage than were asked for,
+    they are used again; if it gives none, the passage stays unchanged.
 
     The original, which `checks` hold, is the first of `n_search`, and has `n_parts` if it is a template's. `on_text`
     receives every verdict.
@@ -169,15 +167,14 @@ def write_rephrasings(
     for kind, wanted in (("search", n_search - 1), ("held-out", n_heldout)):
         choices: list[list[str]] = []
         for own, earlier in zip(of_passages, accepted, strict=True):
-            texts: list[str] = []
+            of_passage = []
             for verdict in _texts(writer, own, kind, wanted, earlier):
-                verdicts.append(verdict)
-                if verdict.accepted:
-                    texts.append(verdict.text)
+                of_passage.append(verdict)
                 if on_text:
                     on_text(verdict)
-            choices.append(texts)
-            earlier += texts
+            choices.append([verdict.text for verdict in of_passage if verdict.accepted])
+            earlier += choices[-1]
+            verdicts += of_passage
         combined = (passages.joined(parts) for parts in in_step(choices, passages.texts))
         new = [*itertools.islice(distinct(combined, (original, *written)), wanted)]
         if len(new) < wanted:
