@@ -62,9 +62,7 @@ class DraftChecks:
     """Reads drafts, and refuses those that are too long, copy a sample or invent a label."""
 
     labels: tuple[str, ...]
-    # All of train: no run of eight words may come from any text, and no run of five from just one or two. A shorter run
-    # that three or more texts share is a common phrasing, and may be quoted.
-    texts: tuple[str, ...]
+    texts: tuple[str, ...]  # all of train
     # Whether drafts are for the user's own template, in whose file a name in braces would be read as a field
     in_template: bool = False
     of_every_edit: ProposalChecks | None = None  # checks shared with edits by rule; None without train
@@ -79,8 +77,7 @@ class DraftChecks:
     def read(self, written: str, field: str, label: str, taken: Iterable[str]) -> str:
         """Return the text of a draft that passes all checks: `written` is a JSON object with `field` and ``label``.
 
-        `label` is empty if answers are not single labels; `taken` are the texts of the pool. Raises DraftError, which
-        explains what is wrong.
+        `label` is empty if answers are not single labels; `taken` are the texts of the pool. Raises DraftError.
         """
         draft = parsed(written, field, str)
         answered = draft.get("label", label)
@@ -206,13 +203,11 @@ def parsed(written: str, field: str, kind: type) -> dict[str, Any]:
     text = written.strip()
     if not text:
         raise DraftError("empty")
-    for start in (0, max(0, text.find("{"))):
-        try:
+    draft = None
+    for start in (max(0, text.find("{")), 0):
+        with contextlib.suppress(ValueError):
             draft, _ = json.JSONDecoder().raw_decode(text, start)
-            break
-        except ValueError:
-            continue
-    else:
+    if draft is None:
         raise DraftError(f"is no JSON: {text[:60]!r}")
     if not isinstance(draft, dict) or not isinstance(draft.get(field), kind):
         raise DraftError(f"is JSON without a {field!r}")

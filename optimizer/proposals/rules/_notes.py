@@ -92,12 +92,8 @@ def note_text(noun: str, phrases: Sequence[str], label: str) -> str:
 def _condition(phrases: Sequence[str]) -> str:
     openings = [f'"{phrase[1:]}"' for phrase in phrases if phrase.startswith("^")]
     anywhere = [f'"{phrase}"' for phrase in phrases if not phrase.startswith("^")]
-    conditions = []
-    if openings:
-        conditions.append(f"begins with {_or(openings)}")
-    if anywhere:
-        conditions.append(f"contains {_or(anywhere)}")
-    return " or ".join(conditions)
+    conditions = {"begins with": openings, "contains": anywhere}
+    return " or ".join(f"{verb} {_or(quoted)}" for verb, quoted in conditions.items() if quoted)
 
 
 def _or(items: Sequence[str]) -> str:
