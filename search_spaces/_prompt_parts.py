@@ -139,8 +139,7 @@ _DIGITS = 6  # decimals of log-probabilities in files
 class Calibration:
     """Batch calibration: each label's mean log-probability over unlabelled texts is subtracted from its own.
 
-    What is subtracted, the label prior, depends on the model and on the wording. It is measured where a prompt is
-    evaluated; a prompt that is passed on brings the prior of its own wording.
+    What is subtracted, the label prior, depends on the model and on the wording, and is measured where it is used.
     """
 
     # The mean log-probability of each label, in the prompt's order of labels, in nats; empty until it is measured

@@ -31,10 +31,7 @@ _AS_SURE = 0.05  # purity that a shorter phrase may lose, as shorter notes are b
 
 @dataclass(frozen=True, eq=False)
 class PhraseEvidence:
-    """Phrases, and the distinct texts of train that show them exactly as written.
-
-    Texts that differ only in names and similar parts are one text: a letter sent thirty times is one piece of evidence.
-    """
+    """Phrases, and the texts of train that show them as written; texts that differ only in names count as one."""
 
     labels: tuple[str, ...]
     # How many texts of each class show each phrase; phrases in fewer than `LEAST_TEXTS` texts are left out

@@ -41,9 +41,7 @@ def vary(paraphrases: RephrasingSet, task: Task, families: Sequence[Family], see
     """Mix families in equal parts, into as many rephrasings in total as `paraphrases` holds.
 
     The original in psopt's own form comes first; then the families take turns. No layout and no order of labels is in
-    both sets. Orders of examples change nothing in a prompt with fewer than two examples.
-
-    Raises InputError if a family has too few members: three labels have only five other orders.
+    both sets. Raises InputError if a family has too few members: three labels have only five other orders.
     """
     taken: set[PromptFormat] = {PLAIN}
     avoid = [paraphrases.original, *paraphrases.search, *paraphrases.heldout]
@@ -180,10 +178,7 @@ def freeze_rephrasings(
 
 
 def n_parts_of(prompt: Prompt | str) -> int:
-    """How many parts a prompt's description has; 0 where psopt's own form is built around it.
-
-    Raises InputError if it is a template without anything to rephrase.
-    """
+    """How many parts a description has, 0 in psopt's own form; raises InputError for a template that has none."""
     if isinstance(prompt, str) or prompt.template is None:
         return 0
     if not prompt.template.n_parts:

@@ -147,12 +147,10 @@ def write_rephrasings(
     Each call asks for one, says how long it should be, and shows the last ten so that the model does not repeat itself.
     If a text is refused, the model is asked again, each time at a higher temperature. In a template each passage is
     rephrased by itself, with the others as context. If the model gives fewer texts for a passage than were asked for,
-    they are used again; if it gives none, the passage stays unchanged.
+    they are used again; if it gives none, the passage stays unchanged. `on_text` receives every verdict.
 
-    The original, which `checks` hold, is the first of `n_search`, and has `n_parts` if it is a template's. `on_text`
-    receives every verdict.
-
-    Raises InputError if the model gives too few usable rephrasings.
+    The original, which `checks` hold, is the first of `n_search`, and has `n_parts` if it is a template's. Raises
+    InputError if the model gives too few usable rephrasings.
     """
     original = checks.original
     passages = read_passages(original, checks.labels) if n_parts else Passages((original,), ("", ""))
@@ -214,10 +212,7 @@ def _facts_of(text: str, facts: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def _texts(writer: Writer, checks: Checks, kind: str, wanted: int, taken: Sequence[str]) -> Iterator[Verdict]:
-    """Ask for one text after the other, showing the model the latest of the same kind; yield every verdict.
-
-    Stops when the wanted number of texts, none of them `taken`, were accepted, or when all tries at one text failed.
-    """
+    """Ask for one text after the other, and yield every verdict, until enough passed or all tries at one failed."""
     own: list[str] = []
     while len(own) < wanted:
         for attempt, temperature in enumerate(_TEMPERATURES):

@@ -199,10 +199,9 @@ def passages_of(prompt: Prompt | str) -> list[str]:
 
 
 def in_step(choices: Sequence[Iterable[str]], originals: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Combine the texts for each passage: all lists advance together, and shorter ones start again.
+    """Combine the texts for each passage: all lists advance together, and shorter ones, or the original, start again.
 
-    After the longest list has ended, the others are shifted against it, so that every combination comes exactly once. A
-    passage without other texts stays unchanged.
+    After the longest list has ended, the others are shifted against it, so that every combination comes exactly once.
 
     >>> list(in_step([["a", "b", "c"], ["x"], []], ["A", "X", "Q"]))
     [('a', 'x', 'Q'), ('b', 'x', 'Q'), ('c', 'x', 'Q')]

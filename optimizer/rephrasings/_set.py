@@ -49,8 +49,7 @@ class RephrasingSet:
     """Task descriptions that mean the same, in two disjoint sets.
 
     Raises InputError if the original is not first in `search`; if a text is empty or, unless it is the original, has
-    several lines (for a template: another number of parts); or if two texts, of one set or both, differ only in case,
-    spaces and punctuation.
+    several lines (for a template: another number of parts); or if two texts, of one set or both, are `comparable`.
     """
 
     original: str  # rho_0, the description as its author wrote it
@@ -173,19 +172,15 @@ def to_file(rephrasings: RephrasingSet) -> dict[str, Any]:
 
 
 def read_file(path: Path) -> RephrasingSet:
-    """Read a rephrasings.json; its digest is not checked, since the file may be edited by hand.
-
-    Raises InputError if it can't be read, or holds no valid set.
-    """
+    """Read a rephrasings.json, which may be edited by hand; raises InputError if it holds no valid set."""
     return _set_in(path, read_json(path, f"rephrasings {path}"))
 
 
 def read_given(path: Path, original: str, n_parts: int) -> RephrasingSet:
     """Read what a user gives as rephrasings of `original`: a rephrasings.json, or wordings (see `read_wordings`).
 
-    Wordings go in turns to the search, which has the original too, and to the held-out set.
-
-    Raises InputError if the file can't be read, holds no valid set, or is for another description.
+    Wordings go in turns to the search, which has the original too, and to the held-out set. Raises InputError if the
+    file holds no valid set, or is for another description.
     """
     content = read_json(path, f"rephrasings {path}") if path.suffix.lower() == ".json" else None
     if not isinstance(content, dict):
@@ -216,10 +211,7 @@ def check_fields(rephrasings: RephrasingSet, path: Path) -> None:
 
 
 def from_file(data: Any) -> RephrasingSet:
-    """Make a set from the content of a rephrasings.json, as `to_file` returns it.
-
-    Raises InputError if it is no valid set.
-    """
+    """Make a set from the content of a rephrasings.json, as `to_file` returns it; raises InputError if it is none."""
     if not isinstance(data, dict):
         raise InputError("expected an object with original, search and heldout")
     parts = (data.get("search"), "search"), (data.get("heldout"), "heldout"), (data.get("rejected") or [], "rejected")
@@ -294,10 +286,7 @@ def given_wordings(given: Sequence[str] | str | Path) -> tuple[tuple[str, ...], 
 
 
 def of_another_source(original: str, wordings: Sequence[str], n_parts: int) -> RephrasingSet:
-    """Make a set with wordings of `original` as its held-out rephrasings, without the original itself.
-
-    Raises InputError if fewer than two are left, or one does not fit, as in having another number of parts.
-    """
+    """Make a set with wordings of `original` as held-out ones; raises InputError if they are too few, or unfit."""
     texts = tuple(distinct(wordings, [original]))
     if len(texts) < FEWEST:
         lacking = f"needs {FEWEST} wordings or more beside the prompt's own, and has {len(texts)}"

@@ -52,15 +52,11 @@ def change_texts(
     labels: Sequence[str] = (),
     writer: Writer | None = None,
 ) -> list[tuple[str, list[str]]]:
-    """Return the texts unchanged, then changed by each family in turn: columns of N texts, each with its family.
+    """Return the texts unchanged, then changed by each family in turn: `n_columns` of N texts, each with its family.
 
     Random draws depend only on the seed, the family and the text. Numbers, names, words of labels, and texts of fewer
     than two characters are left unchanged. A family that leaves more than half of the texts unchanged is left out, and
-    the logger ``psopt.waiting`` says so.
-
-    The unchanged texts are one of the `n_columns`. `writer` writes paraphrases.
-
-    Raises InputError if all families are left out.
+    the logger ``psopt.waiting`` says so; raises InputError if all are. `writer` writes paraphrases.
     """
     protected = _words(" ".join(labels))
     made = {family: _columns(texts, family, seed, protected, writer) for family in families}

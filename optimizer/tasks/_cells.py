@@ -66,8 +66,7 @@ def find_columns(source: str, names: Sequence[str], choice: ColumnChoice, *, opt
     """Find the input and label columns by the given or else by customary names; the others by their fixed names.
 
     Upper and lower case don't matter, unless two columns differ only in it: then the one in lower case is taken.
-    Messages name `source`, and the `option` that sets the column of texts; `names` are the table's columns. If no name
-    fits, `label` is None.
+    Messages name `source`, and the `option` that sets the column of texts. If no name fits, `label` is None.
     """
     if not names:
         raise DataError(f"{source}: no column has a text for its name; name two, such as 'text' and 'label'")
@@ -145,10 +144,7 @@ def plain_rows(rows: Sequence[Record]) -> list[Record]:
 
 
 def plain(value: Any) -> Any:
-    """A cell as Python has it: NumPy's values and arrays, and whole numbers that are written as floats or decimals.
-
-    pandas makes floats of the whole numbers of a column in which some cells are empty.
-    """
+    """A cell as Python has it: NumPy's values, and whole numbers of which pandas makes floats beside empty cells."""
     if getattr(getattr(value, "dtype", None), "kind", "M") not in "mM":  # NumPy would count dates in nanoseconds
         value = value.tolist()
     if isinstance(value, (float, Decimal)) and math.isfinite(value) and value == int(value):

@@ -144,10 +144,8 @@ def _digest(path: Path) -> str:
 def fetch_dataset(name: str) -> Path:
     """Download a data set, a built-in one or one on the hub, and return the folder in the user's cache.
 
-    Existing files with the right digest are kept; an archive is removed once its needed files are unpacked.
-
-    Raises UnknownNameError if there is no such data set, and DataError if the origin can't be reached, or sends
-    anything other than what was published.
+    Existing files with the right digest are kept. Raises UnknownNameError if there is no such data set, and DataError
+    if the origin can't be reached, or sends anything other than what was published.
     """
     if is_hub_name(name):
         return fetch_tables(HubName.read(name), shows_progress=sys.stderr.isatty()).folder

@@ -51,10 +51,7 @@ _MOST_NAMED = 5  # in one line
 
 
 def assemble(described: TaskFile, splits: Splits, info: DatasetInfo, label_column: str = "") -> dict[str, Any]:
-    """Put the fields of a `Task` together; not the task itself, since that class's methods call the loaders.
-
-    `info` lacks the digest and the notes on the samples. The default labels are the samples', in alphabetical order.
-    """
+    """Put the fields of a `Task` together; not the task itself, since that class's methods call the loaders."""
     noun = described.noun or "text"
     notes = [pinned_note(splits)]
     spec = described.spec
@@ -258,8 +255,7 @@ def columns_of(dataset: str | Path, *, task_file: str | Path | None = None) -> t
 def _rows_of_hub(source: str, tables: Mapping[str, Any], choice: ColumnChoice) -> tuple[list[Record], list[str]]:
     """Make rows from the splits called train, validation or test; if there is only one split, psopt splits it.
 
-    Other splits are left out. So are splits without any label where another has labels, as with the test splits of many
-    contests.
+    Splits without any label are left out where another has labels, as with the test splits of many contests.
     """
     if len(tables) == 1:
         return _rows(source, next(iter(tables.values()))), []
@@ -312,9 +308,7 @@ def read_builtin(builtin: Builtin, *, seed: int, strict: bool) -> dict[str, Any]
 
 
 def read_bundled(name: str) -> TrainTest:
-    """Read (train, test) from the sample that psopt ships for a built-in data set; nothing is downloaded.
-
-    Raises UnknownNameError if there is no such data set.
+    """Read (train, test) from the sample that psopt ships for a built-in data set; raises UnknownNameError for another.
 
     >>> train, test = read_bundled("trec")
     >>> test[0].label

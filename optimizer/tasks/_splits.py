@@ -86,10 +86,10 @@ def shares(sizes: Mapping[str, int], n: int) -> dict[str, int]:
 
 
 def draw_balanced(samples: Iterable[Sample], labels: Sequence[str], n: int, *, stream: int) -> list[Sample]:
-    """Draw `n` samples, equally many of every label (give or take one), in their own order.
+    """Draw `n` samples, equally many of every label (give or take one) if there are enough, in their own order.
 
-    If a label has too few samples, all are taken. They are read once: each gets a random key, and the smallest keys of
-    each label are kept, so that memory holds at most `n` samples. `stream` keeps draws apart.
+    They are read once: each gets a random key, and the smallest keys of each label are kept, so that memory holds at
+    most `n` samples. `stream` keeps draws apart.
     """
     wanted = shares(dict.fromkeys(labels, 1), n)
     rng = _generator(_SEED, stream)
@@ -159,15 +159,13 @@ def make_splits(
     - If they say which are test, val is a fifth of the rest, at most 1,000; if they say which are val, test likewise.
     - If they have no labels, all are val: there is nothing to learn from or to score.
 
-    A given test set stays unchanged, including duplicate texts, so that results are comparable with published
-    ones. Elsewhere, equal texts (apart from case and white space) are kept once, and those with conflicting
-    labels are dropped. Texts of test are removed from train and val, and texts of val from train.
+    A given test set stays unchanged, including duplicate texts, so that results are comparable with published ones.
+    Elsewhere, equal texts (apart from case and white space) are kept once, and those with conflicting labels are
+    dropped. Texts of test are removed from train and val, and texts of val from train. Pinned samples without a split
+    go to test if test is drawn, because there prompts must keep them right.
 
-    Pinned samples without a split go to test if test is drawn, because there prompts must keep them right.
-
-    If labels are not classes (`by_label` False), samples are drawn regardless of their labels. A class with too few
-    samples for all drawn splits stays in train (`rare_note` says so). If all classes are so rare, samples are also
-    drawn regardless of their labels.
+    If labels are not classes (`by_label` False), or all classes are too rare, samples are drawn regardless of their
+    labels. A class with too few samples for all drawn splits stays in train (`rare_note` says so).
     """
     if all(sample.label is None for sample, _ in placed):
         if separate_test:

@@ -299,10 +299,7 @@ def read_samples(
     text_column: str | None = None,
     label_column: str | None = None,
 ) -> tuple[Sample, ...]:
-    """Read a task's samples from a .csv, .tsv, .jsonl or .parquet file, all with labels or all without.
-
-    Raises DataError if the file can't be read, or a label is none of the task's.
-    """
+    """Read a task's samples from a data file, all with labels or all without; raises DataError for another label."""
     rows = read_rows(path)
     has_labels = label_column is None or any(label_column in row.values for row in rows)
     described = TaskFile(str(path), inputs=as_names(inputs), text_column=text_column, answers=task.answers)

@@ -83,10 +83,8 @@ def texts_of_file(path: Path, columns: InputColumns) -> list[str]:
 def texts_of_lines(content: str, columns: InputColumns, *, source: str = "standard input") -> list[str]:
     """Read lines as texts; if a template has several inputs, each line is a JSON object that holds them.
 
-    Otherwise, lines are rows too if they are objects with a column of an input. Only a line feed ends a line.
-
-    Raises DataError if a line is no object where others are, or a column is missing or can't be used; or if `source` is
-    the name of a .json file whose content is a list.
+    Otherwise, lines are rows too if they are objects with a column of an input. Only a line feed ends a line. Raises
+    DataError if a line is no object where others are, or if `source` is the name of a .json file that holds a list.
     """
     if source.lower().endswith(".json") and isinstance(_parsed(content), list):
         raise DataError(f"{source} holds a list: put its items into a .jsonl file, one per line")

@@ -35,10 +35,7 @@ _SAME_BLOCK = ("prose", "bullet", "labels", "caption")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in a text that is empty until there are edits: after a block, or before the line that begins there.
-
-    If it is not `headed`, what is added continues what stands before it.
-    """
+    """A place for edits: after a block, or before a line. If not `headed`, what is added continues the text before."""
 
     position: int
     before: bool
@@ -87,10 +84,7 @@ def _after_own_notes(draft: Draft, index: int) -> Place | None:
 
 
 def _place_after(draft: Draft, part: PartSpan) -> Place:
-    """The place after the block of an instruction.
-
-    It is before that block if the instruction leads straight into what follows (``Classify this ticket:``).
-    """
+    """The place after the block of an instruction, or before it if it leads into what follows (``Classify it:``)."""
     message, start, end = draft.messages[part.message], part.start, part.end
     text, lines = message.text, lines_of(message, draft.labels)
     row = next(row for row, line in enumerate(lines) if line.outer_end >= end)
@@ -217,8 +211,7 @@ class InputBlock:
 def input_block(draft: Draft) -> InputBlock | None:
     """Find the last block of fields in the user's last message; None if it has no fields.
 
-    Examples don't repeat what is rephrased, and the block's leading line does not count if there is a place between the
-    two where the author wants edits.
+    Examples don't repeat what is rephrased, nor a leading line that a place for the author's edits separates.
     """
     message = draft.messages[draft.last_user]
     text, fields = message.text, message.fields
@@ -308,10 +301,7 @@ def _open_end(lines: Sequence[Line], last: int) -> tuple[int, int]:
 
 
 def example_form(draft: Draft, block: InputBlock | None, answer: AnswerForm) -> ExampleForm:
-    """Return the form of an example: in one message or as two turns, like those that the prompt shows.
-
-    `block` is where the user's last message shows the sample, None if psopt puts it at the end.
-    """
+    """The form of an example, in one message or as two turns, as in the prompt; without a `block` at its end."""
     message, turns = draft.messages[draft.last_user], draft.has_turns
     text = message.text
     answer = replace(answer, output=_shown_answer(draft) or answer.output)

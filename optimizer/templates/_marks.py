@@ -88,8 +88,6 @@ def check_is_ours(source: str | Path, draft: Draft, columns: Collection[str]) ->
     """Refuse a prompt in another template language, a serialised conversation, or one with front matter.
 
     Code fences are exempt, except for conversations and doubled braces; a name that is no column may be literal text.
-
-    Raises InputError, which names the line, what stands there, and how to write it.
     """
     for text in [message.text for message in draft.messages]:
         front = _FRONT_MATTER.match(text)
@@ -122,10 +120,7 @@ def foreign_marks(text: str, columns: Collection[str] = ()) -> Iterator[tuple[re
 
 
 def check_shows_data(source: str | Path, draft: Draft, columns: Collection[str]) -> None:
-    """Refuse a prompt without fields that seems to name one: in quotes, or in other signs than braces, as in ``$mail``.
-
-    If it has a field, these mean themselves.
-    """
+    """Refuse a prompt without fields that seems to name one: in quotes, or in other signs than braces (``$mail``)."""
     texts = [message.text for message in draft.messages]
     if any(names_in(text, columns, double_braces=draft.double_braces) for text in texts):
         return
@@ -157,10 +152,7 @@ _SLOT = re.compile(r"\{\{[ \t]*psopt\.(?P<kind>[\w.-]*)[ \t]*\}\}")
 
 
 def template_marks(text: str, columns: Collection[str] = ()) -> list[str]:
-    """Return the pieces of a text that would be fields or marks in a template's file, or would be refused there.
-
-    psopt never reads what it fills in as a template. But an exported prompt is a file, in which ``{body}`` in an
-    example is a field like any other.
+    """Return the pieces of a text that would be fields or marks in the file of an exported prompt, or be refused there.
 
     >>> template_marks('My {body} hurts, {"a": 1}, {{ x }}')
     ['{body}', '{{ x }}']
@@ -177,12 +169,9 @@ def has_marks(text: str) -> bool:
 
 
 def without_marks(message: DraftMessage) -> DraftMessage:
-    """Return a message without its marks, which records what they marked.
+    """Return a message without its marks, which records what they marked; one alone on its line goes with its break.
 
-    A mark that stands alone on its line is removed with its line break.
-
-    Raises InputError if ``<rephrase>`` is never closed, never opened, or stands within another; or if a place names no
-    kind of edit.
+    Raises InputError if ``<rephrase>`` is never closed or opened, or within another; or a place names no kind of edit.
     """
     text = message.text
     _check_balanced(text)

@@ -49,10 +49,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Unwritten:
-    """Text that is sent but not written back.
-
-    It stands between the text parts of a message's content, and before a sample's text that psopt puts at the end.
-    """
+    """Text that is sent but not written back: between text parts, and before a sample that psopt puts at the end."""
 
     text: str
 
@@ -173,10 +170,7 @@ class Template:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Template:
-        """Build a template from `to_dict`'s data.
-
-        Raises InputError if a part is missing or of the wrong kind.
-        """
+        """Build a template from `to_dict`'s data; raises InputError if a part is missing or of the wrong kind."""
         try:
             return read_data(cls, data)
         except ValueError as error:

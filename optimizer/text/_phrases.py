@@ -177,9 +177,7 @@ def written_phrases(text: str) -> set[str]:
 
 
 def topic_words(phrase: str) -> frozenset[str]:
-    """Return the words of a phrase that show a topic, without a plural's s.
-
-    Numbers show none. The first word of a question does, if nothing else in the phrase does.
+    """Return the words of a phrase that show a topic, without a plural's s; if none do, the first word of a question.
 
     >>> sorted(topic_words("^what colors")), sorted(topic_words("^how do")), sorted(topic_words("since"))
     (['color'], ['how'], [])

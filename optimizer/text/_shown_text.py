@@ -77,8 +77,6 @@ def shell_line(words: Iterable[object], system: str = os.name) -> str:
 def escaped_markdown(text: str) -> str:
     r"""Return a text that Markdown shows literally within a line or a cell, with its white space collapsed.
 
-    It uses backslashes, not entities: CommonMark understands them, and people can read them where nothing renders them.
-
     >>> print(escaped_markdown("don't <b>shout</b> | #1"))
     don't \<b>shout\</b> \| \#1
     """

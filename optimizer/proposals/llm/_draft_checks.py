@@ -96,8 +96,7 @@ class DraftChecks:
     def check(self, said: str, field: str, label: str, taken: Iterable[str]) -> str:
         """Return a text that passes all checks; see `read`.
 
-        Sentences beyond `_MOST_WORDS` are dropped, and so are examples that are samples or pieces of them. A note that
-        does not name its label gets it as its beginning.
+        Sentences beyond `_MOST_WORDS` are dropped, and so are examples that are samples or pieces of them.
         """
         text = _fitted(" ".join(said.split()))
         if self._copied(text) or self._lists_pieces(text):

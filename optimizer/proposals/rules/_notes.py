@@ -102,9 +102,7 @@ def _or(items: Sequence[str]) -> str:
 
 
 def merged_notes(edits: Iterable[Edit], labels: Sequence[str], noun: str) -> list[Edit]:
-    """Merge each label's notes that were written by rule, if there are several.
-
-    A phrase that another one makes redundant is left out.
+    """Merge each label's notes that were written by rule, if there are several, without phrases that others imply.
 
     >>> from psopt.search_spaces import Edit, Provenance
     >>> notes = [note_text("question", phrases, "Number") for phrases in (["^when"], ["what year", "when did"])]
