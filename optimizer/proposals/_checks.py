@@ -203,7 +203,6 @@ class NearCopies:
 
 
 def _words_in(text: str) -> set[str]:
-    """The distinct words that a sample shows."""
     return set(words_of(without_markup(shown_words(text))))
 
 
@@ -267,7 +266,6 @@ class NoVerbatim:
         return None
 
     def _count(self, wanted: set[Run]) -> Counter[Run]:
-        """How many different texts hold each run."""
         counts: Counter[Run] = Counter()
         for alike in self._texts:
             counts.update(wanted.intersection(chain.from_iterable(map(_short_runs, alike))))
@@ -288,7 +286,6 @@ class NoVerbatim:
 
     @cached_property
     def _own(self) -> frozenset[Run]:
-        """The runs of the user's own words."""
         task = self.task
         own = [task.description, task.noun, *task.labels, *task.definitions.values(), render_instructions(self.prompt)]
         for subclasses in task.subclasses.values():
@@ -297,7 +294,6 @@ class NoVerbatim:
 
 
 def _whole(sample: Sample, task: Task) -> str:
-    """Everything in a sample as one text."""
     values = [value for _, value in columns_of_row(sample.text)] or [str(sample.text)]
     if not task.spec.has_labels:
         values.append(str(sample.label or ""))

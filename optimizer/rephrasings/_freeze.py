@@ -99,7 +99,6 @@ def _in_turn(members: dict[Family, Iterator[Variant]], families: Sequence[Family
 
 
 def _forms(original: str, forms: Iterable[PromptFormat], taken: set[PromptFormat]) -> Iterator[Variant]:
-    """The forms whose layout is not taken yet."""
     for form in forms:
         if form.layout not in taken:
             taken.add(form.layout)
@@ -145,10 +144,8 @@ def freeze_rephrasings(
     description = prompt if isinstance(prompt, str) else prompt.description
     n_parts = n_parts_of(prompt)
     if options.texts or options.repeats:
-        raise InputError(
-            "--vary input and --vary repeat measure what there is: psopt diagnose and psopt check take them; "
-            "leave them out here"
-        )
+        where = "psopt diagnose and psopt check take them"
+        raise InputError(f"--vary input and --vary repeat measure what there is: {where}; leave them out here")
     if n_parts:
         check_families(options.wordings)
     n_families = len(options.wordings)

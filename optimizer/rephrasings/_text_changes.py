@@ -106,7 +106,6 @@ def _values(text: str) -> list[str]:
 
 
 def _changed(text: str, change: Callable[[str], str]) -> str:
-    """A sample with all its `_values` changed."""
     if isinstance(text, Row) and text.inputs:
         return Row.of({**text.fields, **{name: change(text.fields[name]) for name in text.inputs}}, text.inputs)
     return change(text)

@@ -169,7 +169,6 @@ def of_each_row(source: str, rows: Sequence[Record], read: Callable[[int, Record
 
 
 def _told(faults: Sequence[tuple[str, RowError]]) -> str:
-    """Describe one kind of fault, the rows that have it, and how to fix them."""
     where, first = faults[0]
     if len(faults) == 1:
         return f"{where}: {first}"

@@ -106,16 +106,11 @@ def data_folder(name: str) -> Path | None:
     return Path(folder) / name if folder else None
 
 
-def user_folder(name: str) -> Path:
-    """The user's cache of a data set."""
-    import platformdirs
-
-    return platformdirs.user_cache_path("psopt") / "data" / name
-
-
 def cached_folder(builtin: Builtin) -> Path:
     """The folder in the user's cache with the fetched files; one named by an archive's digest is complete or absent."""
-    folder = user_folder(builtin.name)
+    import platformdirs
+
+    folder = platformdirs.user_cache_path("psopt") / "data" / builtin.name
     return folder / f"unpacked-{builtin.archive.sha256[:12]}" if builtin.archive else folder
 
 
@@ -164,7 +159,7 @@ def download(builtin: Builtin) -> Path:
     target = cached_folder(builtin)
     if builtin.archive and target.is_dir():
         return target
-    folder = user_folder(builtin.name)
+    folder = target.parent if builtin.archive else target
     for file in builtin.files:
         retrieve(file, folder)
     if builtin.archive:

@@ -120,7 +120,6 @@ def _commit_of(name: HubName) -> str | None:
 
 
 def _builder_of(datasets: Any, name: HubName, commit: str) -> Any:
-    """What prepares the data of a commit."""
     # With this prefix, a folder of the same name in the working directory is not taken for the data set.
     path = f"hf://datasets/{name.repository}"
     try:

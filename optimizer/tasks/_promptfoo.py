@@ -209,7 +209,6 @@ def _is_program(name: str) -> bool:
 
 
 def _items(node: Node) -> list[Node]:
-    """The tests of a list; anything else stands for one."""
     return node.value if isinstance(node.value, list) else [node]
 
 

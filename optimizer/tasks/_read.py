@@ -85,7 +85,6 @@ def assemble(described: TaskFile, splits: Splits, info: DatasetInfo, label_colum
 
 
 def _labels(described: TaskFile, splits: Splits) -> tuple[str, ...]:
-    """The task's labels."""
     if not described.spec.has_labels:
         if described.labels or described.definitions or described.subclasses:
             raise DataError(f"{described.origin}: answers are {described.spec}, which have no labels; leave them out")
@@ -101,7 +100,6 @@ def _labels(described: TaskFile, splits: Splits) -> tuple[str, ...]:
 
 
 def _single_labels(labels: Iterable[str], spec: AnswerSpec) -> Iterator[str]:
-    """The labels of samples, those of a set one by one."""
     return itertools.chain.from_iterable(labels_in(label, spec) for label in labels)
 
 
@@ -113,7 +111,6 @@ def _separator_hint(splits: Splits, spec: AnswerSpec) -> str:
 
 
 def _digest(splits: Splits) -> str:
-    """Digest the samples as used."""
     rows = []
     for split, samples in zip(splits._fields, splits, strict=True):
         rows += [(split, sample.id, sample.text, sample.label, sample.subclass) for sample in samples]
@@ -279,7 +276,6 @@ def _rows(source: str, tables: Any) -> list[Record]:
 
 
 def _has_labels(source: str, table: Any, label: str) -> bool:
-    """Whether any row of a split has a label."""
     rows = rows_of_frame(source, table.select_columns([label])) if label in table.features else ()
     return not all(is_empty(row.values[label]) for row in rows or ())
 

@@ -180,12 +180,10 @@ def make_splits(
     if len(train) < n_splits:
         n_lost = len(marked.train) - len(train)
         fault = f"{source}: {n_splits} splits need a different sample each; it has {len(train)}"
-        if n_lost:
-            raise DataError(
-                f"{fault}, since {n_lost:,} of {len(marked.train):,} texts stand more than once, some with different "
-                "labels: name more columns, which tell them apart (--input, or fields of the prompt)"
-            )
-        raise DataError(f"{fault}: add some")
+        if not n_lost:
+            raise DataError(f"{fault}: add some")
+        fault += f", since {n_lost:,} of {len(marked.train):,} texts stand more than once, some with different labels"
+        raise DataError(f"{fault}: name more columns, which tell them apart (--input, or fields of the prompt)")
     marked = Splits(train, val, marked.test)
     drawn = _drawn(source, marked, seed, n_splits, by_label=by_label)
     if marked.test:
@@ -284,7 +282,6 @@ def rare_note(splits: Splits) -> str:
 
 
 def _draw(marked: Splits, seed: int, *, by_label: bool) -> Splits:
-    """Draw the splits that are still empty from train."""
     train, val, test = marked
     if not test:
         train, test = part_off(train, 0.2, seed=seed, stream=1, by_label=by_label)

@@ -93,16 +93,13 @@ def texts_of_lines(content: str, columns: InputColumns, *, source: str = "standa
     parsed = [(number, _parsed(line)) for number, line in lines]
     no_rows = [number for number, row in parsed if not (isinstance(row, dict) and any(name in row for name in names))]
     if lines and columns.needs_rows and not any(isinstance(row, dict) for _, row in parsed):
-        raise DataError(
-            f"{source}: its lines are no JSON objects, and the inputs are {listed(names)}: give one per line"
-        )
+        fault = f"its lines are no JSON objects, and the inputs are {listed(names)}"
+        raise DataError(f"{source}: {fault}: give one per line")
     if columns.needs_rows or not no_rows:
         return _texts(source, list(json_rows(source, content)), columns)
     if len(no_rows) < len(lines):
-        named = " or ".join(map(repr, names))
-        raise DataError(
-            f"{source}, line {no_rows[0]}: no JSON object with {named}, as other lines are: give texts or objects alone"
-        )
+        fault = f"no JSON object with {' or '.join(map(repr, names))}, as other lines are"
+        raise DataError(f"{source}, line {no_rows[0]}: {fault}: give texts or objects alone")
     return texts_of_records([line for _, line in lines], columns, source=source)
 
 

@@ -299,7 +299,6 @@ def _messages(name: str, made: Any) -> tuple[DraftMessage, ...]:
 
 
 def _with_fields(message: DraftMessage, marks: dict[str, str]) -> DraftMessage:
-    """The message with each marked value as a field."""
     pattern = "|".join(map(re.escape, marks)) or "(?!)"  # which is nowhere
     text = ""
     fields = []

@@ -236,7 +236,6 @@ def document_of(source: Source) -> Node | None:
 
 
 def _is_ours(node: Node) -> bool:
-    """Whether a document is psopt's own JSON."""
     return {"description", "labels"} <= node.members.keys()
 
 
@@ -282,7 +281,6 @@ def check_is_no_chat(source: str | Path, draft: Draft) -> None:
 
 
 def _openai(source: Source) -> Draft:
-    """Messages of a document."""
     node = document_of(source)
     messages = message_list(node)
     if node is not None and "system" in node.members:

@@ -135,7 +135,6 @@ def touching(start: int, end: int, others: Sequence[tuple[int, int]]) -> list[tu
 
 
 def _outermost(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The outermost spans, in order."""
     outermost: list[tuple[int, int]] = []
     for span in sorted(spans, key=lambda span: (span[0], -span[1])):
         if not outermost or span[1] > outermost[-1][1]:

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from psopt.templates._draft import Draft
 
 
-_NAMES_ALONE = "psopt fills in names alone, such as {{ text }}"
-
-
 class _Mark(NamedTuple):
     """A mark of a language, and how to write the same for psopt. `column`: it counts only if it names a column."""
 
@@ -30,6 +27,7 @@ class _Mark(NamedTuple):
     in_fences: bool = False
 
 
+_NAMES_ALONE = "psopt fills in names alone, such as {{ text }}"
 _NAME = r"[^\W\d]\w*"
 _MARKS = (
     _Mark(
@@ -175,9 +173,9 @@ def without_marks(message: DraftMessage) -> DraftMessage:
     """
     text = message.text
     _check_balanced(text)
-    marks = [(*_whole_line(message, *mark.span()), mark) for mark in _REPHRASE.finditer(text)]
+    marks = [_whole_line(message, *mark.span()) for mark in _REPHRASE.finditer(text)]
     places = [(*_whole_line(message, *mark.span()), mark) for mark in _SLOT.finditer(text)]
-    removed = sorted((start, end) for start, end, _ in (*marks, *places))
+    removed = sorted([*marks, *((start, end) for start, end, _ in places)])
 
     def moved(position: int) -> int:
         return position - sum(min(end, position) - start for start, end in removed if start < position)
@@ -203,7 +201,6 @@ def without_marks(message: DraftMessage) -> DraftMessage:
 
 
 def _check_balanced(text: str) -> None:
-    """Refuse marks that don't open and close in turn."""
     line_of_open = 0
     for mark in _REPHRASE.finditer(text):
         line = text.count("\n", 0, mark.start()) + 1

@@ -211,9 +211,8 @@ def fill_slots(template: Template, description: str, additions: Additions) -> Te
     """Return the template with its parts and slots filled in and its fields open: what an export writes."""
     parts = split_description(description) if template.n_parts else []
     if len(parts) != template.n_parts:
-        raise InputError(
-            f"the template has {template.n_parts} parts that are rephrased, and the description {len(parts)}"
-        )
+        stated = f"{template.n_parts} parts that are rephrased"
+        raise InputError(f"the template has {stated}, and the description {len(parts)}")
     turns: list[Message] = []
     for example in additions.examples if template.example.turns else ():
         text, answer = _turn(template.example, *example)
@@ -260,7 +259,6 @@ def part_pieces(part: Part, text: str) -> list[Piece]:
 
 
 def _joined(pieces: Sequence[Piece]) -> list[Piece]:
-    """The same pieces, with neighbouring texts joined."""
     joined: list[Piece] = []
     for is_text, group in itertools.groupby(pieces, key=lambda piece: isinstance(piece, str)):
         run = list(group)
@@ -282,7 +280,6 @@ def _slot(form: ExampleForm, slot: Slot, additions: Additions) -> str:
 
 
 def _turn(form: ExampleForm, fields: Mapping[str, str], label: str) -> tuple[str, str]:
-    """The input and the answer of an example."""
     return filled_in(form.input, fields), example_answer(form, fields, label)
 
 

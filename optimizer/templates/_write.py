@@ -137,7 +137,6 @@ def _dumped(node: Node, data: Any) -> str:
 
 
 def _inline(source: Source, template: Template, suffix: str) -> str:
-    """The configuration with the new text of its prompt."""
     node = document_of(source)
     if node is None:
         raise InputError(f"the configuration around the prompt can't be read: {source.text:.60}")
@@ -158,7 +157,6 @@ def _inline(source: Source, template: Template, suffix: str) -> str:
 
 
 def _insertion(text: str, messages: Node, index: int, items: Sequence[dict[str, str]]) -> _Change:
-    """Messages before one of a list."""
     following = messages.value[index]
     if text[messages.start] == "[":
         gap = flow_gap(text, following)

@@ -191,7 +191,6 @@ def yaml_node(text: str, name: str, error: type[InputError] = InputError) -> Nod
 
 
 def _fault(wrong: Exception) -> str:
-    """What is wrong with YAML, and where."""
     if isinstance(wrong, RecursionError):
         return "nested too deeply"
     mark = getattr(wrong, "problem_mark", None) or getattr(wrong, "context_mark", None)

@@ -181,7 +181,6 @@ class DraftChecks:
 
     @cached_property
     def _spaced_texts(self) -> list[str]:
-        """The words of each text, with a space around each."""
         return [f" {' '.join(words_of(text))} " for text in self.texts]
 
     @cached_property
