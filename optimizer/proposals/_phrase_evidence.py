@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.tasks import shown_words, written_sample_phrases
+from psopt.tasks import sample_phrases, shown_words
 from psopt.text import field_and_phrase, phrase_of_field, private_words, tells_a_topic, words_of
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _holders(samples: Iterable[Sample]) -> dict[str, NDArray[np.int64]]:
     """Which samples show each phrase, for phrases that enough samples show."""
     rows: dict[str, list[int]] = defaultdict(list)
     for row, sample in enumerate(samples):
-        for phrase in written_sample_phrases(sample.text):
+        for phrase in sample_phrases(sample.text, as_written=True):
             rows[phrase].append(row)
     return {phrase: np.array(rows[phrase]) for phrase in sorted(rows) if len(rows[phrase]) >= LEAST_TEXTS}
 

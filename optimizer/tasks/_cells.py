@@ -99,9 +99,7 @@ def missing_column(source: str, names: Sequence[str], kind: str, option: str) ->
 
 def as_names(names: str | Iterable[str], role: str = "inputs") -> tuple[str, ...]:
     """Names of columns or labels, or a single one; the InputError for one that is no text calls them by their role."""
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        names = (names,)
-    names = tuple(names)
+    names = (names,) if isinstance(names, str) or not isinstance(names, Iterable) else tuple(names)
     for name in names:
         if not isinstance(name, str):
             raise InputError(f"{role}: {name!r} is no text; write {str(name)!r}")

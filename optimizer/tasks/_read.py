@@ -25,7 +25,7 @@ from psopt.tasks._promptfoo import EXPECTED, is_tests, read_tests
 from psopt.tasks._references import labels_in, set_written, written_set
 from psopt.tasks._row import DatasetInfo
 from psopt.tasks._samples import SPLIT_NAMES, Placed, make_samples
-from psopt.tasks._splits import draws_test, make_splits, normalised, pinned_note, rare_note, relabelled
+from psopt.tasks._splits import draws_test, make_splits, normalised, pinned_note, rare_note
 from psopt.tasks._taskfile import TaskFile, read_task_file
 from psopt.text import shortened_list, shown_signs
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from psopt.tasks._answer_spec import AnswerSpec
     from psopt.tasks._builtin import Builtin, TrainTest
     from psopt.tasks._cells import ColumnChoice
-    from psopt.tasks._row import Record
+    from psopt.tasks._row import Record, Sample
     from psopt.tasks._samples import Table
     from psopt.tasks._splits import Splits
 
@@ -153,12 +153,13 @@ def merge_alike(
     if not merges:
         return tables, ""
 
-    def spelt(label: str) -> str:
-        if spec.kind != LABELS:
-            return spelling[label]
-        return written_set([spelling[name] for name in set_written(label)], task_labels)
+    def spelt(sample: Sample) -> Sample:
+        if sample.label is None:
+            return sample
+        members = [spelling[name] for name in labels_in(sample.label, spec)]
+        return replace(sample, label=written_set(members, task_labels) if spec.kind == LABELS else members[0])
 
-    merged = [[Placed(relabelled(sample, spelt), split) for sample, split in table] for table in tables]
+    merged = [[Placed(spelt(sample), split) for sample, split in table] for table in tables]
     return merged, f"labels that look the same: {shortened_list(merges, _MOST_NAMED)}"
 
 
@@ -207,12 +208,6 @@ def split_rows(
     splits = make_splits(source, *placed, seed=seed, by_label=not described.spec.is_open)
     info = replace(info.noted(*left_out(tables, splits), merged_note), test_is_drawn=draws_test(*placed))
     return assemble(described, splits, info, tables[0].label_column)
-
-
-def refuse(name: str, **options: object) -> None:
-    for option, value in options.items():
-        if value or value == "":  # an empty name was given as well
-            raise InputError(f"--{option.replace('_', '-')} is for data files, and {name} is built in; leave it out")
 
 
 def described_data(name: str, task_file: str | Path | None) -> tuple[Path | HubName, TaskFile]:

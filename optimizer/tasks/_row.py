@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from psopt.text import field_and_phrase, phrase_of_field, phrases_of, shows, written_phrases
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 Source = Literal["local", "downloaded", "bundled", "file", "hub", "memory"]
@@ -127,8 +127,8 @@ def inputs_of(text: str) -> dict[str, str]:
     return {name: text.fields[name] for name in text.inputs}
 
 
-def sample_phrases(text: str) -> set[str]:
-    """Return every phrase that a sample shows.
+def sample_phrases(text: str, *, as_written: bool = False) -> set[str]:
+    """Return every phrase that a sample shows; `as_written`, those that cross no sign.
 
     In a row with several inputs, a phrase belongs to its field and, unless it opens that, also to the whole text.
 
@@ -136,15 +136,7 @@ def sample_phrases(text: str) -> set[str]:
     >>> sorted(sample_phrases(row))
     ['bill', 'body: ^hi', 'body: hi', 'hi', 'subject: ^bill', 'subject: bill']
     """
-    return _by_field(text, phrases_of)
-
-
-def written_sample_phrases(text: str) -> set[str]:
-    """Return every phrase that a sample shows as written, which crosses no sign and no boundary between fields."""
-    return _by_field(text, written_phrases)
-
-
-def _by_field(text: str, phrases_in: Callable[[str], set[str]]) -> set[str]:
+    phrases_in = written_phrases if as_written else phrases_of
     inputs = inputs_of(text)
     if not inputs:
         return phrases_in(text)

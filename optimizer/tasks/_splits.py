@@ -15,7 +15,7 @@ from psopt.tasks._labels import words_hint
 from psopt.text import shortened_list
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+    from collections.abc import Iterable, Mapping, Sequence, Set
 
     import numpy as np
     from psopt.tasks._row import Sample
@@ -141,13 +141,6 @@ class Splits(NamedTuple):
     def labels(self) -> list[str]:
         """The label of each sample that has one."""
         return [sample.label for sample in itertools.chain(*self) if sample.label is not None]
-
-
-def relabelled(sample: Sample, new: Callable[[str], str]) -> Sample:
-    """The same sample with a new label, made from its own; a sample without a label stays unchanged."""
-    if sample.label is None:
-        return sample
-    return replace(sample, label=new(sample.label))
 
 
 def make_splits(
