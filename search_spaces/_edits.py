@@ -52,7 +52,8 @@ class Edit:
     followed the edit, in [-1, 1]. It ranks edits before any is paid for. Edits of one `bundle` are switched on and off
     together. In a program with several steps, an example may be for one `step`. An edit that `merges` others replaces
     them, and names their parameters. The `fields` of an example are the columns of its row (see `Example`). The `title`
-    is the name of its parameter in a study (see `with_titles`), empty until it joins a pool.
+    is the name of its parameter in a study (see `with_titles`), empty until it joins a pool. Gain, title and fields are
+    no part of the id.
     """
 
     kind: EditKind
@@ -226,10 +227,13 @@ def with_titles(edits: Iterable[Edit], pool: Iterable[Edit]) -> list[Edit]:
 
 def _free_title(edit: Edit, taken: Collection[str]) -> str:
     words = _words_of(edit)
+    title = _cut(words, _LONGEST)
     digest = hashlib.sha256(edit.parameter_name.encode()).hexdigest()
-    lengths = range(_SHORTEST_DIGEST, len(digest))
-    told_apart = (f"{_cut(words, _LONGEST - length - 1)} {digest[:length]}" for length in lengths)
-    return next(title for title in (_cut(words, _LONGEST), *told_apart) if title not in taken)
+    length = _SHORTEST_DIGEST
+    while title in taken:
+        title = f"{_cut(words, _LONGEST - length - 1)} {digest[:length]}"
+        length += 1
+    return title
 
 
 def _words_of(edit: Edit) -> str:

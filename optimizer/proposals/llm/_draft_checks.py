@@ -201,11 +201,13 @@ def parsed(written: str, field: str, kind: type) -> dict[str, Any]:
     text = written.strip()
     if not text:
         raise DraftError("empty")
-    draft = None
-    for start in (max(0, text.find("{")), 0):
-        with contextlib.suppress(ValueError):
+    for start in (0, max(0, text.find("{"))):
+        try:
             draft, _ = json.JSONDecoder().raw_decode(text, start)
-    if draft is None:
+            break
+        except ValueError:
+            continue
+    else:
         raise DraftError(f"is no JSON: {text[:60]!r}")
     if not isinstance(draft, dict) or not isinstance(draft.get(field), kind):
         raise DraftError(f"is JSON without a {field!r}")

@@ -248,10 +248,10 @@ def _current(prompt: Prompt) -> str:
     if prompt.template is None:
         return shown
     # in an exported prompt the fields' marks would be filled in
-    of_fields = (
-        f"Its fields are {', '.join(prompt.fields)}. Where one of them matters, name it in words, without braces."
-    )
-    return f"{shown}\n{of_fields if prompt.fields else 'Use no braces.'}"
+    if not prompt.fields:
+        return f"{shown}\nUse no braces."
+    names = ", ".join(prompt.fields)
+    return f"{shown}\nIts fields are {names}. Where one of them matters, name it in words, without braces."
 
 
 def _manner(prompt: Prompt) -> str:
