@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from psopt.errors import InputError, import_own_function, nearest
-from psopt.templates._template import Field, Origin, Slot, Unwritten, filled_in, last_user
+from psopt.templates._template import Field, Origin, Slot, Unwritten, filled_in, last_user, open_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -299,13 +298,11 @@ def _messages(name: str, made: Any) -> tuple[DraftMessage, ...]:
 
 
 def _with_fields(message: DraftMessage, marks: dict[str, str]) -> DraftMessage:
-    pattern = "|".join(map(re.escape, marks)) or "(?!)"  # which is nowhere
     text = ""
     fields = []
-    for piece in re.split(f"({pattern})", message.text):
-        shown = piece
-        if piece in marks:
-            shown = f"{{{marks[piece]}}}"
-            fields.append(Span(len(text), len(text) + len(shown), (Field(marks[piece], shown),)))
-        text += shown
+    for piece in open_fields(message.text, [Field(column, mark) for mark, column in marks.items()]):
+        if isinstance(piece, Field):
+            piece = Field(piece.name, f"{{{piece.name}}}")
+            fields.append(Span(len(text), len(text) + len(piece.spelled), (piece,)))
+        text += str(piece)
     return replace(message, text=text, seams=(), fields=tuple(fields))

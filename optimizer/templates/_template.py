@@ -12,7 +12,7 @@ from psopt.errors import DataError, InputError
 from psopt.text import read_data
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 SlotKind = Literal["notes", "definitions", "examples"]
@@ -239,23 +239,21 @@ def _filled(template: Template, pieces: Sequence[Piece], parts: Sequence[str], a
         filled.append(after)
         after = ""
         if isinstance(piece, Part):
-            filled += part_pieces(piece, parts[piece.index])
+            text = parts[piece.index]
+            if lost := [place.spelled for place in piece.fields if place.spelled not in text]:
+                raise InputError(f"a rephrasing lost the field {lost[0]}: {text!r}")
+            filled += open_fields(text, piece.fields)
         else:
             filled.append(piece)
     return _joined([*filled, after])
 
 
-def part_pieces(part: Part, text: str) -> list[Piece]:
-    """A part's text with its fields open again; anything else in braces is text."""
-    spellings = {place.spelled: place for place in part.fields}
-    lost = [spelled for spelled in spellings if spelled not in text]
-    if lost:
-        raise InputError(f"a rephrasing lost the field {lost[0]}: {text!r}")
-    if not spellings:
-        return [text]
+def open_fields(text: str, fields: Iterable[Field]) -> list[str | Field]:
+    """Return a text in pieces, with these fields where it spells them; anything else in braces is text."""
+    spellings = {place.spelled: place for place in fields}
     longest_first = sorted(spellings, key=len, reverse=True)
-    pieces = re.split(f"({'|'.join(map(re.escape, longest_first))})", text)
-    return [spellings.get(piece, piece) for piece in pieces]
+    pattern = "|".join(map(re.escape, longest_first)) or "(?!)"  # which is nowhere
+    return [spellings.get(piece, piece) for piece in re.split(f"({pattern})", text) if piece]
 
 
 def _joined(pieces: Sequence[Piece]) -> list[Piece]:
