@@ -5,7 +5,6 @@ from psopt.search_spaces._edits import (
     ORDERS,
     WEAK_SPOT,
     Edit,
-    EditKind,
     Provenance,
     allowed_edits,
     apply_edits,
@@ -39,7 +38,6 @@ from psopt.search_spaces._prompt_parts import (
     in_order,
 )
 from psopt.search_spaces._render import (
-    ShownLine,
     ShownMessage,
     mark_added,
     render_fixed,
@@ -48,7 +46,7 @@ from psopt.search_spaces._render import (
     shown_messages,
     with_statements,
 )
-from psopt.settings import FAMILIES, KINDS, VIEWS, Family, SearchRestriction, View
+from psopt.settings import KINDS, VIEWS, Family, SearchRestriction, View
 from psopt.templates import Messages
 
 __all__ = ["Edit", "Messages", "Prompt", "SearchRestriction", "apply_edits", "render", "seed_prompt"]

@@ -49,11 +49,11 @@ class Edit:
     """One change to a prompt: a note added, a label defined, an example shown, the label prior taken out.
 
     `gain` is what the proposer expects: the share of the diagnosed train answers that would become right if the model
-    followed the edit, in [-1, 1]. It ranks edits before any is paid for, and is not part of the edit's identity. Edits
-    of one `bundle` are switched on and off together. In a program with several steps, an example may be for one `step`.
-    An edit that `merges` others replaces them, and names their parameters. The `fields` of an example are the columns
-    of its row (see `Example`); they only show which sample it is, and are not part of its id. The `title` is the name
-    of its parameter in a study (see `with_titles`), empty until it joins a pool; it changes nothing.
+    followed the edit, in [-1, 1]. It ranks edits before any is paid for. Edits of one `bundle` are switched on and off
+    together. In a program with several steps, an example may be for one `step`. An edit that `merges` others replaces
+    them, and names their parameters. The `fields` of an example are the columns of its row (see `Example`). The `title`
+    is the name of its parameter in a study (see `with_titles`), empty until it joins a pool. Gain, title and fields are
+    no part of the id.
     """
 
     kind: EditKind
@@ -75,9 +75,7 @@ class Edit:
     @property
     def parameter_name(self) -> str:
         """What is switched on and off: the edit's own id, or that of its bundle."""
-        if not self.bundle:
-            return self.id
-        return "x" + hashlib.sha256(self.bundle.encode()).hexdigest()[:8]
+        return "x" + hashlib.sha256(self.bundle.encode()).hexdigest()[:8] if self.bundle else self.id
 
     @property
     def stands_for(self) -> tuple[str, ...]:
@@ -87,10 +85,9 @@ class Edit:
     @property
     def id(self) -> str:
         """A short name derived from the content: the kind's first letter and eight hexadecimal digits."""
-        content = [self.kind, self.label, self.text]
-        if self.step:  # so that edits of plain prompts keep the ids that are stored in runs
-            content.append(self.step)
-        return self.kind[0] + hashlib.sha256(json.dumps(content).encode()).hexdigest()[:8]
+        own_step = [self.step] if self.step else []  # so that edits of plain prompts keep the ids in stored runs
+        content = json.dumps([self.kind, self.label, self.text, *own_step])
+        return self.kind[0] + hashlib.sha256(content.encode()).hexdigest()[:8]
 
     def __repr__(self) -> str:
         """The kind and the text: the samples that it was drawn from would fill screens."""
@@ -139,8 +136,7 @@ def apply_edits(prompt: Prompt, edits: Iterable[Edit], order: str = ORDERS[0]) -
     """Return `prompt` with `edits` applied, and its few-shot examples in one of the `ORDERS`.
 
     What the prompt already holds is not added twice. Only a template names the columns of examples; psopt's own form
-    shows just their texts. Several definitions of one label become one, so that the order of edits for different labels
-    does not matter.
+    shows just their texts. Several definitions of one label become one.
     """
     definitions = {definition.label: [definition.text] for definition in prompt.definitions}
     notes = list(prompt.notes)
@@ -218,8 +214,7 @@ _SHORTEST_DIGEST = 4  # hexadecimal digits that tell two edits with the same beg
 def with_titles(edits: Iterable[Edit], pool: Iterable[Edit]) -> list[Edit]:
     """Give edits that join a pool their titles: edits that are switched together share one, all others differ.
 
-    A title follows from the edit; if the pool has it already, a digest of the edit is appended. So an edit's title
-    depends on earlier edits: it is stored with the edit, and never computed again.
+    If the pool has a title already, a digest of the edit is appended. So titles are stored, and never computed again.
     """
     titles = {edit.parameter_name: edit.title for edit in pool}
     titled = []
@@ -231,11 +226,12 @@ def with_titles(edits: Iterable[Edit], pool: Iterable[Edit]) -> list[Edit]:
 
 
 def _free_title(edit: Edit, taken: Collection[str]) -> str:
-    title = _cut(_words_of(edit), _LONGEST)
+    words = _words_of(edit)
+    title = _cut(words, _LONGEST)
     digest = hashlib.sha256(edit.parameter_name.encode()).hexdigest()
     length = _SHORTEST_DIGEST
     while title in taken:
-        title = f"{_cut(_words_of(edit), _LONGEST - length - 1)} {digest[:length]}"
+        title = f"{_cut(words, _LONGEST - length - 1)} {digest[:length]}"
         length += 1
     return title
 
@@ -248,11 +244,10 @@ def _words_of(edit: Edit) -> str:
     if edit.kind != "note":
         return f"{_VERBS[edit.kind]} {label}: {edit.text}"
     topic = edit.provenance.topic
-    if topic and topic in edit.text:
-        about = f"note: {topic}"
-        named = f"{about} ({label})"
-        return named if label and len(named) <= _LONGEST else about
-    return f"note: {edit.text}"
+    if not topic or topic not in edit.text:
+        return f"note: {edit.text}"
+    named = f"note: {topic} ({label})"
+    return named if label and len(named) <= _LONGEST else f"note: {topic}"
 
 
 def _cut(text: str, most: int) -> str:

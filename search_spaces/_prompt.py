@@ -50,9 +50,7 @@ _PLACES = {LABEL: "Label", LABELS: "Labels"}
 
 @dataclass(frozen=True)  # without slots, so that its id is computed once: a search asks for it at every step
 class Prompt:
-    """A classification prompt, in parts.
-
-    Only `description` is rephrased; everything else stays the same under every rephrasing.
+    """A classification prompt, in parts, of which only the `description` is rephrased.
 
     Attributes
     ----------
@@ -181,18 +179,15 @@ class Prompt:
             for optional in ("step", "fields"):
                 if not example[optional]:
                     del example[optional]
-        del data["asking"], data["original"]
         further = {
             "form": self.form.to_dict(),
             "template": self.template and self.template.to_dict(),
             "asks": self.asks if self.asks != LABEL else "",
             "calibration": self.calibration and self.calibration.to_dict(self.labels),
         }
-        for name, value in further.items():
+        for name in (*further, "asking", "original"):
             del data[name]
-            if value:
-                data[name] = value
-        return data
+        return data | {name: value for name, value in further.items() if value}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Prompt:
@@ -250,7 +245,6 @@ def additions_of(prompt: Prompt) -> Additions:
 
 
 def _examples(prompt: Prompt) -> list[Example]:
-    """The examples in the order in which they are shown."""
     return in_order(prompt.examples, prompt.form.example_order)
 
 
@@ -281,9 +275,7 @@ def _additions(prompt: Prompt) -> list[str]:
 
 
 def _part(form: PromptFormat, heading: str, lines: list[str]) -> list[str]:
-    if not lines:
-        return []
-    return [*[""] * form.blank_lines, form.heading(heading), *lines]
+    return [*[""] * form.blank_lines, form.heading(heading), *lines] if lines else []
 
 
 def _question(prompt: Prompt, text: str) -> str:
@@ -321,8 +313,8 @@ def seed_prompt(task: Task, strategy: str = "simple", *, seed: int = 42) -> Prom
     """Build the prompt that a strategy makes from a task.
 
     ``simple`` is the description and the class list; ``detail`` adds what each class means; ``1-shot`` adds to *simple*
-    one example of each class, drawn from train. Raises UnknownNameError if there is no such strategy. Raises InputError
-    if the task lacks what it needs.
+    one example of each class, drawn from train. Raises UnknownNameError if there is no such strategy, and InputError if
+    the task lacks what it needs.
     """
     if strategy not in STRATEGIES:
         raise UnknownNameError("strategy", str(strategy), STRATEGIES)
@@ -335,14 +327,12 @@ def seed_prompt(task: Task, strategy: str = "simple", *, seed: int = 42) -> Prom
 
 
 def _all_definitions(task: Task) -> tuple[Definition, ...]:
-    missing = [label for label in task.labels if label not in task.definitions]
     if not task.labels:
         raise InputError(f"strategy 'detail' says what each label means, and answers are {task.spec.kind}: take simple")
-    if missing:
-        raise InputError(
-            f"strategy 'detail' needs a definition of every class, and {missing[0]!r} has none: "
-            "add a [definitions] table to the task file"
-        )
+    for label in task.labels:
+        if label not in task.definitions:
+            lacking = f"needs a definition of every class, and {label!r} has none"
+            raise InputError(f"strategy 'detail' {lacking}: add a [definitions] table to the task file")
     return tuple(Definition(label, task.definitions[label]) for label in task.labels)
 
 

@@ -25,9 +25,8 @@ CASINGS = ("as is", "upper", "lower")
 class PromptFormat:
     """How a prompt is laid out and in which order it lists things; the default is psopt's own."""
 
-    # The rephrasing's kind of variation, by which sensitivity is broken down: ``paraphrase`` and ``wording`` change the
-    # description (by an author, by rule), ``format`` the layout, ``label-order`` and ``example-order`` what their names
-    # say
+    # By which sensitivity is broken down: ``paraphrase`` and ``wording`` change the description (by an author, by
+    # rule), ``format`` the layout, ``label-order`` and ``example-order`` what their names say
     family: Family = "paraphrase"
     separator: str = ": "  # between a name and what it names
     listing: str = ", "  # between labels
@@ -140,12 +139,10 @@ _DIGITS = 6  # decimals of log-probabilities in files
 class Calibration:
     """Batch calibration: each label's mean log-probability over unlabelled texts is subtracted from its own.
 
-    What is subtracted, the label prior, depends on the model and on the wording. It is measured where a prompt is
-    evaluated; a prompt that is passed on brings the prior of its own wording.
+    What is subtracted, the label prior, depends on the model and on the wording, and is measured where it is used.
     """
 
-    # The mean log-probability of each label, in the prompt's order of labels, in nats; empty until it has been
-    # measured
+    # The mean log-probability of each label, in the prompt's order of labels, in nats; empty until it is measured
     prior: tuple[float, ...] = ()
     n_texts: int = 0  # on how many texts it was measured
     model: str = ""  # for which model
@@ -162,9 +159,8 @@ class Calibration:
     def without_prior(self) -> Calibration:
         """What stays valid when the prompt is reworded: all but the prior, which must be measured again."""
         also = tuple(calibration.without_prior() for calibration in self.also)
-        if not self.label_map and not also:
-            return Calibration()
-        return Calibration(model=self.model, label_map=self.label_map, also=also)
+        has_map = self.label_map or also
+        return Calibration(model=self.model, label_map=self.label_map, also=also) if has_map else Calibration()
 
     def to_dict(self, labels: Sequence[str]) -> dict[str, Any]:
         """Return plain JSON data: the method, and what was measured, if anything was."""

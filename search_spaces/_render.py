@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 
 
 def with_statements(prompt: Prompt) -> Prompt:
-    """Return the prompt with the definitions and notes in its template's literal text added to its own.
-
-    An export is a template with edits written out: reading only the parts would miss them. A prompt in psopt's own form
-    has no other text, and is returned unchanged.
-    """
+    """Return the prompt with the definitions and notes in its template's literal text, such as an export's edits."""
     if prompt.template is None:
         return prompt
     literal = _literal_statements(prompt.template, prompt.labels)
@@ -112,6 +108,4 @@ def render_shown(prompt: Prompt, *, marked: bool = False) -> str:
 
 
 def _in_margin(line: ShownLine) -> str:
-    if not line.text:
-        return "+" * line.added
-    return f"{'+' if line.added else ' '} {line.text}"
+    return f"{'+' if line.added else ' '} {line.text}" if line.text else "+" * line.added

@@ -110,7 +110,6 @@ class HubStandIn:
     url: str = ""
     repositories: dict[str, Repository] = field(default_factory=dict)
     requests: list[tuple[str, str]] = field(default_factory=list)
-    broken: bool = False  # everything is answered with an error of the server's
 
     def add(self, name: str, files: Files, *, access: str = "public", tag: str = "") -> str:
         """Add a repository, or a commit to one, and return the commit's sha."""
@@ -140,8 +139,6 @@ class HubStandIn:
         return Answer(HTTPStatus.PARTIAL_CONTENT, answer.body[start : end + 1], headers)
 
     def _whole(self, request: Request) -> Answer:
-        if self.broken:
-            return Answer(HTTPStatus.INTERNAL_SERVER_ERROR, b"the stand-in is broken")
         url = urlsplit(request.target)
         path = unquote(url.path).strip("/")
         is_api = path.startswith("api/")
@@ -167,10 +164,6 @@ class HubStandIn:
         if what == "tree":
             found = _tree(files, "/".join(inner), is_recursive="recursive=true" in url.query.lower())
             return _of_json(found) if found else _refused("EntryNotFound")
-        if what == "paths-info":
-            asked = json.loads(request.body)["paths"]
-            paths = [asked] if isinstance(asked, str) else asked
-            return _of_json([_entry(path, files[path]) for path in paths if path in files])
         siblings = [{"rfilename": path} for path in files]
         content = {"_id": name, "id": name, "sha": sha, "private": False, "gated": False, "siblings": siblings}
         return _of_json({**content, "disabled": False, "tags": [], "downloads": 0, "likes": 0})

@@ -65,9 +65,8 @@ class ProposalChecks:
     def against_statement(self, kind: str, label: str, text: str) -> str | None:
         """Return an objection to a note or a definition: it holds private text, or its quote is not a sign of a label.
 
-        Phrases that a sentence quotes as signs of one label must appear in enough of its texts, with enough purity, and
-        indicate a topic; see `PhraseEvidence`. A sentence of a note that names several labels is not judged. If answers
-        are not single labels, no phrase is a sign of one.
+        Signs of a label are in enough of its texts, with enough purity, and indicate a topic; see `PhraseEvidence`. A
+        sentence of a note that names several labels is not judged, nor is one where answers are not single labels.
         """
         if private := self._private(text):
             return f"holds private text: {private!r}"
@@ -204,7 +203,6 @@ class NearCopies:
 
 
 def _words_in(text: str) -> set[str]:
-    """The distinct words that a sample shows."""
     return set(words_of(without_markup(shown_words(text))))
 
 
@@ -268,7 +266,6 @@ class NoVerbatim:
         return None
 
     def _count(self, wanted: set[Run]) -> Counter[Run]:
-        """How many different texts hold each run."""
         counts: Counter[Run] = Counter()
         for alike in self._texts:
             counts.update(wanted.intersection(chain.from_iterable(map(_short_runs, alike))))
@@ -289,7 +286,6 @@ class NoVerbatim:
 
     @cached_property
     def _own(self) -> frozenset[Run]:
-        """The runs of the user's own words."""
         task = self.task
         own = [task.description, task.noun, *task.labels, *task.definitions.values(), render_instructions(self.prompt)]
         for subclasses in task.subclasses.values():
@@ -298,7 +294,6 @@ class NoVerbatim:
 
 
 def _whole(sample: Sample, task: Task) -> str:
-    """Everything in a sample as one text."""
     values = [value for _, value in columns_of_row(sample.text)] or [str(sample.text)]
     if not task.spec.has_labels:
         values.append(str(sample.label or ""))
@@ -306,10 +301,7 @@ def _whole(sample: Sample, task: Task) -> str:
 
 
 def _runs(text: str) -> tuple[Run, ...]:
-    """The runs of a text that are checked: three words anywhere, and two within one part of it.
-
-    They follow the text's order, not a set's hashes, so that every process reports the same objection first.
-    """
+    """The runs that are checked, three words anywhere and two within one part of a text, always in the same order."""
     words = words_of(text)
     runs = dict.fromkeys((*word_runs(words, 1), *word_runs(words, _SENTENCE)))
     for part in _BORDERS.split(text):

@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.tasks import shown_words, written_sample_phrases
+from psopt.tasks import sample_phrases, shown_words
 from psopt.text import field_and_phrase, phrase_of_field, private_words, tells_a_topic, words_of
 
 if TYPE_CHECKING:
@@ -31,10 +31,7 @@ _AS_SURE = 0.05  # purity that a shorter phrase may lose, as shorter notes are b
 
 @dataclass(frozen=True, eq=False)
 class PhraseEvidence:
-    """Phrases, and the distinct texts of train that show them exactly as written.
-
-    Texts that differ only in names and similar parts are one text: a letter sent thirty times is one piece of evidence.
-    """
+    """Phrases, and the texts of train that show them as written; texts that differ only in names count as one."""
 
     labels: tuple[str, ...]
     # How many texts of each class show each phrase; phrases in fewer than `LEAST_TEXTS` texts are left out
@@ -141,7 +138,7 @@ def _holders(samples: Iterable[Sample]) -> dict[str, NDArray[np.int64]]:
     """Which samples show each phrase, for phrases that enough samples show."""
     rows: dict[str, list[int]] = defaultdict(list)
     for row, sample in enumerate(samples):
-        for phrase in written_sample_phrases(sample.text):
+        for phrase in sample_phrases(sample.text, as_written=True):
             rows[phrase].append(row)
     return {phrase: np.array(rows[phrase]) for phrase in sorted(rows) if len(rows[phrase]) >= LEAST_TEXTS}
 

@@ -39,11 +39,10 @@ def propose_edits(
 ) -> list[Edit]:
     """Propose edits for a prompt from its diagnosis on train, those with the highest possible gain first.
 
-    Every edit names the train samples it was drawn from. Excluded are edits that the prompt already holds, examples in
-    the pool, second notes on a topic, and edits that `ProposalChecks` object to. For a template, so is text that would
-    read as a part of it once exported. `hold_back` sets which samples may not be examples. All examples together
-    have at most 12,000 characters, beyond one of each label. With `many_examples` there are up to twice as many, if
-    they are short: for models that read them as turns of a conversation.
+    Excluded are edits that the prompt already holds, examples in the pool, second notes on a topic, and edits that
+    `ProposalChecks` object to. For a template, so is text that would read as a part of it once exported. `hold_back`
+    sets which samples may not be examples. With `many_examples` there are up to twice as many, if they are short: for
+    models that read them as turns of a conversation.
     """
     checks = ProposalChecks.of(task, prompt, hold_back)
     shown = {example.text for example in prompt.examples} | {edit.text for edit in pool if edit.kind == "example"}
@@ -81,7 +80,5 @@ def _holds(prompt: Prompt, edit: Edit) -> bool:
 
 def _is_ambiguous(prompt: Prompt, edit: Edit, columns: Sequence[str]) -> bool:
     """Whether the edit would add text to a template that would be a field there, such as ``{body}``, or refused."""
-    if prompt.template is None:
-        return False
-    shown = [value for name, value in edit.fields if name in prompt.template.fields]
-    return any(template_marks(text, columns) for text in (edit.text, *shown))
+    shown = [value for name, value in edit.fields if name in prompt.fields]
+    return prompt.template is not None and any(template_marks(text, columns) for text in (edit.text, *shown))

@@ -68,12 +68,10 @@ def one_a_topic(edits: Sequence[Edit], topics: NoteTopics) -> list[Edit]:
 def _are_one(own: tuple[int, Topics, Topics], other: tuple[int, Topics, Topics]) -> bool:
     label, quoted, words = own
     other_label, other_quoted, other_words = other
-    if label != other_label:
-        return False
     if quoted and other_quoted:
-        return not quoted.isdisjoint(other_quoted)
+        return label == other_label and not quoted.isdisjoint(other_quoted)
     either = words | other_words
-    return bool(either) and len(words & other_words) >= _SAME_WORDS * len(either)
+    return label == other_label and bool(either) and len(words & other_words) >= _SAME_WORDS * len(either)
 
 
 PLANTED_TEXTS = 8
@@ -106,9 +104,8 @@ def with_support(edits: Sequence[Edit], task: Task) -> list[Edit]:
 def cues_of(note: Edit, labels: Sequence[str]) -> tuple[str, ...]:
     """The phrases that a note quotes for its own label and no other."""
     mentions = label_mentions(note.text, labels)
-    if len(mentions) != 1 or labels[mentions[0].label] != note.label:
-        return ()
-    return mentions[0].cues
+    is_of_its_own = len(mentions) == 1 and labels[mentions[0].label] == note.label
+    return mentions[0].cues if is_of_its_own else ()
 
 
 class Planted(NamedTuple):
@@ -154,6 +151,4 @@ def _with(text: str, phrase: str) -> str:
     >>> _with("What is a fjord ?", "^how many"), _with("My parcel is late", "charge")
     ('how many: What is a fjord ?', 'My parcel is late (charge)')
     """
-    if phrase.startswith("^"):
-        return f"{phrase[1:]}: {text}"
-    return f"{text} ({phrase})"
+    return f"{phrase[1:]}: {text}" if phrase.startswith("^") else f"{text} ({phrase})"

@@ -26,4 +26,4 @@ from psopt.rephrasings._set import (
 )
 from psopt.rephrasings._shown import Segment, marked_text, shown_segments
 from psopt.rephrasings._text_changes import change_texts
-from psopt.settings import RephrasingOptions, read_families
+from psopt.settings import RephrasingOptions

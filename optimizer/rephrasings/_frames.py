@@ -82,10 +82,10 @@ class Instruction:
         return len(sentence_ranges(self.core)) == 1 and re.search(r"[:;]\s", self.core) is None and ends_plainly
 
 
-def read_instruction(text: str, protect: Collection[str] = ()) -> Instruction:
+def read_instruction(text: str, protect: Collection[str]) -> Instruction:
     """Find the first sentence that orders or asks; words to `protect` are never taken for verbs.
 
-    >>> read_instruction("You sort mail. Please say whether it is urgent.").core
+    >>> read_instruction("You sort mail. Please say whether it is urgent.", ()).core
     'Say whether it is urgent.'
     """
     protected = {word.casefold() for word in protect}
@@ -93,19 +93,14 @@ def read_instruction(text: str, protect: Collection[str] = ()) -> Instruction:
         core = _POLITE.sub("", text[start:end])
         form = _form(core, protected)
         if form == "order" or (form == "question" and core == text[start:end]):
-            return Instruction(text, text[:start], begun(core + text[end:]), form)
+            return Instruction(text, text[:start], core[:1].upper() + core[1:] + text[end:], form)
     return Instruction(text, "", text, "statement")
 
 
-def continued(text: str) -> str:
+def _continued(text: str) -> str:
     """A text as it continues after other words: its first word in lower case, unless it is all capitals."""
     first = text.split(None, 1)[0]
     return text if len(first) > 1 and first.isupper() else text[:1].lower() + text[1:]
-
-
-def begun(text: str) -> str:
-    """A text with a capital, as it begins a sentence."""
-    return text[:1].upper() + text[1:]
 
 
 def with_sentence(text: str, sentence: str) -> str:
@@ -116,17 +111,15 @@ def with_sentence(text: str, sentence: str) -> str:
     """
     if re.search(r"[.!?…][\"'”’»)\]]*$", text):
         return f"{text} {sentence}"
-    if "://" in text.rsplit(" ", 1)[-1] or re.search(r"[\w)\]}\"'”’»`>]$", text) is None:
-        return f"{sentence} {text}"
-    return f"{text}. {sentence}"
+    runs_into_it = "://" in text.rsplit(" ", 1)[-1] or re.search(r"[\w)\]}\"'”’»`>]$", text) is None
+    return f"{sentence} {text}" if runs_into_it else f"{text}. {sentence}"
 
 
 def is_english(text: str) -> bool:
     """Tell whether an instruction may be English; only what is surely in another language is not.
 
     What is protected (fields, quotations, data) does not count. The alphabet decides first, then Spanish marks, then
-    whether frequent foreign words outnumber frequent English ones and the verbs with which instructions begin. A word
-    with a capital may be a name.
+    whether frequent foreign words outnumber frequent English ones. A word with a capital may be a name.
 
     >>> is_english("Sort the mail by topic."), is_english("Ordne die Anfrage nach ihrem Thema ein.")
     (True, False)
@@ -203,7 +196,7 @@ def wordings(text: str, frames: Frames, named: Named, seed: int | Sequence[int])
 
     Where labels may be named, every second wording names them all, as people's wordings do. On SmolLM2 a mix of both,
     half and half, shows about the S of people's wordings; those that name none show two thirds to nine tenths of it
-    (`experiments/whose_words.py`). Two wordings may be alike (see `comparable`).
+    (`experiments/whose_words.py`).
     """
     instruction = read_instruction(text, named.labels)
     rng = np.random.default_rng(seed)
@@ -243,10 +236,8 @@ def naming_and_others(texts: Iterable[str], labels: Sequence[str]) -> tuple[list
     naming: list[str] = []
     others: list[str] = []
     for text in texts:
-        if labels and all(names_label(text, label, match_case=True) for label in labels):
-            naming.append(text)
-        else:
-            others.append(text)
+        names_all = labels and all(names_label(text, label, match_case=True) for label in labels)
+        (naming if names_all else others).append(text)
     return naming, others
 
 
@@ -258,10 +249,8 @@ def _in_its_form(instruction: Instruction, frames: Frames, slots: dict[str, str]
         framed.append(instruction.core)
     for frame in forms:
         if _suits(frame, instruction, instruction.core):
-            core = instruction.core
-            if not frame.endswith("}"):
-                core = core.removesuffix(".")
-            framed.append(instruction.lead + frame.format(D=core, d=continued(core), **slots))
+            core = instruction.core if frame.endswith("}") else instruction.core.removesuffix(".")
+            framed.append(instruction.lead + frame.format(D=core, d=_continued(core), **slots))
     return framed
 
 

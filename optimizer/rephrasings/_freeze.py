@@ -41,9 +41,7 @@ def vary(paraphrases: RephrasingSet, task: Task, families: Sequence[Family], see
     """Mix families in equal parts, into as many rephrasings in total as `paraphrases` holds.
 
     The original in psopt's own form comes first; then the families take turns. No layout and no order of labels is in
-    both sets. Orders of examples change nothing in a prompt with fewer than two examples.
-
-    Raises InputError if a family has too few members: three labels have only five other orders.
+    both sets. Raises InputError if a family has too few members: three labels have only five other orders.
     """
     taken: set[PromptFormat] = {PLAIN}
     avoid = [paraphrases.original, *paraphrases.search, *paraphrases.heldout]
@@ -61,14 +59,13 @@ def vary(paraphrases: RephrasingSet, task: Task, families: Sequence[Family], see
             ),
         }
 
-    search = [(paraphrases.original, PLAIN)]
-    search += _in_turn(members("search", paraphrases.search[1:]), families, len(paraphrases.search) - 1)
+    search = _in_turn(members("search", paraphrases.search[1:]), families, len(paraphrases.search) - 1)
     heldout = _in_turn(members("heldout", paraphrases.heldout), families, len(paraphrases.heldout))
     return replace(
         paraphrases,
-        search=tuple(text for text, _ in search),
+        search=(paraphrases.original, *(text for text, _ in search)),
         heldout=tuple(text for text, _ in heldout),
-        search_forms=tuple(form for _, form in search),
+        search_forms=(PLAIN, *(form for _, form in search)),
         heldout_forms=tuple(form for _, form in heldout),
     )
 
@@ -78,9 +75,8 @@ def check_families(families: Sequence[Family], where: str = "--vary") -> None:
     for family in families:
         if family in OF_OWN_FORM:
             fitting = ", ".join(alternative for alternative in FAMILIES if alternative not in OF_OWN_FORM)
-            raise InputError(
-                f"{where} {family} changes psopt's own form, and this prompt keeps its layout: choose of {fitting}"
-            )
+            why = "changes psopt's own form, and this prompt keeps its layout"
+            raise InputError(f"{where} {family} {why}: choose of {fitting}")
 
 
 def check_room(n_families: int, n_rephrasings: int) -> None:
@@ -95,16 +91,14 @@ def _in_turn(members: dict[Family, Iterator[Variant]], families: Sequence[Family
         family = families[number % len(families)]
         variant = next(members[family], None)
         if variant is None:
-            raise InputError(
-                f"the family {family} has too few members for {n} rephrasings in {len(families)} families; "
-                "ask for fewer, or for more families"
-            )
+            wanted = f"{n} rephrasings in {len(families)} families"
+            cure = "ask for fewer, or for more families"
+            raise InputError(f"the family {family} has too few members for {wanted}; {cure}")
         variants.append(variant)
     return variants
 
 
 def _forms(original: str, forms: Iterable[PromptFormat], taken: set[PromptFormat]) -> Iterator[Variant]:
-    """The forms whose layout is not taken yet."""
     for form in forms:
         if form.layout not in taken:
             taken.add(form.layout)
@@ -142,19 +136,16 @@ def freeze_rephrasings(
 ) -> RephrasingSet:
     """Return the rephrasings under which every prompt of a run is measured.
 
-    `prompt` is the prompt whose description is rephrased, or a bare description. In a prompt that came as a template,
-    each part is rephrased on its own. `models` makes the models that write and judge; `on_text` receives the verdict on
-    each text that was checked.
+    `prompt` is the prompt whose description is rephrased, or a bare description. `models` makes the models that write
+    and judge; `on_text` receives the verdict on each text that was checked.
 
     Raises InputError if the file is for another description or holds too few, or too few by the rephraser pass.
     """
     description = prompt if isinstance(prompt, str) else prompt.description
     n_parts = n_parts_of(prompt)
     if options.texts or options.repeats:
-        raise InputError(
-            "--vary input and --vary repeat measure what there is: psopt diagnose and psopt check take them; "
-            "leave them out here"
-        )
+        where = "psopt diagnose and psopt check take them"
+        raise InputError(f"--vary input and --vary repeat measure what there is: {where}; leave them out here")
     if n_parts:
         check_families(options.wordings)
     n_families = len(options.wordings)
@@ -184,10 +175,7 @@ def freeze_rephrasings(
 
 
 def n_parts_of(prompt: Prompt | str) -> int:
-    """How many parts a prompt's description has; 0 where psopt's own form is built around it.
-
-    Raises InputError if it is a template without anything to rephrase.
-    """
+    """How many parts a description has, 0 in psopt's own form; raises InputError for a template that has none."""
     if isinstance(prompt, str) or prompt.template is None:
         return 0
     if not prompt.template.n_parts:
@@ -197,10 +185,9 @@ def n_parts_of(prompt: Prompt | str) -> int:
 
 def _on_its_lines(rephrasings: RephrasingSet, description: str) -> RephrasingSet:
     """The same set with the original's line breaks restored; its rephrasings are one paragraph each."""
-    lines = [line.rstrip() for line in description.strip().splitlines()]
-    if len(lines) < 2:
+    original = "\n".join(line.rstrip() for line in description.strip().splitlines())
+    if "\n" not in original:
         return rephrasings
-    original = "\n".join(lines)
     return replace(rephrasings, original=original, search=(original, *rephrasings.search[1:]))
 
 
@@ -247,19 +234,15 @@ def check_labels_given(path: Path, rephrasings: RephrasingSet, labels: Sequence[
     """Refuse a text by hand that names fewer labels than the original: answers would change for that reason."""
     for text in (*rephrasings.search, *rephrasings.heldout):
         if dropped := dropped_label(rephrasings.original, text, labels):
-            raise InputError(
-                f"{path}: the rephrasing {shortened(text)} drops the label {dropped!r}, which the original names: name "
-                "it, or add --drop-labels"
-            )
+            fault = f"drops the label {dropped!r}, which the original names"
+            raise InputError(f"{path}: the rephrasing {shortened(text)} {fault}: name it, or add --drop-labels")
 
 
 def _check_enough_given(path: Path, rephrasings: RephrasingSet, n_search: int, n_heldout: int) -> None:
     n_held = len(rephrasings.heldout)
     of_heldout = "--rephrasings" if n_search == 1 else "--heldout"  # a verb that measures on test searches under none
-    asked = (
-        ("search", len(rephrasings.search), n_search, "--rephrasings"),
-        ("held-out", n_held, n_heldout, of_heldout),
-    )
+    of_search = ("search", len(rephrasings.search), n_search, "--rephrasings")
+    asked = (of_search, ("held-out", n_held, n_heldout, of_heldout))
     lacking = [of_set for of_set in asked if of_set[1] < of_set[2]]
     if lacking:
         kind, n, wanted, _ = lacking[0]
@@ -278,15 +261,11 @@ def rephrasings_for(
     seed: int = 42,
     n_parts: int = 0,
 ) -> RephrasingSet:
-    """Return the rephrasings of a task's description, frozen.
+    """Return the rephrasings of a task's description, of which the original is one of the `n_search`, frozen.
 
-    A built-in task with its own description gets those written for this project, in an order that the seed decides (so
-    that a larger set begins with the smaller one). They alternate with sentences by rule that name the labels. Rules
-    provide whatever is asked for beyond them, and everything for any other description.
-
-    The original is one of the `n_search`. See `rephrase_by_rules` for `n_parts`.
-
-    Raises InputError if a number is larger than the rules can satisfy, or the description is empty.
+    A built-in task with its own description gets those written for this project, in an order that the seed decides.
+    They alternate with sentences by rule that name the labels. Rules provide whatever is asked for beyond them, and
+    everything for any other description (see `rephrase_by_rules`).
     """
     original = as_rephrased(task.description if description is None else description, n_parts)
     written = read_curated(task.name)

@@ -75,19 +75,17 @@ class Checks:
         return Verdict(text, None, facts)
 
     def _form(self, text: str) -> str | None:
-        if not text.strip():
-            return "empty"
-        if text.splitlines() != [text] or text != text.strip():
-            return "more than one paragraph"
-        if "\0" in text:
-            return "holds a NUL byte"
-        if len(text) < max(_LEAST_CHARACTERS, _SHORTEST * len(self.original)):
-            return f"too short ({len(text)} characters)"
-        if len(text) > max(_ALWAYS_ALLOWED, _LONGEST * len(self.original)):
-            return f"too long ({len(text)} characters)"
-        if is_english(self.original) and not is_english(text):
-            return "in another language"
-        return None
+        shortest = max(_LEAST_CHARACTERS, _SHORTEST * len(self.original))
+        longest = max(_ALWAYS_ALLOWED, _LONGEST * len(self.original))
+        faults = {
+            "empty": not text.strip(),
+            "more than one paragraph": text.splitlines() != [text] or text != text.strip(),
+            "holds a NUL byte": "\0" in text,
+            f"too short ({len(text)} characters)": len(text) < shortest,
+            f"too long ({len(text)} characters)": len(text) > longest,
+            "in another language": is_english(self.original) and not is_english(text),
+        }
+        return next(itertools.compress(faults, faults.values()), None)
 
     def _marks(self, text: str) -> str | None:
         """Template marks, placeholders and addresses must be those of the original."""
@@ -136,8 +134,8 @@ _SYSTEM = (
 def write_rephrasings(
     writer: Writer,
     checks: Checks,
-    n_search: int = 10,
-    n_heldout: int = 10,
+    n_search: int,
+    n_heldout: int,
     on_text: Callable[[Verdict], None] | None = None,
     *,
     n_parts: int = 0,
@@ -145,16 +143,12 @@ def write_rephrasings(
     """Let a model write rephrasings, search and held-out ones in separate conversations.
 
     Each call asks for one, says how long it should be, and shows the last ten so that the model does not repeat itself.
-    The temperature is 0; if a text is refused, the model is asked again, each time at a higher one.
+    If a text is refused, the model is asked again, each time at a higher temperature. In a template each passage is
+    rephrased by itself, with the others as context. If the model gives fewer texts for a passage than were asked for,
+    they are used again; if it gives none, the passage stays unchanged. `on_text` receives every verdict.
 
-    In a template each passage is rephrased by itself, with the others as context; completely protected passages stay.
-    If the model gives fewer texts for a passage than were asked for, they are used again; if it gives none, the passage
-    stays unchanged.
-
-    The original, which `checks` hold, is the first of `n_search`, and has `n_parts` if it is a template's. `on_text`
-    receives every verdict.
-
-    Raises InputError if the model gives too few usable rephrasings.
+    The original, which `checks` hold, is the first of `n_search`, and has `n_parts` if it is a template's. Raises
+    InputError if the model gives too few usable rephrasings.
     """
     original = checks.original
     passages = read_passages(original, checks.labels) if n_parts else Passages((original,), ("", ""))
@@ -169,15 +163,14 @@ def write_rephrasings(
     for kind, wanted in (("search", n_search - 1), ("held-out", n_heldout)):
         choices: list[list[str]] = []
         for own, earlier in zip(of_passages, accepted, strict=True):
-            texts: list[str] = []
+            of_passage = []
             for verdict in _texts(writer, own, kind, wanted, earlier):
-                verdicts.append(verdict)
-                if verdict.accepted:
-                    texts.append(verdict.text)
+                of_passage.append(verdict)
                 if on_text:
                     on_text(verdict)
-            choices.append(texts)
-            earlier += texts
+            choices.append([verdict.text for verdict in of_passage if verdict.accepted])
+            earlier += choices[-1]
+            verdicts += of_passage
         combined = (passages.joined(parts) for parts in in_step(choices, passages.texts))
         new = [*itertools.islice(distinct(combined, (original, *written)), wanted)]
         if len(new) < wanted:
@@ -217,10 +210,7 @@ def _facts_of(text: str, facts: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def _texts(writer: Writer, checks: Checks, kind: str, wanted: int, taken: Sequence[str]) -> Iterator[Verdict]:
-    """Ask for one text after the other, showing the model the latest of the same kind; yield every verdict.
-
-    Stops when the wanted number of texts, none of them `taken`, were accepted, or when all tries at one text failed.
-    """
+    """Ask for one text after the other, and yield every verdict, until enough passed or all tries at one failed."""
     own: list[str] = []
     while len(own) < wanted:
         for attempt, temperature in enumerate(_TEMPERATURES):

@@ -56,8 +56,8 @@ _STRUCTURE = re.compile(r"(?:[-*+•]|\d+[.)])\s|#{1,6}\s|\*\*[^*]+\*\*:?\Z|[A-Z
 def protected_ranges(text: str, labels: Sequence[str] = ()) -> list[Span]:
     """Return the ranges of a text that a rephrasing must not touch, as (start, end), in order and without overlap.
 
-    These are fields, code, JSON and XML, quotations, addresses, what states the form of the answer, and the labels if
-    the text enumerates them (one label alone may be an ordinary word).
+    These are fields, code, JSON and XML, quotations, addresses, what states the form of the answer, and enumerated
+    labels.
 
     >>> text = 'Sort the mail about {product}. Answer as JSON: {"team": ".."}'
     >>> [text[start:end] for start, end in protected_ranges(text)]
@@ -109,8 +109,7 @@ def _balanced(text: str) -> Iterator[Span]:
 
 def _output(text: str, verbatim: Sequence[Span]) -> Iterator[Span]:
     for start, end in _sentences(text, verbatim):
-        match = _OUTPUT.search(text[start:end])
-        if match:
+        if match := _OUTPUT.search(text[start:end]):
             yield start + match.start(), end
 
 
@@ -185,12 +184,9 @@ def outside(text: str, spans: Iterable[Span]) -> Iterator[str]:
 def _passages_of(part: str, labels: Sequence[str]) -> list[Span]:
     """Runs of sentences that may be reworded."""
     protected = protected_ranges(part, labels)
-    passages: list[Span] = []
-    for is_kept, run in itertools.groupby(sentence_ranges(part), lambda span: _is_kept(part, span, protected)):
-        sentences = list(run)
-        if not is_kept:
-            passages.append((sentences[0][0], sentences[-1][1]))
-    return passages
+    runs = itertools.groupby(sentence_ranges(part), lambda span: _is_kept(part, span, protected))
+    passages = [list(run) for is_kept, run in runs if not is_kept]
+    return [(sentences[0][0], sentences[-1][1]) for sentences in passages]
 
 
 def passages_of(prompt: Prompt | str) -> list[str]:
@@ -203,10 +199,9 @@ def passages_of(prompt: Prompt | str) -> list[str]:
 
 
 def in_step(choices: Sequence[Iterable[str]], originals: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Combine the texts for each passage: all lists advance together, and shorter ones start again.
+    """Combine the texts for each passage: all lists advance together, and shorter ones, or the original, start again.
 
-    After the longest list has ended, the others are shifted against it, so that every combination comes exactly once. A
-    passage without other texts stays unchanged.
+    After the longest list has ended, the others are shifted against it, so that every combination comes exactly once.
 
     >>> list(in_step([["a", "b", "c"], ["x"], []], ["A", "X", "Q"]))
     [('a', 'x', 'Q'), ('b', 'x', 'Q'), ('c', 'x', 'Q')]
@@ -254,27 +249,25 @@ def diversity(texts: Sequence[str]) -> float:
     >>> diversity(["Label the review.", "Is this review good or bad?"])
     0.8
     """
-    grams = [_grams(text) for text in texts]
-    if len(grams) < 2:
-        return float("nan")
-    return float(np.mean([_distance(first, second) for first, second in itertools.combinations(grams, 2)]))
+    pairs = itertools.combinations(map(_grams, texts), 2)
+    return float(np.mean([_distance(*pair) for pair in pairs])) if len(texts) > 1 else math.nan
 
 
-def diversity_of_instructions(texts: Sequence[str], labels: Sequence[str] = ()) -> float | None:
+def diversity_of_instructions(texts: Sequence[str], labels: Sequence[str]) -> float | None:
     """Return the `diversity` of what may be reworded in these texts; None for fewer than two.
 
     What every rephrasing must keep says nothing about how they differ, and does not count: enumerated labels, fields,
     quotations, lists, data formats, the form of the answer. A text that occurs in several layouts counts once.
 
     >>> texts = ["Label it as good or bad.", "How would you describe it: as good or bad?"]
-    >>> diversity_of_instructions(texts, ["good", "bad"]), diversity_of_instructions(texts[:1])
+    >>> diversity_of_instructions(texts, ["good", "bad"]), diversity_of_instructions(texts[:1], [])
     (0.286, None)
     """
     value = diversity([_instructions(text, labels) for text in dict.fromkeys(texts)])
-    return None if np.isnan(value) else round(value, 3)
+    return None if math.isnan(value) else round(value, 3)
 
 
-def diversity_of(rephrasings: RephrasingSet, labels: Sequence[str] = ()) -> dict[str, float | None]:
+def diversity_of(rephrasings: RephrasingSet, labels: Sequence[str]) -> dict[str, float | None]:
     """Return the `diversity_of_instructions` of the search set and of the held-out one."""
     sets = {"search": rephrasings.search, "heldout": rephrasings.heldout}
     return {name: diversity_of_instructions(texts, labels) for name, texts in sets.items()}

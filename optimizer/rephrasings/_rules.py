@@ -60,7 +60,6 @@ def rephrase_by_rules(
     The `labels` stand below the description in every prompt; with a template they are named only if its instructions
     enumerate them all. `asks_for_label` says that the prompt asks for nothing else, as psopt's own form does. Texts
     `written` for the description, ``search`` and ``heldout``, take turns with the rephrasings that name the labels.
-
     Raises InputError if the description is empty or not in English, or there are too few rephrasings.
 
     >>> rephrased = rephrase_by_rules("Decide whether the review is positive.", "review", 5, 2, seed=1)

@@ -49,8 +49,7 @@ class RephrasingSet:
     """Task descriptions that mean the same, in two disjoint sets.
 
     Raises InputError if the original is not first in `search`; if a text is empty or, unless it is the original, has
-    several lines (for a template: another number of parts); or if two texts, of one set or both, differ only in case,
-    spaces and punctuation.
+    several lines (for a template: another number of parts); or if two texts, of one set or both, are `comparable`.
     """
 
     original: str  # rho_0, the description as its author wrote it
@@ -77,11 +76,10 @@ class RephrasingSet:
                 raise InputError(f"{len(texts)} rephrasings can't have {len(forms)} forms")
         seen: dict[tuple[str, PromptFormat], str] = {}
         for text, form in (*self.variants("search"), *self.variants("heldout")):
-            key = (comparable(text), form.layout)
             self._check_parts(text)
-            twin = seen.get(key)
-            if twin is not None:
-                twin_note = "" if twin == text else f", first as {shortened(twin)}"
+            key = (comparable(text), form.layout)
+            if key in seen:
+                twin_note = "" if seen[key] == text else f", first as {shortened(seen[key])}"
                 raise InputError(f"the rephrasing {shortened(text)} stands twice{twin_note}; change or remove one")
             seen[key] = text
 
@@ -91,11 +89,10 @@ class RephrasingSet:
                 raise InputError(f"a rephrasing must be one paragraph of text, not {shortened(text)}")
             return
         parts = split_description(text)
-        if len(parts) != self.n_parts or not all(part.strip() for part in parts):
-            raise InputError(
-                f"a rephrasing of this prompt must have {self.n_parts} parts with an empty line between, and "
-                f"{shortened(text)} has {sum(bool(part.strip()) for part in parts)}"
-            )
+        n_filled = sum(bool(part.strip()) for part in parts)
+        if not len(parts) == n_filled == self.n_parts:
+            wanted = f"must have {self.n_parts} parts with an empty line between"
+            raise InputError(f"a rephrasing of this prompt {wanted}, and {shortened(text)} has {n_filled}")
 
     def variants(self, which: Literal["search", "heldout"]) -> list[tuple[str, PromptFormat]]:
         """The instruction variants of a set: its texts, each with its form."""
@@ -104,9 +101,7 @@ class RephrasingSet:
 
     def on(self, split: str) -> tuple[tuple[str, ...], tuple[PromptFormat, ...]]:
         """The texts used on a split (held-out ones on test, otherwise search ones), and their forms, if any."""
-        if split == "test":
-            return self.heldout, self.heldout_forms
-        return self.search, self.search_forms
+        return (self.heldout, self.heldout_forms) if split == "test" else (self.search, self.search_forms)
 
     @property
     def sha256(self) -> str:
@@ -149,20 +144,16 @@ def distinct(texts: Iterable[str], avoid: Iterable[str] = ()) -> Iterator[str]:
 
 def shortened(text: str) -> str:
     """A text in the form that error messages quote: on one line, not longer than a line."""
-    if len(text) > 80:
-        text = f"{text[:77]}..."
-    return repr(text)
+    return repr(text if len(text) <= 80 else f"{text[:77]}...")
 
 
 def to_file(rephrasings: RephrasingSet) -> dict[str, Any]:
     """The file's content: each text with its family, its source and what its checks found."""
 
     def entry(text: str, form: PromptFormat) -> dict[str, Any]:
-        source = rephrasings.source
+        source = "original" if text == rephrasings.original else rephrasings.source
         if form.family == "wording":
             source = "rules"
-        elif text == rephrasings.original:
-            source = "original"
         shape = {name: value for name, value in form.to_dict().items() if name != "family"}
         checks = rephrasings.checks.get(text, {})
         return {"text": text, "family": form.family, "form": shape, "source": source, "checks": checks}
@@ -181,25 +172,17 @@ def to_file(rephrasings: RephrasingSet) -> dict[str, Any]:
 
 
 def read_file(path: Path) -> RephrasingSet:
-    """Read a rephrasings.json; its digest is not checked, since the file may be edited by hand.
-
-    Texts may be plain or entries with a ``text``.
-
-    Raises InputError if it can't be read, or holds no valid set.
-    """
+    """Read a rephrasings.json, which may be edited by hand; raises InputError if it holds no valid set."""
     return _set_in(path, read_json(path, f"rephrasings {path}"))
 
 
-def read_given(path: Path, original: str, n_parts: int = 0) -> RephrasingSet:
+def read_given(path: Path, original: str, n_parts: int) -> RephrasingSet:
     """Read what a user gives as rephrasings of `original`: a rephrasings.json, or wordings (see `read_wordings`).
 
-    Wordings go in turns to the search, which has the original too, and to the held-out set.
-
-    Raises InputError if the file can't be read, holds no valid set, or is for another description.
+    Wordings go in turns to the search, which has the original too, and to the held-out set. Raises InputError if the
+    file holds no valid set, or is for another description.
     """
-    content = None
-    if path.suffix.lower() == ".json":
-        content = read_json(path, f"rephrasings {path}")
+    content = read_json(path, f"rephrasings {path}") if path.suffix.lower() == ".json" else None
     if not isinstance(content, dict):
         texts = list(distinct(read_wordings(path), [original]))
         content = {"original": original, "search": [original, *texts[::2]], "heldout": texts[1::2]}
@@ -228,10 +211,7 @@ def check_fields(rephrasings: RephrasingSet, path: Path) -> None:
 
 
 def from_file(data: Any) -> RephrasingSet:
-    """Make a set from the content of a rephrasings.json, as `to_file` returns it.
-
-    Raises InputError if it is no valid set.
-    """
+    """Make a set from the content of a rephrasings.json, as `to_file` returns it; raises InputError if it is none."""
     if not isinstance(data, dict):
         raise InputError("expected an object with original, search and heldout")
     parts = (data.get("search"), "search"), (data.get("heldout"), "heldout"), (data.get("rejected") or [], "rejected")
@@ -305,18 +285,12 @@ def given_wordings(given: Sequence[str] | str | Path) -> tuple[tuple[str, ...], 
     return tuple(distinct(texts)), "another source" if texts else ""
 
 
-def of_another_source(original: str, wordings: Sequence[str], n_parts: int = 0) -> RephrasingSet:
-    """Make a set with wordings of `original` as its held-out rephrasings, without the original itself.
-
-    `n_parts` is how many parts each must have, if they are for a template.
-
-    Raises InputError if fewer than two are left, or one of them does not fit.
-    """
+def of_another_source(original: str, wordings: Sequence[str], n_parts: int) -> RephrasingSet:
+    """Make a set with wordings of `original` as held-out ones; raises InputError if they are too few, or unfit."""
     texts = tuple(distinct(wordings, [original]))
     if len(texts) < FEWEST:
-        raise InputError(
-            f"--heldout-from needs {FEWEST} wordings or more beside the prompt's own, and has {len(texts)}"
-        )
+        lacking = f"needs {FEWEST} wordings or more beside the prompt's own, and has {len(texts)}"
+        raise InputError(f"--heldout-from {lacking}")
     try:
         rephrasings = RephrasingSet(original, (original,), texts, "file", n_parts=n_parts)
     except InputError as error:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from psopt.rephrasings._passages import protected_ranges, read_passages
 from psopt.search_spaces import render
-from psopt.templates import Field, Part, Slot, split_description
+from psopt.templates import Field, Part, Slot, open_fields, split_description
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -71,7 +70,8 @@ def _stretches(piece: Piece, parts: Sequence[str], labels: Sequence[str]) -> Ite
     match piece:
         case Part():
             for text, kind, passage in _split(parts[piece.index], labels):
-                yield from _without_fields(text, kind, passage, [field.spelled for field in piece.fields])
+                for stretch in open_fields(text, piece.fields):
+                    yield str(stretch), "field" if isinstance(stretch, Field) else kind, passage
         case Field():
             yield piece.spelled, "field", None
         case Slot():
@@ -91,12 +91,6 @@ def _split(part: str, labels: Sequence[str]) -> Iterator[_Stretch]:
             yield text[start:stop], "kept", number
             end = stop
     yield passages.kept[-1], "kept", None
-
-
-def _without_fields(text: str, kind: SegmentKind, passage: int | None, fields: Sequence[str]) -> Iterator[_Stretch]:
-    pattern = "|".join(map(re.escape, sorted(fields, key=len, reverse=True))) or "(?!)"  # which is nowhere
-    for stretch in filter(None, re.split(f"({pattern})", text)):
-        yield stretch, "field" if stretch in fields else kind, passage
 
 
 def _mark(slot: Slot) -> str:

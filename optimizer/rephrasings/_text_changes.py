@@ -52,15 +52,11 @@ def change_texts(
     labels: Sequence[str] = (),
     writer: Writer | None = None,
 ) -> list[tuple[str, list[str]]]:
-    """Return the texts unchanged, then changed by each family in turn: columns of N texts, each with its family.
+    """Return the texts unchanged, then changed by each family in turn: `n_columns` of N texts, each with its family.
 
     Random draws depend only on the seed, the family and the text. Numbers, names, words of labels, and texts of fewer
     than two characters are left unchanged. A family that leaves more than half of the texts unchanged is left out, and
-    the logger ``psopt.waiting`` says so.
-
-    The unchanged texts are one of the `n_columns`. `writer` writes paraphrases.
-
-    Raises InputError if all families are left out.
+    the logger ``psopt.waiting`` says so; raises InputError if all are. `writer` writes paraphrases.
     """
     protected = _words(" ".join(labels))
     made = {family: _columns(texts, family, seed, protected, writer) for family in families}
@@ -99,37 +95,23 @@ def _by_rule(text: str, family: TextFamily, seed: int, number: int, protected: C
         if len(value.strip()) < 2:
             return value
         rng = random.Random(f"{seed}:{family}:{number}:{value}")  # noqa: S311  # a draw, nothing secret
-        match family:
-            case "typos":
-                return _typos(value, rng, protected)
-            case "case":
-                return _case(value, number, rng)
-            case "whitespace":
-                return _whitespace(value, rng)
-            case "padding":
-                return _padding(value, number)
-            case "stop-words":
-                return _without_stop_words(value, rng, protected)
-        raise ValueError(f"no rule changes texts as {family!r} does")
+        return _RULES[family](value, number, rng, protected)
 
     return _changed(text, change)
 
 
 def _values(text: str) -> list[str]:
     """The parts of a sample that may be changed: its text, or each of the columns that it is made of."""
-    if isinstance(text, Row) and text.inputs:
-        return [text.fields[name] for name in text.inputs]
-    return [text]
+    return [text.fields[name] for name in text.inputs] if isinstance(text, Row) and text.inputs else [text]
 
 
 def _changed(text: str, change: Callable[[str], str]) -> str:
-    """A sample with all its `_values` changed."""
     if isinstance(text, Row) and text.inputs:
         return Row.of({**text.fields, **{name: change(text.fields[name]) for name in text.inputs}}, text.inputs)
     return change(text)
 
 
-def _typos(text: str, rng: random.Random, protected: Collection[str]) -> str:
+def _typos(text: str, _: int, rng: random.Random, protected: Collection[str]) -> str:
     words = [match for match in _TYPEABLE.finditer(text) if match[0].islower() and match[0].casefold() not in protected]
     n_typos = min(len(words), max(1, round(_TYPO_SHARE * len(words))))
     for match in sorted(rng.sample(words, n_typos), key=re.Match.start, reverse=True):
@@ -148,7 +130,7 @@ def _mistyped(word: str, rng: random.Random) -> str:
     return rng.choice([way for way in ways if way != word])
 
 
-def _case(text: str, number: int, rng: random.Random) -> str:
+def _case(text: str, number: int, rng: random.Random, _: Collection[str]) -> str:
     titled = re.sub(r"(?<!\S)\w", lambda match: match[0].upper(), text)
     whole = [cased for cased in dict.fromkeys((text.upper(), text.lower(), titled)) if cased != text]
     if number < len(whole):
@@ -156,19 +138,19 @@ def _case(text: str, number: int, rng: random.Random) -> str:
     return re.sub(r"\S+", lambda match: match[0].upper() if rng.random() < _CASE_SHARE else match[0], text)
 
 
-def _whitespace(text: str, rng: random.Random) -> str:
+def _whitespace(text: str, _: int, rng: random.Random, __: Collection[str]) -> str:
     spaced = re.sub(" ", lambda _: rng.choice(_GAPS) if rng.random() < _GAP_SHARE else " ", text)
     changed = rng.choice(_EDGES) + spaced + rng.choice(_EDGES)
     return changed if changed != text else f"{text} "
 
 
-def _padding(text: str, number: int) -> str:
+def _padding(text: str, number: int, _: random.Random, __: Collection[str]) -> str:
     # by its length, so that one text meets all kinds in turn, and the texts of a column meet several
     before, after = _PADDING[(number + len(text)) % len(_PADDING)]
     return before + text + after
 
 
-def _without_stop_words(text: str, rng: random.Random, protected: Collection[str]) -> str:
+def _without_stop_words(text: str, _: int, rng: random.Random, protected: Collection[str]) -> str:
     tokens = re.findall(r"\S+\s*", text)
     stop_words = _STOP_WORDS.difference(protected)
     droppable = [place for place, token in enumerate(tokens) if token.strip().casefold() in stop_words]
@@ -176,6 +158,15 @@ def _without_stop_words(text: str, rng: random.Random, protected: Collection[str
         return text
     dropped = {place for place in droppable if rng.random() < 0.5} or {rng.choice(droppable)}  # at least one
     return "".join(token for place, token in enumerate(tokens) if place not in dropped) or text
+
+
+_RULES = {
+    "typos": _typos,
+    "case": _case,
+    "whitespace": _whitespace,
+    "padding": _padding,
+    "stop-words": _without_stop_words,
+}
 
 
 def _paraphrased(texts: Sequence[str], number: int, protected: Collection[str], writer: Writer) -> list[str]:

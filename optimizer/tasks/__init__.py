@@ -35,7 +35,6 @@ from psopt.tasks._row import (
     sample_shows,
     sample_shows_any,
     shown_words,
-    written_sample_phrases,
 )
 from psopt.tasks._splits import subset
 from psopt.tasks._task import Task, as_task, load_task, read_samples

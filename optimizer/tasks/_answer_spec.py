@@ -31,15 +31,12 @@ JSON = "json"
 EXACT = "exact"
 FORMS = (LABEL, LABELS, NUMBER, TEXT, JSON, FREE)
 """What a prompt can ask for."""
-_OF_FREE = (
-    f"{FREE}, {FREE}:{EMBEDDING}:THRESHOLD, {FREE}:{JUDGE}:MODEL or {FREE}:MODULE:NAME, and what "
-    f"an answer is worth by +{REFERENCE}, +{JUDGE}:MODEL or +MODULE:NAME"
-)
 _FORMS = {
     LABELS: f"{LABELS}, or {LABELS}:SEPARATOR, such as {LABELS}:;, or either with +{EXACT}",
     NUMBER: f"{NUMBER}, or {NUMBER}:TOLERANCE, such as {NUMBER}:0.5 or {NUMBER}:1%",
     TEXT: f"{TEXT}, {TEXT}:{TOKEN_F1} or {TEXT}:{JSON}",
-    FREE: _OF_FREE,
+    FREE: f"{FREE}, {FREE}:{EMBEDDING}:THRESHOLD, {FREE}:{JUDGE}:MODEL or {FREE}:MODULE:NAME, and what "
+    f"an answer is worth by +{REFERENCE}, +{JUDGE}:MODEL or +MODULE:NAME",
 }
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _CHAT_MODEL = rf"{JUDGE}:/*[^/].*?/+[^/].*?"
@@ -72,12 +69,8 @@ class AnswerSpec:
 
     @classmethod
     def read(cls, where: str, text: str | None) -> AnswerSpec:
-        """Read what ``--answers`` takes; None stands for one label.
+        """Read what ``--answers`` takes; None stands for one label. `where` begins the message of an InputError.
 
-        Raises InputError if it is not valid; `where` begins the message.
-
-        Examples
-        --------
         >>> AnswerSpec.read("bills.csv", "number:1%")
         AnswerSpec(kind='number', detail='1%', measure='')
         >>> AnswerSpec.read("mails.csv", "free:own:same+judge:openai/gpt-4o")
@@ -138,10 +131,7 @@ class AnswerSpec:
 
     @property
     def form(self) -> str:
-        """What a prompt asks for and how its answers are read, regardless of how they are compared.
-
-        ``label``, ``labels``, ``number``, ``text``, ``json`` or ``free``.
-        """
+        """What a prompt asks for and how its answers are read, regardless of how they are compared: of `FORMS`."""
         if self.kind == TEXT and self.detail == JSON:
             return JSON
         return LABEL if self.kind == ORDINAL else self.kind
@@ -172,9 +162,7 @@ class Instrument:
     def read(cls, text: str) -> Instrument:
         """Read one from its part of ``--answers``."""
         kind, _, name = text.partition(":")
-        if kind in (EMBEDDING, JUDGE, REFERENCE):
-            return cls(kind, name)
-        return cls(FUNCTION, text)
+        return cls(kind, name) if kind in (EMBEDDING, JUDGE, REFERENCE) else cls(FUNCTION, text)
 
     @property
     def threshold(self) -> float:

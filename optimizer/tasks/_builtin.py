@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError, InputError, UnknownNameError, nearest
-from psopt.tasks._cells import LONGEST_TEXT, check_text, listed, of_each_row
+from psopt.tasks._cells import check_text, listed, of_each_row
 from psopt.tasks._files import read_filled, read_rows
 from psopt.tasks._formats import in_words, wide_fields
 from psopt.tasks._row import Record, Row, Sample
@@ -69,7 +69,7 @@ class Builtin:
 
     @property
     def archive(self) -> RemoteFile | None:
-        """The archive that holds the files, or None where they are published one by one."""
+        """The archive that holds the files; None where they are published one by one."""
         return next((file for file in self.files if file.members), None)
 
     @property
@@ -100,7 +100,7 @@ def _named(split: str, path: Path, samples: Sequence[Sample]) -> tuple[Sample, .
     """Samples whose ids are their lines in a file, with ids of their split; raise DataError for what can't be sent."""
 
     def name(index: int, _: Record) -> Sample:
-        check_text(samples[index].text, "the text", LONGEST_TEXT)
+        check_text(samples[index].text, "the text")
         return replace(samples[index], id=f"{split}-{samples[index].id}")
 
     return tuple(of_each_row(str(path), [Record(f"line {sample.id}", {}) for sample in samples], name))
@@ -108,8 +108,7 @@ def _named(split: str, path: Path, samples: Sequence[Sample]) -> tuple[Sample, .
 
 def read_table(path: Path, labels: Labels) -> list[Sample]:  # noqa: ARG001  # the file has the names
     """Read a .jsonl file of text, label and, if there is one, subclass."""
-    rows = enumerate(read_rows(path), start=1)
-    return [Sample(str(number), **row.values) for number, row in rows]
+    return [Sample(str(number), **row.values) for number, row in enumerate(read_rows(path), start=1)]
 
 
 def read_questions(path: Path, labels: Labels) -> list[Sample]:

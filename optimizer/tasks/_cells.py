@@ -66,8 +66,7 @@ def find_columns(source: str, names: Sequence[str], choice: ColumnChoice, *, opt
     """Find the input and label columns by the given or else by customary names; the others by their fixed names.
 
     Upper and lower case don't matter, unless two columns differ only in it: then the one in lower case is taken.
-    Messages name `source`, and the `option` that sets the column of texts; `names` are the table's columns. If no name
-    fits, `label` is None.
+    Messages name `source`, and the `option` that sets the column of texts. If no name fits, `label` is None.
     """
     if not names:
         raise DataError(f"{source}: no column has a text for its name; name two, such as 'text' and 'label'")
@@ -94,18 +93,13 @@ def find_columns(source: str, names: Sequence[str], choice: ColumnChoice, *, opt
 
 
 def missing_column(source: str, names: Sequence[str], kind: str, option: str) -> DataError:
-    """The error for a missing column of texts or labels: it lists the columns that exist."""
+    """The error for a missing column of texts or labels."""
     return DataError(f"{source}: which column holds the {kind}s? Say {option} NAME; its columns: {listed(names)}")
 
 
 def as_names(names: str | Iterable[str], role: str = "inputs") -> tuple[str, ...]:
-    """Names of columns or labels; a single one may be given as a plain string.
-
-    Raises InputError if one is no text, and calls them by their role.
-    """
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        names = (names,)
-    names = tuple(names)
+    """Names of columns or labels, or a single one; the InputError for one that is no text calls them by their role."""
+    names = (names,) if isinstance(names, str) or not isinstance(names, Iterable) else tuple(names)
     for name in names:
         if not isinstance(name, str):
             raise InputError(f"{role}: {name!r} is no text; write {str(name)!r}")
@@ -133,10 +127,7 @@ OR_SKIP = ", or leave such rows out with --skip-empty"
 
 
 class RowError(Exception):
-    """What is wrong with a row (with its value), and how to fix it; `of_each_row` says which row it is.
-
-    `kind` is what is wrong in words that all rows with this fault share.
-    """
+    """What is wrong with a row, and how to fix it; `kind` says what is wrong without the row's own value."""
 
     def __init__(self, fault: str, fix: str, kind: str = "") -> None:
         super().__init__(f"{fault}; {fix}")
@@ -151,10 +142,7 @@ def plain_rows(rows: Sequence[Record]) -> list[Record]:
 
 
 def plain(value: Any) -> Any:
-    """A cell as Python has it: NumPy's values and arrays, and whole numbers that are written as floats or decimals.
-
-    pandas makes floats of the whole numbers of a column in which some cells are empty.
-    """
+    """A cell as Python has it: NumPy's values, and whole numbers of which pandas makes floats beside empty cells."""
     if getattr(getattr(value, "dtype", None), "kind", "M") not in "mM":  # NumPy would count dates in nanoseconds
         value = value.tolist()
     if isinstance(value, (float, Decimal)) and math.isfinite(value) and value == int(value):
@@ -179,7 +167,6 @@ def of_each_row(source: str, rows: Sequence[Record], read: Callable[[int, Record
 
 
 def _told(faults: Sequence[tuple[str, RowError]]) -> str:
-    """Describe one kind of fault, the rows that have it, and how to fix them."""
     where, first = faults[0]
     if len(faults) == 1:
         return f"{where}: {first}"
@@ -192,9 +179,8 @@ def _told(faults: Sequence[tuple[str, RowError]]) -> str:
 def text_of(values: Mapping[str, Any], columns: Columns, or_skip: str = "") -> str:
     """The text of a row: a plain string if ``text`` is the only column, otherwise a `Row` with its fields.
 
-    A cell may be empty if another input of its row is not. A number or a truth value is taken as written, except in a
-    text column. In columns that are not inputs, cells that no prompt can show do not become fields. Messages on empty
-    rows end with `or_skip`.
+    A number or a truth value is taken as written, except in a text column. In columns that are not inputs, cells that
+    no prompt can show do not become fields. Messages on empty rows end with `or_skip`.
     """
     inputs = {name: _input(values, name, columns, or_skip) for name in columns.inputs}
     if not any(value.strip() for value in inputs.values()):
@@ -226,7 +212,7 @@ def _input(values: Mapping[str, Any], name: str, columns: Columns, or_skip: str)
     if written is None or (columns.only_texts and not isinstance(value, str)):
         fault = f"{cell} is {reprlib.repr(value)}, not text"
         raise RowError(fault, "name another column or put it in quotes", f"{cell} is no text")
-    check_text(written, cell, LONGEST_TEXT)
+    check_text(written, cell)
     return written
 
 
@@ -245,13 +231,13 @@ def _shown(value: Any) -> str | None:
         return ""
     try:
         shown = _written(value) or json.dumps(value, ensure_ascii=False)
-        check_text(shown, "", LONGEST_TEXT)
+        check_text(shown, "")
     except (TypeError, ValueError, RowError):
         return None
     return shown
 
 
-def check_text(value: str, cell: str, most: int) -> None:
+def check_text(value: str, cell: str, most: int = LONGEST_TEXT) -> None:
     """Raise RowError if a text is too long, or contains what no request can carry; `cell` says which cell it is."""
     if len(value) > most:
         fault = f"{cell} has {len(value):,} characters; at most {most:,} are taken"

@@ -74,10 +74,9 @@ def list_datasets() -> list[DatasetStatus]:
 
 
 def find_local(builtin: Builtin) -> Origin | None:
-    """Look in ``$PSOPT_DATA_DIR/<name>/``, then in the user's cache.
+    """Look in ``$PSOPT_DATA_DIR/<name>/`` and the subfolder that its archive makes, then in the user's cache.
 
-    In the data folder, which is the user's own, files that differ from the published ones are used, with a note if
-    digests are known; in the cache they don't count. An archive that was unpacked into a subfolder is found too.
+    In the data folder, files that differ from the published ones are used, with a note; in the cache they don't count.
     """
     own = data_folder(builtin.name)
     if own:
@@ -107,22 +106,12 @@ def data_folder(name: str) -> Path | None:
     return Path(folder) / name if folder else None
 
 
-def user_folder(name: str) -> Path:
-    """The user's cache of a data set."""
+def cached_folder(builtin: Builtin) -> Path:
+    """The folder in the user's cache with the fetched files; one named by an archive's digest is complete or absent."""
     import platformdirs
 
-    return platformdirs.user_cache_path("psopt") / "data" / name
-
-
-def cached_folder(builtin: Builtin) -> Path:
-    """The folder in the user's cache that holds the files once they have been fetched.
-
-    Files unpacked from an archive are in a folder named by the archive's digest, which is either complete or absent.
-    """
-    folder = user_folder(builtin.name)
-    if builtin.archive:
-        folder /= f"unpacked-{builtin.archive.sha256[:12]}"
-    return folder
+    folder = platformdirs.user_cache_path("psopt") / "data" / builtin.name
+    return folder / f"unpacked-{builtin.archive.sha256[:12]}" if builtin.archive else folder
 
 
 def by_hand(builtin: Builtin) -> str:
@@ -148,14 +137,10 @@ def _digest(path: Path) -> str:
 
 
 def fetch_dataset(name: str) -> Path:
-    """Download a data set into the user's cache, and return the folder: a built-in one, or one on the hub.
+    """Download a data set, a built-in one or one on the hub, and return the folder in the user's cache.
 
-    The hub's library keeps one from there (see `fetch_tables`). For a built-in one, existing files with the right
-    digest are kept. From an archive, the needed files are unpacked once its digest is verified, and then the archive is
-    removed.
-
-    Raises UnknownNameError if there is no such data set. Raises DataError if the origin can't be reached, or sends
-    anything other than what was published.
+    Existing files with the right digest are kept. Raises UnknownNameError if there is no such data set, and DataError
+    if the origin can't be reached, or sends anything other than what was published.
     """
     if is_hub_name(name):
         return fetch_tables(HubName.read(name), shows_progress=sys.stderr.isatty()).folder
@@ -174,7 +159,7 @@ def download(builtin: Builtin) -> Path:
     target = cached_folder(builtin)
     if builtin.archive and target.is_dir():
         return target
-    folder = user_folder(builtin.name)
+    folder = target.parent if builtin.archive else target
     for file in builtin.files:
         retrieve(file, folder)
     if builtin.archive:
@@ -195,10 +180,7 @@ def check_online() -> None:
 
 
 def retrieve(file: RemoteFile, folder: Path) -> None:
-    """Download a file into a folder, unless it is there already; it appears only once its digest is verified.
-
-    Raises DownloadError if that is not possible now; without a network, within about two seconds.
-    """
+    """Download a file into a folder, unless it is there; raises DownloadError, without a network in two seconds."""
     import pooch
     import requests
 

@@ -167,9 +167,7 @@ def rows_of_frame(source: str, data: Any) -> list[Record] | None:
     The number of a Hugging Face class (``ClassLabel``) becomes its name. With several tables, a row's column ``split``
     is the table's name; ids that occur in more than one table begin with it.
     """
-    if isinstance(data, Mapping):
-        if not any(is_frame(part) or _are_rows(part) for part in data.values()):
-            return None
+    if isinstance(data, Mapping) and any(is_frame(part) or _are_rows(part) for part in data.values()):
         return _rows_of_splits(source, data)
     if not is_frame(data):
         return None

@@ -27,8 +27,6 @@ _FORM = re.compile(r"hf:(?P<repository>[\w.-]+/[\w.-]+)(?::(?P<config>[^@\s]+))?
 class HubName:
     """A data set on the hub.
 
-    Examples
-    --------
     >>> HubName.read("hf:nyu-mll/glue:sst2@v1.0")
     HubName(repository='nyu-mll/glue', config='sst2', revision='v1.0')
     """
@@ -39,10 +37,7 @@ class HubName:
 
     @classmethod
     def read(cls, name: str) -> HubName:
-        """Read a name.
-
-        Raises InputError if it has another form.
-        """
+        """Read a name; raises InputError if it has another form."""
         match = _FORM.fullmatch(name)
         if match is None:
             raise InputError(f"{name}: hf:ORG/NAME[:CONFIG][@REVISION] is expected, such as hf:nyu-mll/glue:sst2")
@@ -125,7 +120,6 @@ def _commit_of(name: HubName) -> str | None:
 
 
 def _builder_of(datasets: Any, name: HubName, commit: str) -> Any:
-    """What prepares the data of a commit."""
     # With this prefix, a folder of the same name in the working directory is not taken for the data set.
     path = f"hf://datasets/{name.repository}"
     try:

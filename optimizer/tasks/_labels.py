@@ -90,12 +90,10 @@ def check_samples(where: str, samples: Sequence[Sample], classes: Sequence[str])
 
 
 def in_order(where: str, labels: Sequence[str], order: Sequence[str]) -> tuple[tuple[str, ...], tuple[float, ...]]:
-    """Return the labels from the least to the most, and their places on the scale.
+    """Return the labels from the least to the most, and their places on the scale; raises DataError if it is not clear.
 
     Labels that are numbers need no order: their values are their places. For others, places are the ranks in the order,
     which may contain labels that the data don't.
-
-    Raises DataError if an order is needed and there is none, or if it lacks a label.
 
     >>> in_order("reviews.csv", ["1", "10", "2"], [])
     (('1', '2', '10'), (1.0, 2.0, 10.0))
@@ -149,8 +147,7 @@ def several_hint(labels: Sequence[str]) -> str:
 def typo_hint(sizes: Mapping[str, int]) -> str:
     """Say which rare labels are one edit away from a frequent one, by how often each occurs; otherwise nothing.
 
-    Labels that differ only in case, white space or signs between words are named however frequent they are; those that
-    differ in a digit are two names.
+    Labels that differ only in case, white space or signs between words are named however frequent they are.
 
     >>> typo_hint({"technical": 120, "tecnical": 1, "billing": 80})
     "label 'tecnical' (1) looks like 'technical' (120)"
@@ -172,9 +169,8 @@ def typo_hint(sizes: Mapping[str, int]) -> str:
 
 def _bare(label: str) -> str:
     """A label without case, white space and the signs that separate words; signs between digits stay."""
-    if any(map(str.isalpha, label)):
-        return _PARTING.sub("", label.casefold())
-    return "".join(label.casefold().split())
+    folded = label.casefold()
+    return _PARTING.sub("", folded) if any(map(str.isalpha, label)) else "".join(folded.split())
 
 
 def _is_one_edit(label: str, rival: str) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError
+from psopt.tasks._cells import column_names
 from psopt.tasks._formats import delimited_rows, json_rows
 from psopt.tasks._promptfoo_answers import UnreadError, answer_of, assertion_of_cell, filled, is_loose, only_answer
 from psopt.tasks._row import Record
@@ -80,9 +81,8 @@ def read_tests(path: Path) -> PromptfooTests:
 
 def _completed(rows: Sequence[Record], loose: Collection[int]) -> list[Record]:
     """Rows with all columns, that of answers last; an answer whose case does not matter gets the commonest spelling."""
-    names = dict.fromkeys(itertools.chain.from_iterable(row.values for row in rows))
-    names.pop(EXPECTED, None)
-    empty: dict[str, Any] = {**names, EXPECTED: None}
+    names = column_names([row.values for row in rows])
+    empty: dict[str, Any] = dict.fromkeys([*(name for name in names if name != EXPECTED), EXPECTED])
     answers = [row.values[EXPECTED] for row in rows]
     exact = Counter(str(answer) for index, answer in enumerate(answers) if answer is not None and index not in loose)
     spelling: dict[str, str] = {}
@@ -153,11 +153,9 @@ class _Reader:
         test = _members(f"{self.path}, {where}", test)
         variables = {**_variables(self.path, "defaultTest", default), **_variables(self.path, where, test)}
         assertions = [*(default.get("assert") or ()), *(test.get("assert") or ())]
-        choices = iter([variables])
         options = test.get("options")
-        if not (isinstance(options, dict) and options.get("disableVarExpansion")):
-            choices = _choices(f"{self.path}, {where}", variables)
-        for choice in choices:
+        is_one = isinstance(options, dict) and options.get("disableVarExpansion")
+        for choice in [variables] if is_one else _choices(f"{self.path}, {where}", variables):
             values = {name: self._value(value, choice, f"{where}, {name}") for name, value in choice.items()}
             answer = self._answer(where, assertions, values)
             self.rows.append(Record(where, {**values, EXPECTED: answer}))
@@ -167,9 +165,7 @@ class _Reader:
             return str(value).lower()  # as JavaScript writes it
         if not isinstance(value, str):
             return value
-        if not value.startswith(_FILE):
-            return filled(value, variables)
-        return self._content(value, where)
+        return self._content(value, where) if value.startswith(_FILE) else filled(value, variables)
 
     def _content(self, name: str, where: str) -> str:
         file = self.beside(name, where)
@@ -213,7 +209,6 @@ def _is_program(name: str) -> bool:
 
 
 def _items(node: Node) -> list[Node]:
-    """The tests of a list; anything else stands for one."""
     return node.value if isinstance(node.value, list) else [node]
 
 

@@ -25,7 +25,7 @@ from psopt.tasks._promptfoo import EXPECTED, is_tests, read_tests
 from psopt.tasks._references import labels_in, set_written, written_set
 from psopt.tasks._row import DatasetInfo
 from psopt.tasks._samples import SPLIT_NAMES, Placed, make_samples
-from psopt.tasks._splits import draws_test, make_splits, normalised, pinned_note, rare_note, relabelled
+from psopt.tasks._splits import draws_test, make_splits, normalised, pinned_note, rare_note
 from psopt.tasks._taskfile import TaskFile, read_task_file
 from psopt.text import shortened_list, shown_signs
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from psopt.tasks._answer_spec import AnswerSpec
     from psopt.tasks._builtin import Builtin, TrainTest
     from psopt.tasks._cells import ColumnChoice
-    from psopt.tasks._row import Record
+    from psopt.tasks._row import Record, Sample
     from psopt.tasks._samples import Table
     from psopt.tasks._splits import Splits
 
@@ -51,10 +51,7 @@ _MOST_NAMED = 5  # in one line
 
 
 def assemble(described: TaskFile, splits: Splits, info: DatasetInfo, label_column: str = "") -> dict[str, Any]:
-    """Put the fields of a `Task` together; not the task itself, since that class's methods call the loaders.
-
-    `info` lacks the digest and the notes on the samples. The default labels are the samples', in alphabetical order.
-    """
+    """Put the fields of a `Task` together; not the task itself, since that class's methods call the loaders."""
     noun = described.noun or "text"
     notes = [pinned_note(splits)]
     spec = described.spec
@@ -88,7 +85,6 @@ def assemble(described: TaskFile, splits: Splits, info: DatasetInfo, label_colum
 
 
 def _labels(described: TaskFile, splits: Splits) -> tuple[str, ...]:
-    """The task's labels."""
     if not described.spec.has_labels:
         if described.labels or described.definitions or described.subclasses:
             raise DataError(f"{described.origin}: answers are {described.spec}, which have no labels; leave them out")
@@ -104,7 +100,6 @@ def _labels(described: TaskFile, splits: Splits) -> tuple[str, ...]:
 
 
 def _single_labels(labels: Iterable[str], spec: AnswerSpec) -> Iterator[str]:
-    """The labels of samples, those of a set one by one."""
     return itertools.chain.from_iterable(labels_in(label, spec) for label in labels)
 
 
@@ -116,7 +111,6 @@ def _separator_hint(splits: Splits, spec: AnswerSpec) -> str:
 
 
 def _digest(splits: Splits) -> str:
-    """Digest the samples as used."""
     rows = []
     for split, samples in zip(splits._fields, splits, strict=True):
         rows += [(split, sample.id, sample.text, sample.label, sample.subclass) for sample in samples]
@@ -159,12 +153,13 @@ def merge_alike(
     if not merges:
         return tables, ""
 
-    def spelt(label: str) -> str:
-        if spec.kind != LABELS:
-            return spelling[label]
-        return written_set([spelling[name] for name in set_written(label)], task_labels)
+    def spelt(sample: Sample) -> Sample:
+        if sample.label is None:
+            return sample
+        members = [spelling[name] for name in labels_in(sample.label, spec)]
+        return replace(sample, label=written_set(members, task_labels) if spec.kind == LABELS else members[0])
 
-    merged = [[Placed(relabelled(sample, spelt), split) for sample, split in table] for table in tables]
+    merged = [[Placed(spelt(sample), split) for sample, split in table] for table in tables]
     return merged, f"labels that look the same: {shortened_list(merges, _MOST_NAMED)}"
 
 
@@ -215,12 +210,6 @@ def split_rows(
     return assemble(described, splits, info, tables[0].label_column)
 
 
-def refuse(name: str, **options: object) -> None:
-    for option, value in options.items():
-        if value or value == "":  # an empty name was given as well
-            raise InputError(f"--{option.replace('_', '-')} is for data files, and {name} is built in; leave it out")
-
-
 def described_data(name: str, task_file: str | Path | None) -> tuple[Path | HubName, TaskFile]:
     """Return the data file, or the data set on the hub, and its description; refuse a name that is neither."""
     if is_hub_name(name):
@@ -258,8 +247,7 @@ def columns_of(dataset: str | Path, *, task_file: str | Path | None = None) -> t
 def _rows_of_hub(source: str, tables: Mapping[str, Any], choice: ColumnChoice) -> tuple[list[Record], list[str]]:
     """Make rows from the splits called train, validation or test; if there is only one split, psopt splits it.
 
-    Other splits are left out. So are splits without any label where another has labels, as with the test splits of many
-    contests.
+    Splits without any label are left out where another has labels, as with the test splits of many contests.
     """
     if len(tables) == 1:
         return _rows(source, next(iter(tables.values()))), []
@@ -283,7 +271,6 @@ def _rows(source: str, tables: Any) -> list[Record]:
 
 
 def _has_labels(source: str, table: Any, label: str) -> bool:
-    """Whether any row of a split has a label."""
     rows = rows_of_frame(source, table.select_columns([label])) if label in table.features else ()
     return not all(is_empty(row.values[label]) for row in rows or ())
 
@@ -312,9 +299,7 @@ def read_builtin(builtin: Builtin, *, seed: int, strict: bool) -> dict[str, Any]
 
 
 def read_bundled(name: str) -> TrainTest:
-    """Read (train, test) from the sample that psopt ships for a built-in data set; nothing is downloaded.
-
-    Raises UnknownNameError if there is no such data set.
+    """Read (train, test) from the sample that psopt ships for a built-in data set; raises UnknownNameError for another.
 
     >>> train, test = read_bundled("trec")
     >>> test[0].label

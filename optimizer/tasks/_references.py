@@ -98,9 +98,7 @@ def written_number(value: float) -> str:
 
 
 def written_set(labels: Iterable[str], among: Sequence[str]) -> str:
-    """Return several labels as a JSON list in the order of the task, so that each set is written in only one way.
-
-    Others, and all where the task has not named any, follow in alphabetical order.
+    """Return several labels as a JSON list in the order of the task, then of the alphabet: each set in only one way.
 
     >>> written_set(["sales", "billing"], ["billing", "sales"]), written_set([], ["billing", "sales"])
     ('["billing", "sales"]', '[]')

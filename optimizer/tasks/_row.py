@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from psopt.text import field_and_phrase, phrase_of_field, phrases_of, shows, written_phrases
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 Source = Literal["local", "downloaded", "bundled", "file", "hub", "memory"]
@@ -34,9 +34,8 @@ class Sample:
 class DatasetInfo:
     """Where the samples come from; written to run.json as `dataset`.
 
-    `source` is ``local`` (found in PSOPT_DATA_DIR or the user's cache), ``downloaded``, ``bundled`` (psopt's
-    own small sample in place of the real data), ``file`` (given by the user), ``hub`` (Hugging Face) or ``memory``
-    (built in Python).
+    `source` is ``local`` (in PSOPT_DATA_DIR or the user's cache), ``downloaded``, ``bundled`` (psopt's own small sample
+    in place of the real data), ``file`` (given by the user), ``hub`` (Hugging Face) or ``memory`` (built in Python).
     `sha256` is a digest of the samples as used, including labels and splits.
     """
 
@@ -128,25 +127,16 @@ def inputs_of(text: str) -> dict[str, str]:
     return {name: text.fields[name] for name in text.inputs}
 
 
-def sample_phrases(text: str) -> set[str]:
-    """Return every phrase that a sample shows.
+def sample_phrases(text: str, *, as_written: bool = False) -> set[str]:
+    """Return every phrase that a sample shows; `as_written`, those that cross no sign.
 
-    In a row with several inputs, a phrase belongs to its field and, unless it is tied to the field's beginning, also to
-    the whole text: so a phrase in the subject of some and in the body of others can be named both ways.
+    In a row with several inputs, a phrase belongs to its field and, unless it opens that, also to the whole text.
 
     >>> row = Row.of({"subject": "Bill", "body": "Hi"}, ("subject", "body"))
     >>> sorted(sample_phrases(row))
     ['bill', 'body: ^hi', 'body: hi', 'hi', 'subject: ^bill', 'subject: bill']
     """
-    return _by_field(text, phrases_of)
-
-
-def written_sample_phrases(text: str) -> set[str]:
-    """Return every phrase that a sample shows as written, which crosses no sign and no boundary between fields."""
-    return _by_field(text, written_phrases)
-
-
-def _by_field(text: str, phrases_in: Callable[[str], set[str]]) -> set[str]:
+    phrases_in = written_phrases if as_written else phrases_of
     inputs = inputs_of(text)
     if not inputs:
         return phrases_in(text)
@@ -160,9 +150,7 @@ def _by_field(text: str, phrases_in: Callable[[str], set[str]]) -> set[str]:
 
 
 def sample_shows(text: str, phrase: str) -> bool:
-    """Tell whether a sample shows a phrase, in a field or in its whole text.
-
-    If the sample has no such field, its whole text counts.
+    """Tell whether a sample shows a phrase: in its field, or in the whole text if the sample has no such field.
 
     >>> row = Row.of({"subject": "Bill", "body": "Hi"}, ("subject", "body"))
     >>> sample_shows(row, "body: ^hi"), sample_shows(row, "subject: hi"), sample_shows("Hi all", "body: ^hi")

@@ -109,10 +109,7 @@ def make_samples(source: str, rows: Sequence[Record], described: TaskFile, *, re
 
 
 def _names_beside(rows: Sequence[Record], columns: Columns) -> str | None:
-    """The column with the names of codes: called like the label column, with one name for each whole number.
-
-    Rows without a code are not looked at.
-    """
+    """The column with the names of codes: called like the label column, with one name for each whole number."""
     coded = columns.label or ""
     pairs = [(row.values[coded], row.values) for row in rows if not is_empty(row.values.get(coded))]
     if not pairs or not all(_WHOLE_NUMBER.fullmatch(str(code)) for code, _ in pairs):

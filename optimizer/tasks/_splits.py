@@ -15,7 +15,7 @@ from psopt.tasks._labels import words_hint
 from psopt.text import shortened_list
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+    from collections.abc import Iterable, Mapping, Sequence, Set
 
     import numpy as np
     from psopt.tasks._row import Sample
@@ -86,10 +86,10 @@ def shares(sizes: Mapping[str, int], n: int) -> dict[str, int]:
 
 
 def draw_balanced(samples: Iterable[Sample], labels: Sequence[str], n: int, *, stream: int) -> list[Sample]:
-    """Draw `n` samples, equally many of every label (give or take one), in their own order.
+    """Draw `n` samples, equally many of every label (give or take one) if there are enough, in their own order.
 
-    If a label has too few samples, all are taken. They are read once: each gets a random key, and the smallest keys of
-    each label are kept, so that memory holds at most `n` samples. `stream` keeps draws apart.
+    They are read once: each gets a random key, and the smallest keys of each label are kept, so that memory holds at
+    most `n` samples. `stream` keeps draws apart.
     """
     wanted = shares(dict.fromkeys(labels, 1), n)
     rng = _generator(_SEED, stream)
@@ -143,13 +143,6 @@ class Splits(NamedTuple):
         return [sample.label for sample in itertools.chain(*self) if sample.label is not None]
 
 
-def relabelled(sample: Sample, new: Callable[[str], str]) -> Sample:
-    """The same sample with a new label, made from its own; a sample without a label stays unchanged."""
-    if sample.label is None:
-        return sample
-    return replace(sample, label=new(sample.label))
-
-
 def make_splits(
     source: str, placed: Sequence[Placed], separate_test: Sequence[Placed] = (), *, seed: int, by_label: bool = True
 ) -> Splits:
@@ -159,15 +152,13 @@ def make_splits(
     - If they say which are test, val is a fifth of the rest, at most 1,000; if they say which are val, test likewise.
     - If they have no labels, all are val: there is nothing to learn from or to score.
 
-    A given test set stays unchanged, including duplicate texts, so that results are comparable with published
-    ones. Elsewhere, equal texts (apart from case and white space) are kept once, and those with conflicting
-    labels are dropped. Texts of test are removed from train and val, and texts of val from train.
+    A given test set stays unchanged, including duplicate texts, so that results are comparable with published ones.
+    Elsewhere, equal texts (apart from case and white space) are kept once, and those with conflicting labels are
+    dropped. Texts of test are removed from train and val, and texts of val from train. Pinned samples without a split
+    go to test if test is drawn, because there prompts must keep them right.
 
-    Pinned samples without a split go to test if test is drawn, because there prompts must keep them right.
-
-    If labels are not classes (`by_label` False), samples are drawn regardless of their labels. A class with too few
-    samples for all drawn splits stays in train (`rare_note` says so). If all classes are so rare, samples are also
-    drawn regardless of their labels.
+    If labels are not classes (`by_label` False), or all classes are too rare, samples are drawn regardless of their
+    labels. A class with too few samples for all drawn splits stays in train (`rare_note` says so).
     """
     if all(sample.label is None for sample, _ in placed):
         if separate_test:
@@ -182,12 +173,10 @@ def make_splits(
     if len(train) < n_splits:
         n_lost = len(marked.train) - len(train)
         fault = f"{source}: {n_splits} splits need a different sample each; it has {len(train)}"
-        if n_lost:
-            raise DataError(
-                f"{fault}, since {n_lost:,} of {len(marked.train):,} texts stand more than once, some with different "
-                "labels: name more columns, which tell them apart (--input, or fields of the prompt)"
-            )
-        raise DataError(f"{fault}: add some")
+        if not n_lost:
+            raise DataError(f"{fault}: add some")
+        fault += f", since {n_lost:,} of {len(marked.train):,} texts stand more than once, some with different labels"
+        raise DataError(f"{fault}: name more columns, which tell them apart (--input, or fields of the prompt)")
     marked = Splits(train, val, marked.test)
     drawn = _drawn(source, marked, seed, n_splits, by_label=by_label)
     if marked.test:
@@ -286,7 +275,6 @@ def rare_note(splits: Splits) -> str:
 
 
 def _draw(marked: Splits, seed: int, *, by_label: bool) -> Splits:
-    """Draw the splits that are still empty from train."""
     train, val, test = marked
     if not test:
         train, test = part_off(train, 0.2, seed=seed, stream=1, by_label=by_label)

@@ -17,7 +17,7 @@ from psopt.tasks._cells import as_names
 from psopt.tasks._files import read_rows
 from psopt.tasks._formats import is_frame, rows_of_frame
 from psopt.tasks._labels import check_classes, check_positions, check_samples, number_of
-from psopt.tasks._read import described_data, read_builtin, read_data, refuse, split_rows
+from psopt.tasks._read import described_data, read_builtin, read_data, split_rows
 from psopt.tasks._row import DatasetInfo, Record, Row
 from psopt.tasks._samples import make_samples
 from psopt.tasks._splits import class_sizes, subset
@@ -279,9 +279,12 @@ def load_task(
     if seed < 0:
         raise InputError(f"seed must be 0 or more, not {seed}")
     if name in BUILTINS:
-        options = as_in_a_file(reading)
+        options = {"task_file": task_file, "test_file": test_file, **as_in_a_file(reading)}
         inputs = options.pop("inputs", ())
-        refuse(name, task_file=task_file, test_file=test_file, **options)
+        for option, value in options.items():
+            if value or value == "":  # an empty name was given as well
+                flag = f"--{option.replace('_', '-')}"
+                raise InputError(f"{flag} is for data files, and {name} is built in; leave it out")
         check_fields(BUILTINS[name], inputs)
         parts = read_builtin(BUILTINS[name], seed=seed, strict=strict_data)
     else:
@@ -299,10 +302,7 @@ def read_samples(
     text_column: str | None = None,
     label_column: str | None = None,
 ) -> tuple[Sample, ...]:
-    """Read a task's samples from a .csv, .tsv, .jsonl or .parquet file, all with labels or all without.
-
-    Raises DataError if the file can't be read, or a label is none of the task's.
-    """
+    """Read a task's samples from a data file, all with labels or all without; raises DataError for another label."""
     rows = read_rows(path)
     has_labels = label_column is None or any(label_column in row.values for row in rows)
     described = TaskFile(str(path), inputs=as_names(inputs), text_column=text_column, answers=task.answers)

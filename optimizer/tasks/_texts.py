@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import DataError
 from psopt.tasks._builtin import find_builtin
 from psopt.tasks._cells import (
-    LONGEST_TEXT,
     ColumnChoice,
     RowError,
     check_text,
@@ -48,9 +47,7 @@ class InputColumns:
     def of_builtin(cls, name: str) -> InputColumns:
         """The columns of a built-in data set's samples, joined as in that data set."""
         builtin = find_builtin(name)
-        if not builtin.layout:
-            return cls()
-        return cls(builtin.fields, layout=builtin.layout)
+        return cls(builtin.fields, layout=builtin.layout) if builtin.layout else cls()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -79,20 +76,15 @@ def is_data_file(path: Path) -> bool:
 
 
 def texts_of_file(path: Path, columns: InputColumns) -> list[str]:
-    """Read the rows of a .csv, .tsv, .jsonl or .parquet file as texts.
-
-    Raises DataError if the file can't be read, or a column is missing or can't be used.
-    """
+    """Read the rows of a .csv, .tsv, .jsonl or .parquet file as texts; raises DataError if they can't be used."""
     return _texts(str(path), read_rows(path), columns)
 
 
 def texts_of_lines(content: str, columns: InputColumns, *, source: str = "standard input") -> list[str]:
     """Read lines as texts; if a template has several inputs, each line is a JSON object that holds them.
 
-    Otherwise, lines are rows too if they are objects with a column of an input. Only a line feed ends a line.
-
-    Raises DataError if a line is no object where others are, or a column is missing or can't be used; or if `source` is
-    the name of a .json file whose content is a list.
+    Otherwise, lines are rows too if they are objects with a column of an input. Only a line feed ends a line. Raises
+    DataError if a line is no object where others are, or if `source` is the name of a .json file that holds a list.
     """
     if source.lower().endswith(".json") and isinstance(_parsed(content), list):
         raise DataError(f"{source} holds a list: put its items into a .jsonl file, one per line")
@@ -101,16 +93,13 @@ def texts_of_lines(content: str, columns: InputColumns, *, source: str = "standa
     parsed = [(number, _parsed(line)) for number, line in lines]
     no_rows = [number for number, row in parsed if not (isinstance(row, dict) and any(name in row for name in names))]
     if lines and columns.needs_rows and not any(isinstance(row, dict) for _, row in parsed):
-        raise DataError(
-            f"{source}: its lines are no JSON objects, and the inputs are {listed(names)}: give one per line"
-        )
+        fault = f"its lines are no JSON objects, and the inputs are {listed(names)}"
+        raise DataError(f"{source}: {fault}: give one per line")
     if columns.needs_rows or not no_rows:
         return _texts(source, list(json_rows(source, content)), columns)
     if len(no_rows) < len(lines):
-        named = " or ".join(map(repr, names))
-        raise DataError(
-            f"{source}, line {no_rows[0]}: no JSON object with {named}, as other lines are: give texts or objects alone"
-        )
+        fault = f"no JSON object with {' or '.join(map(repr, names))}, as other lines are"
+        raise DataError(f"{source}, line {no_rows[0]}: {fault}: give texts or objects alone")
     return texts_of_records([line for _, line in lines], columns, source=source)
 
 
@@ -124,9 +113,7 @@ def _parsed(content: str) -> Any:
 def texts_of_records(
     records: Iterable[str | Mapping[str, Any]], columns: InputColumns, *, source: str = "rows"
 ) -> list[str]:
-    r"""Make texts from texts and mappings in memory: a plain text is the only input.
-
-    Raises DataError if a text stands for several inputs, or a column is missing or can't be used.
+    r"""Make texts from texts and mappings in memory, where a text is the only input; raises DataError if they can't be.
 
     >>> texts_of_records([{"subject": "Bill", "body": "Hi"}], InputColumns(("subject", "body")))
     ['subject: Bill\nbody: Hi']
@@ -149,7 +136,7 @@ def texts_of_records(
 
 def _alone(text: str, columns: InputColumns) -> str:
     inputs = columns.names
-    check_text(text, "it", LONGEST_TEXT)
+    check_text(text, "it")
     if isinstance(text, Row) or not inputs or (len(inputs) > 1 and columns.texts_alone):
         return text
     if len(inputs) > 1:
@@ -166,9 +153,7 @@ def _texts(source: str, rows: Sequence[Record], columns: InputColumns) -> list[s
     places = find_columns(source, names, columns.of(names), option="--input")
     places = replace(places, others=tuple(name for name in names if name not in places.inputs))
     texts = of_each_row(source, rows, lambda _, row: text_of(row.values, places))
-    if not columns.layout:
-        return texts
-    return [_laid_out(text, columns.layout) for text in texts]
+    return [_laid_out(text, columns.layout) for text in texts] if columns.layout else texts
 
 
 def _laid_out(text: str, layout: str) -> str:

@@ -17,6 +17,7 @@ from psopt.templates._template import (
     Template,
     example_answer,
     fill_slots,
+    open_fields,
     render_template,
     split_description,
 )

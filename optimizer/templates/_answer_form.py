@@ -11,9 +11,9 @@ from psopt.templates._lines import fences, json_objects, within
 from psopt.text import names_label
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from psopt.templates._draft import Draft, DraftMessage
+    from psopt.templates._draft import Draft
 
 _AS_JSON = re.compile(
     r"\bJSON\b[^.\n]{0,40}?\b(?:with|containing|having|of|keys?|fields?)\b[\s:]*"
@@ -93,8 +93,9 @@ def answer_form(draft: Draft, answer: str | None) -> AnswerForm:
 
 def _json(draft: Draft, label_column: str) -> AnswerForm | None:
     for skeleton in _skeletons(draft):
-        key, keys = _skeleton_key(skeleton, draft.labels, label_column)
-        if key:
+        members = _members(skeleton)
+        keys = tuple(members)
+        if key := _key_of_label(members, draft.labels, label_column):
             return AnswerForm(f"json:{key}", f"it shows {shortened(skeleton, 60)}", key=key, keys=keys)
     for message in draft.messages:
         match = _AS_JSON.search(message.text)
@@ -112,22 +113,15 @@ def _skeletons(draft: Draft) -> Iterator[str]:
     for message in draft.messages:
         programs = [span for span in fences(message.text) if _PROGRAM.match(message.text, span[0])]
         for start, end in json_objects(message.text):
-            if not _holds_field(message, start, end) and not within((start, end), programs):
+            if not message.fields_in(start, end) and not within((start, end), programs):
                 yield message.text[start:end]
 
 
-def _holds_field(message: DraftMessage, start: int, end: int) -> bool:
-    return any(start <= field.start and field.end <= end for field in message.fields)
-
-
-def _skeleton_key(skeleton: str, labels: Sequence[str], label_column: str) -> tuple[str, tuple[str, ...]]:
-    """The path of a JSON skeleton's member that holds the label, found by its name or by its value; and all paths."""
-    members = _members(skeleton)
-    keys = tuple(members)
-    if named := next((key for key in keys if key.rpartition(".")[2] == label_column), ""):
-        return named, keys
+def _key_of_label(members: Mapping[str, str], labels: Sequence[str], label_column: str) -> str:
+    """The path of a JSON skeleton's member that holds the label, found by its name or by its value."""
+    named = next((key for key in members if key.rpartition(".")[2] == label_column), "")
     shown = next((key for key, value in members.items() if _shows_label(value, labels)), "")
-    return shown or _label_key(keys, label_column), keys
+    return named or shown or _label_key(members, label_column)
 
 
 def _members(skeleton: str) -> dict[str, str]:
@@ -184,7 +178,7 @@ def _is_input(draft: Draft, tag: str) -> bool:
     """Whether an element of a prompt holds its input, as ``<answer>`` does in a judge's."""
     element = re.compile(rf"<{re.escape(tag)}>(?:(?!<{re.escape(tag)}>).)*?</{re.escape(tag)}>", re.DOTALL)
     return any(
-        _holds_field(message, *match.span()) for message in draft.messages for match in element.finditer(message.text)
+        message.fields_in(*match.span()) for message in draft.messages for match in element.finditer(message.text)
     )
 
 
@@ -199,7 +193,7 @@ def _last_line(draft: Draft) -> AnswerForm | None:
     for message in draft.messages:
         for match in _LAST_LINE.finditer(message.text):
             # A field in it is an answer that is itself the input, as in a judge's prompt.
-            if message.role == "assistant" or _holds_field(message, *match.span()):
+            if message.role == "assistant" or message.fields_in(*match.span()):
                 continue
             captioned = re.search(r"\b(Answer|Label|Team|Category|Class|Final answer):", message.text)
             output = f"{captioned[1] if captioned else 'Answer'}: {{label}}"

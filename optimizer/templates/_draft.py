@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from psopt.errors import InputError, import_own_function, nearest
-from psopt.templates._template import Field, Origin, Slot, Unwritten, filled_in, last_user
+from psopt.templates._template import Field, Origin, Slot, Unwritten, filled_in, last_user, open_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,10 +19,7 @@ if TYPE_CHECKING:
 
 Placed = TypeVar("Placed", Field, Slot)
 
-ROLES = ("system", "developer", "user", "assistant")
-BETWEEN_TEXT_PARTS = "\n"
-"""Sent between the text parts of one message, as chat templates of open models join them."""
-
+_ROLES = ("system", "developer", "user", "assistant")
 _SENT = frozenset({"role", "content", "name"})
 # Other members of requests, which psopt sets by options of its own.
 _SENT_BY = {
@@ -57,13 +53,16 @@ class DraftMessage:
     slots: tuple[Span, ...] = ()  # where the author wants edits
     name: str = ""  # whose message it is, as OpenAI's few-shot turns say (``example_user``); mostly empty
 
+    def fields_in(self, start: int, end: int) -> list[Span]:
+        """The fields that lie in a stretch."""
+        return [field for field in self.fields if start <= field.start and field.end <= end]
+
     @classmethod
     def of_parts(cls, role: str, parts: Sequence[str], name: str) -> DraftMessage:
-        """Make a message from its text parts."""
-        between = Unwritten(BETWEEN_TEXT_PARTS)
-        ends = itertools.accumulate(len(part) + len(BETWEEN_TEXT_PARTS) for part in parts[:-1])
-        seams = tuple(Span(end - len(BETWEEN_TEXT_PARTS), end, (between,)) for end in ends)
-        return cls(role, BETWEEN_TEXT_PARTS.join(parts), seams, name=name)
+        """Make a message from its text parts, with line breaks between, as chat templates of open models join them."""
+        ends = itertools.accumulate(len(part) + 1 for part in parts[:-1])
+        seams = tuple(Span(end - 1, end, (Unwritten("\n"),)) for end in ends)
+        return cls(role, "\n".join(parts), seams, name=name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +123,7 @@ def places_in(spans: Iterable[Span], kind: type[Placed]) -> list[Placed]:
 
 
 def pieces_of(text: str, spans: Iterable[Span]) -> tuple[Piece, ...]:
-    """Return a text in pieces: literal text, and what replaces each span.
-
-    Spans must not overlap; those at the same place keep their order.
-    """
+    """Return a text in pieces: literal text, and what replaces each span; spans at the same place keep their order."""
     pieces: list[Piece] = []
     position = 0
     for span in sorted(spans, key=lambda span: (span.start, span.end)):
@@ -140,20 +136,16 @@ def message_list(node: Node | None) -> Node | None:
     """The list of messages in a document: the document itself, or its member ``messages``; None if there is none."""
     if node is not None and isinstance(node.value, dict):
         node = node.members.get("messages")
-    if node is None or not isinstance(node.value, list):
-        return None
-    return node
+    return node if node is not None and isinstance(node.value, list) else None
 
 
 def request_members(node: Node) -> tuple[str, tuple[str, ...]]:
     """What a file with a whole request holds besides messages: a response format, and the members that are not sent."""
-    plain = node.plain()
-    if not isinstance(plain, dict):
-        plain = {"messages": plain}
-    form = plain.get("response_format")
+    plain = node.plain() if node.members else {"messages": node.plain()}
     response_format = ""
-    if isinstance(form, dict) and form.get("type") == "json_schema":
-        response_format = json.dumps(plain.pop("response_format"))
+    match plain:
+        case {"response_format": {"type": "json_schema"}}:
+            response_format = json.dumps(plain.pop("response_format"))
     beside = dict.fromkeys(itertools.chain.from_iterable(map(_members_beside_text, plain.pop("messages"))))
     left_out = [f"{name} ({_SENT_BY.get(name, '--extra-body sends it')})" for name in plain]
     left_out += [f"{name} of messages" for name in beside]
@@ -197,23 +189,19 @@ def _message(where: str, data: Any) -> DraftMessage:
     if not isinstance(data, dict):
         raise InputError(f"{where} is no object with role and content but {data!r:.60}")
     if "role" not in data:
-        raise InputError(f"{where} has no role: one of {', '.join(ROLES)}")
+        raise InputError(f"{where} has no role: one of {', '.join(_ROLES)}")
     role = data["role"]
-    if role not in ROLES:
-        hint = nearest(str(role), ROLES) or f"; allowed: {', '.join(ROLES)}"
+    if role not in _ROLES:
+        hint = nearest(str(role), _ROLES) or f"; allowed: {', '.join(_ROLES)}"
         raise InputError(f"{where} has an unknown role {role!r}{hint}")
     if "content" not in data:
         raise InputError(f"{where} has no content")
     content = data["content"]
-    name = str(data.get("name") or "")
-    if isinstance(content, str):
-        return DraftMessage(role, content, name=name)
-    if isinstance(content, list) and content:
-        return DraftMessage.of_parts(role, [_text(where, part) for part in content], name)
-    cure = ""
-    if isinstance(content, dict):
-        cure = ": put it in quotes, since YAML reads braces as an object"
-    raise InputError(f"{where} has content that is no text: {content!r:.60}{cure}")
+    parts = [content] if isinstance(content, str) else content
+    if not isinstance(parts, list) or not parts:
+        cure = ": put it in quotes, since YAML reads braces as an object" if isinstance(content, dict) else ""
+        raise InputError(f"{where} has content that is no text: {content!r:.60}{cure}")
+    return DraftMessage.of_parts(role, [_text(where, part) for part in parts], str(data.get("name") or ""))
 
 
 def _text(where: str, part: Any) -> str:
@@ -237,11 +225,10 @@ class _Recorder(dict[str, str]):
     """A row that has every column, and remembers which were asked for."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.names: list[str] = []
+        self.names: dict[str, None] = {}
 
     def __missing__(self, name: str) -> str:
-        self.names.append(name)
+        self.names[name] = None
         return f"psopt {name}"
 
     def get(self, name: str, default: Any = None) -> Any:  # noqa: ARG002
@@ -253,7 +240,7 @@ def names_asked(name: str) -> list[str]:
     """The columns that a function asks a row for."""
     row = _Recorder()
     _call(name, row)
-    return list(dict.fromkeys(row.names))
+    return list(row.names)
 
 
 def draft_of_function(name: str, columns: Sequence[str]) -> Draft:
@@ -306,20 +293,16 @@ def _messages(name: str, made: Any) -> tuple[DraftMessage, ...]:
         made = [{"role": "user", "content": made}]
     if not isinstance(made, (list, tuple)):
         raise InputError(f"prompt {name} returns {type(made).__name__}: a list of messages or a text is needed")
-    return draft_messages(
-        f"prompt {name}", [dict(message) if hasattr(message, "keys") else message for message in made]
-    )
+    messages = [dict(message) if hasattr(message, "keys") else message for message in made]
+    return draft_messages(f"prompt {name}", messages)
 
 
 def _with_fields(message: DraftMessage, marks: dict[str, str]) -> DraftMessage:
-    """The message with each marked value as a field."""
-    pattern = "|".join(map(re.escape, marks)) or "(?!)"  # which is nowhere
     text = ""
     fields = []
-    for piece in re.split(f"({pattern})", message.text):
-        shown = piece
-        if piece in marks:
-            shown = f"{{{marks[piece]}}}"
-            fields.append(Span(len(text), len(text) + len(shown), (Field(marks[piece], shown),)))
-        text += shown
+    for piece in open_fields(message.text, [Field(column, mark) for mark, column in marks.items()]):
+        if isinstance(piece, Field):
+            piece = Field(piece.name, f"{{{piece.name}}}")
+            fields.append(Span(len(text), len(text) + len(piece.spelled), (piece,)))
+        text += str(piece)
     return replace(message, text=text, seams=(), fields=tuple(fields))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from psopt.templates._draft import Span, pieces_of, places_in
@@ -34,10 +35,7 @@ _SAME_BLOCK = ("prose", "bullet", "labels", "caption")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in a text that is empty until there are edits: after a block, or before the line that begins there.
-
-    If it is not `headed`, what is added continues what stands before it.
-    """
+    """A place for edits: after a block, or before a line. If not `headed`, what is added continues the text before."""
 
     position: int
     before: bool
@@ -86,10 +84,7 @@ def _after_own_notes(draft: Draft, index: int) -> Place | None:
 
 
 def _place_after(draft: Draft, part: PartSpan) -> Place:
-    """The place after the block of an instruction.
-
-    It is before that block if the instruction leads straight into what follows (``Classify this ticket:``).
-    """
+    """The place after the block of an instruction, or before it if it leads into what follows (``Classify it:``)."""
     message, start, end = draft.messages[part.message], part.start, part.end
     text, lines = message.text, lines_of(message, draft.labels)
     row = next(row for row, line in enumerate(lines) if line.outer_end >= end)
@@ -176,11 +171,9 @@ def _has_sections(text: str, answer_tag: str) -> bool:
 
 
 def announcing_line(text: str) -> str:
-    """The last line of a text, if it is a short one that announces what comes next."""
+    """The last line of a text, if it is a short one that announces what comes next; otherwise nothing."""
     last = text.rstrip().rsplit("\n", 1)[-1]
-    if last.endswith(":") and n_words(last) <= LEAD_WORDS:
-        return last
-    return ""
+    return last if last.endswith(":") and n_words(last) <= LEAD_WORDS else ""
 
 
 def _last_of_block(text: str, lines: Sequence[Line], row: int, *, leads: bool) -> int:
@@ -218,8 +211,7 @@ class InputBlock:
 def input_block(draft: Draft) -> InputBlock | None:
     """Find the last block of fields in the user's last message; None if it has no fields.
 
-    Examples don't repeat what is rephrased, and the block's leading line does not count if there is a place between the
-    two where the author wants edits.
+    Examples don't repeat what is rephrased, nor a leading line that a place for the author's edits separates.
     """
     message = draft.messages[draft.last_user]
     text, fields = message.text, message.fields
@@ -309,10 +301,7 @@ def _open_end(lines: Sequence[Line], last: int) -> tuple[int, int]:
 
 
 def example_form(draft: Draft, block: InputBlock | None, answer: AnswerForm) -> ExampleForm:
-    """Return the form of an example: in one message or as two turns, like those that the prompt shows.
-
-    `block` is where the user's last message shows the sample, None if psopt puts it at the end.
-    """
+    """The form of an example, in one message or as two turns, as in the prompt; without a `block` at its end."""
     message, turns = draft.messages[draft.last_user], draft.has_turns
     text = message.text
     answer = replace(answer, output=_shown_answer(draft) or answer.output)
@@ -344,11 +333,7 @@ def fields_as_lines(names: Sequence[str], *, is_named: bool = False) -> list[str
 
 
 def _pieces(message: DraftMessage, start: int, end: int) -> tuple[str | Field, ...]:
-    inside = [
-        Span(field.start - start, field.end - start, field.pieces)
-        for field in message.fields
-        if start <= field.start and field.end <= end
-    ]
+    inside = [Span(field.start - start, field.end - start, field.pieces) for field in message.fields_in(start, end)]
     if inside:
         return tuple(piece for piece in pieces_of(message.text[start:end], inside) if isinstance(piece, str | Field))
     # Fields that stand within an instruction: an example shows them one per line.
@@ -359,17 +344,10 @@ def _pieces(message: DraftMessage, start: int, end: int) -> tuple[str | Field, .
 def _fields_elsewhere(draft: Draft, start: int, end: int) -> list[str | Field]:
     """Fields that the user's messages show outside the block, one per line; none where the block has none itself."""
     last = draft.last_user
-    inside: list[Span] = []
-    outside: list[Span] = []
-    for index, message in enumerate(draft.messages[: last + 1]):
-        for field in message.fields if message.role == "user" else ():
-            is_inside = index == last and start <= field.start and field.end <= end
-            (inside if is_inside else outside).append(field)
-    shown = {field.name for field in places_in(inside, Field)}
-    names = dict.fromkeys(field.name for field in places_in(outside, Field) if field.name not in shown)
-    if not shown or not names:
-        return []
-    return [*fields_as_lines(list(names), is_named=True), "\n"]
+    by_users = chain.from_iterable(message.fields for message in draft.messages[: last + 1] if message.role == "user")
+    shown = {field.name for field in places_in(draft.messages[last].fields_in(start, end), Field)}
+    names = dict.fromkeys(field.name for field in places_in(by_users, Field) if field.name not in shown)
+    return [*fields_as_lines(list(names), is_named=True), "\n"] if shown and names else []
 
 
 def _tail(text: str, block: InputBlock) -> str:

@@ -20,7 +20,7 @@ from psopt.templates._draft import (
 from psopt.templates._lines import has_expressions, names_in
 from psopt.templates._marks import has_marks
 from psopt.templates._template import Origin
-from psopt.text import Node, as_text, json_node, names_label, read_bytes, yaml_node
+from psopt.text import Node, as_text, counted, json_node, names_label, read_bytes, yaml_node
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,9 +44,8 @@ def is_config(node: Node) -> bool:
 def prompt_entries(config: Node) -> list[Node]:
     """Return the prompts of a configuration as they stand there: texts, names of files, or objects."""
     prompts = config.value["prompts"]
-    if prompts.value is None:
-        return []
-    return prompts.value if isinstance(prompts.value, list) else [prompts]
+    alone = [] if prompts.value is None else [prompts]
+    return prompts.value if isinstance(prompts.value, list) else alone
 
 
 def chosen_prompt(where: Path, config: Node, number: int | None) -> Node:
@@ -55,9 +54,7 @@ def chosen_prompt(where: Path, config: Node, number: int | None) -> Node:
     if not entries:
         raise InputError(f"prompt {where} configures no prompt: add one under prompts")
     if number is not None and number > len(entries):
-        raise InputError(
-            f"prompt {where}#{number} is not there: it configures {len(entries)} prompt{'s' * (len(entries) != 1)}"
-        )
+        raise InputError(f"prompt {where}#{number} is not there: it configures {counted(len(entries), 'prompt')}")
     entry = entries[(number or 1) - 1]
     if isinstance(entry.value, dict):
         members = [entry.members[name] for name in ("raw", "id") if name in entry.members]
@@ -83,15 +80,13 @@ def notes_on(where: Path, config: Node, number: int | None) -> tuple[str, ...]:
 def named_file(where: Path, prompt: str) -> Path | None:
     """The file that an entry names, refused if it is a program or several; None if the entry is the prompt itself."""
     stated = prompt.removeprefix("file://")
-    if stated == prompt and (
-        "\n" in prompt or Path(prompt).suffix.lower() not in (".txt", ".md", ".json", ".yaml", ".yml")
-    ):
+    is_name = "\n" not in prompt and Path(prompt).suffix.lower() in (".txt", ".md", ".json", ".yaml", ".yml")
+    if stated == prompt and not is_name:
         return None
     path = where.parent / stated
     if path.suffix.split(":")[0].lower() in _PROGRAMS:
-        raise InputError(
-            f"prompt {where} names {stated}, a program: give its text, or a Python function as MODULE:NAME"
-        )
+        cure = "give its text, or a Python function as MODULE:NAME"
+        raise InputError(f"prompt {where} names {stated}, a program: {cure}")
     if "*" in stated or path.is_dir():
         raise InputError(f"prompt {where} names {stated}, several files: give one of them")
     return path
@@ -233,8 +228,6 @@ def document_of(source: Source) -> Node | None:
     if source.suffix == ".json":
         return json_node(source.text, f"prompt {source.path}")
     read = yaml_node if _YAML_CHAT.match(source.text) else json_node
-    if read is json_node and source.text.lstrip()[:1] not in ("[", "{"):
-        return None
     try:
         node = read(source.text, f"prompt {source.path}")
     except InputError:
@@ -243,7 +236,6 @@ def document_of(source: Source) -> Node | None:
 
 
 def _is_ours(node: Node) -> bool:
-    """Whether a document is psopt's own JSON."""
     return {"description", "labels"} <= node.members.keys()
 
 
@@ -253,9 +245,7 @@ def promptfoo_config(source: str | Path) -> Node | None:
     if isinstance(source, PromptText) or path.suffix.lower() not in (*_YAML, ".json") or not path.is_file():
         return None
     node = document_of(read_source_text(source))
-    if node is None or not is_config(node):
-        return None
-    return node
+    return node if node is not None and is_config(node) else None
 
 
 def read_draft(source: str | Path, prompt_format: PromptFormat, columns: Sequence[str] = ()) -> Draft:
@@ -291,7 +281,6 @@ def check_is_no_chat(source: str | Path, draft: Draft) -> None:
 
 
 def _openai(source: Source) -> Draft:
-    """Messages of a document."""
     node = document_of(source)
     messages = message_list(node)
     if node is not None and "system" in node.members:
@@ -319,8 +308,8 @@ def _promptfoo(source: Source) -> Draft:
         return _of_promptfoo(_openai(source))
     n_prompts = sum(bool(part.strip()) for part in _SEPARATOR.split(source.text))
     if n_prompts > 1:
-        told = f"holds {n_prompts} prompts, parted by ---: keep one in a file of its own"
-        raise InputError(f"prompt {source.path} {told}")
+        cure = "keep one in a file of its own"
+        raise InputError(f"prompt {source.path} holds {n_prompts} prompts, parted by ---: {cure}")
     return _of_promptfoo(_text(source))
 
 

@@ -38,13 +38,11 @@ OWN = "psopt."
 
 
 def field_spans(text: str, columns: Collection[str], label_column: str, double_braces: bool) -> list[Span]:
-    """Find the fields of a text.
+    """Find the fields of a text; raises InputError if a name in braces is no column.
 
     A name in braces is a field if it names a column, wherever it stands. Another name is an error, unless it stands
     in quotes, in a code fence or within JSON; every other brace is text, and so is ``{body}`` if `double_braces`
-    says that only ``{{ body }}`` is a field. The label column is no field, and the error says why where it is given.
-
-    Raises InputError if a name in braces is no column.
+    says that only ``{{ body }}`` is a field. The label column is no field, and the error says why.
     """
     spans = []
     for match, name, is_literal in _names(text, double_braces):
@@ -56,19 +54,13 @@ def field_spans(text: str, columns: Collection[str], label_column: str, double_b
 
 
 def names_in(text: str, columns: Collection[str], *, double_braces: bool = False) -> list[str]:
-    """Return the names in braces that are fields, as far as that is known without the data.
-
-    Names in quotes, code fences and JSON count only if they are in `columns`.
-    """
+    """Return the names in braces that are fields; in quotes, code fences and JSON only those that are in `columns`."""
     named = _names(text, double_braces)
     return [name for _, name, literal in named if name in columns or (_NAME.fullmatch(name) and not literal)]
 
 
 def literal_names(text: str, *, double_braces: bool) -> Iterator[tuple[re.Match[str], str]]:
-    """Yield names in braces that mean themselves if they are no columns: those in quotes or fences, and of two words.
-
-    Those in JSON are left out: they stand for the answer.
-    """
+    """Yield names in braces, outside JSON, that mean themselves if they are no columns: in quotes, or of two words."""
     objects = json_objects(text)
     for match, name, is_literal in _names(text, double_braces):
         is_hidden = is_literal and _NAME.fullmatch(name)
@@ -143,7 +135,6 @@ def touching(start: int, end: int, others: Sequence[tuple[int, int]]) -> list[tu
 
 
 def _outermost(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The outermost spans, in order."""
     outermost: list[tuple[int, int]] = []
     for span in sorted(spans, key=lambda span: (span[0], -span[1])):
         if not outermost or span[1] > outermost[-1][1]:

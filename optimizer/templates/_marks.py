@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from psopt.templates._draft import Draft
 
 
-_NAMES_ALONE = "psopt fills in names alone, such as {{ text }}"
-
-
 class _Mark(NamedTuple):
     """A mark of a language, and how to write the same for psopt. `column`: it counts only if it names a column."""
 
@@ -30,6 +27,7 @@ class _Mark(NamedTuple):
     in_fences: bool = False
 
 
+_NAMES_ALONE = "psopt fills in names alone, such as {{ text }}"
 _NAME = r"[^\W\d]\w*"
 _MARKS = (
     _Mark(
@@ -88,8 +86,6 @@ def check_is_ours(source: str | Path, draft: Draft, columns: Collection[str]) ->
     """Refuse a prompt in another template language, a serialised conversation, or one with front matter.
 
     Code fences are exempt, except for conversations and doubled braces; a name that is no column may be literal text.
-
-    Raises InputError, which names the line, what stands there, and how to write it.
     """
     for text in [message.text for message in draft.messages]:
         front = _FRONT_MATTER.match(text)
@@ -122,10 +118,7 @@ def foreign_marks(text: str, columns: Collection[str] = ()) -> Iterator[tuple[re
 
 
 def check_shows_data(source: str | Path, draft: Draft, columns: Collection[str]) -> None:
-    """Refuse a prompt without fields that seems to name one: in quotes, or in other signs than braces, as in ``$mail``.
-
-    If it has a field, these mean themselves.
-    """
+    """Refuse a prompt without fields that seems to name one: in quotes, or in other signs than braces (``$mail``)."""
     texts = [message.text for message in draft.messages]
     if any(names_in(text, columns, double_braces=draft.double_braces) for text in texts):
         return
@@ -157,10 +150,7 @@ _SLOT = re.compile(r"\{\{[ \t]*psopt\.(?P<kind>[\w.-]*)[ \t]*\}\}")
 
 
 def template_marks(text: str, columns: Collection[str] = ()) -> list[str]:
-    """Return the pieces of a text that would be fields or marks in a template's file, or would be refused there.
-
-    psopt never reads what it fills in as a template. But an exported prompt is a file, in which ``{body}`` in an
-    example is a field like any other.
+    """Return the pieces of a text that would be fields or marks in the file of an exported prompt, or be refused there.
 
     >>> template_marks('My {body} hurts, {"a": 1}, {{ x }}')
     ['{body}', '{{ x }}']
@@ -177,18 +167,15 @@ def has_marks(text: str) -> bool:
 
 
 def without_marks(message: DraftMessage) -> DraftMessage:
-    """Return a message without its marks, which records what they marked.
+    """Return a message without its marks, which records what they marked; one alone on its line goes with its break.
 
-    A mark that stands alone on its line is removed with its line break.
-
-    Raises InputError if ``<rephrase>`` is never closed, never opened, or stands within another; or if a place names no
-    kind of edit.
+    Raises InputError if ``<rephrase>`` is never closed or opened, or within another; or a place names no kind of edit.
     """
     text = message.text
     _check_balanced(text)
-    marks = [(*_whole_line(message, *mark.span()), mark) for mark in _REPHRASE.finditer(text)]
+    marks = [_whole_line(message, *mark.span()) for mark in _REPHRASE.finditer(text)]
     places = [(*_whole_line(message, *mark.span()), mark) for mark in _SLOT.finditer(text)]
-    removed = sorted((start, end) for start, end, _ in (*marks, *places))
+    removed = sorted([*marks, *((start, end) for start, end, _ in places)])
 
     def moved(position: int) -> int:
         return position - sum(min(end, position) - start for start, end in removed if start < position)
@@ -214,7 +201,6 @@ def without_marks(message: DraftMessage) -> DraftMessage:
 
 
 def _check_balanced(text: str) -> None:
-    """Refuse marks that don't open and close in turn."""
     line_of_open = 0
     for mark in _REPHRASE.finditer(text):
         line = text.count("\n", 0, mark.start()) + 1

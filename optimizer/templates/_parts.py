@@ -58,13 +58,11 @@ _ITEM_START = re.compile(r"^[ \t]*(?:[-*+•–]|\(?\d{1,3}[.)])[ \t]+(?=\S)", r
 
 def parts_of(draft: Draft) -> list[PartSpan]:
     """Find what is rephrased, in the prompt's order; refuse a prompt without any."""
-    marked = _marked(draft)
-    if marked is not None:
-        return marked
-    indices = _with_instructions(draft)
+    if any(message.marked for message in draft.messages):
+        return _marked(draft)
     # An author may give the instructions in the first of the turns that show examples.
     first_user = [index for index, message in enumerate(draft.messages) if message.role == "user"][:1]
-    parts = _strongest(draft, indices) or _strongest(draft, first_user)
+    parts = _strongest(draft, _with_instructions(draft)) or _strongest(draft, first_user)
     if not parts:
         raise InputError("no instruction found in the prompt: mark what is to be rephrased by <rephrase>..</rephrase>")
     return [_before_edges(draft, part) for part in parts]
@@ -79,9 +77,7 @@ def _before_edges(draft: Draft, part: PartSpan) -> PartSpan:
     return replace(part, end=part.start + len(message.text[part.start : min(inside)].rstrip()))
 
 
-def _marked(draft: Draft) -> list[PartSpan] | None:
-    if not any(message.marked for message in draft.messages):
-        return None
+def _marked(draft: Draft) -> list[PartSpan]:
     parts: list[PartSpan] = []
     for index, message in enumerate(draft.messages):
         for stretch in message.marked:
@@ -202,7 +198,7 @@ def _renamed(stretch: Stretch | None, strength: Strength, *, of: Strength | None
 def _beside_field(message: DraftMessage, line: Line) -> Iterator[Stretch]:
     """What shares its line with a field: the text before the field, or else each whole sentence."""
     text = message.text
-    inside = [field for field in message.fields if line.start <= field.start and field.end <= line.end]
+    inside = message.fields_in(line.start, line.end)
     if not inside:
         return
     before = _stretch(text, line.start, inside[0].start)

@@ -121,8 +121,8 @@ def _compiled(
     messages = []
     for message in map(without_marks, draft.messages):
         if draft.origin.format != "python":
-            of_answer = message.role == "assistant"
-            spans = field_spans(message.text, columns, "" if of_answer else draft.label_column, draft.double_braces)
+            label_column = "" if message.role == "assistant" else draft.label_column
+            spans = field_spans(message.text, columns, label_column, draft.double_braces)
             message = replace(message, fields=tuple(spans))
         messages.append(message)
     appended = () if any(message.fields for message in messages) else tuple(fields_as_lines(inputs or ["text"]))
@@ -169,8 +169,8 @@ def _messages(draft: Draft, block: InputBlock | None, answer_tag: str) -> tuple[
         joint = "\n" if text.endswith("\n") else "\n\n"
         spans[last].append(Span(len(text), len(text), (Unwritten(joint), *sample)))
     compiled = [
-        Message(message.role, pieces_of(message.text, stretch), message.name)
-        for message, stretch in zip(messages, spans, strict=True)
+        Message(message.role, pieces_of(message.text, own), message.name)
+        for message, own in zip(messages, spans, strict=True)
     ]
     if sample and not has_user:
         compiled.append(Message("user", tuple(sample)))
@@ -184,7 +184,7 @@ def _author_spans(draft: Draft, index: int) -> list[Span]:
     inside: list[Span] = []
     for number, part in enumerate(draft.parts):
         if part.message == index:
-            held = [field for field in message.fields if part.start <= field.start and field.end <= part.end]
+            held = message.fields_in(part.start, part.end)
             places = dict.fromkeys(places_in(held, Field))
             spans.append(Span(part.start, part.end, (Part(number, tuple(places)),)))
             inside += held

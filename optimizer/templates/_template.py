@@ -12,7 +12,7 @@ from psopt.errors import DataError, InputError
 from psopt.text import read_data
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 SlotKind = Literal["notes", "definitions", "examples"]
@@ -49,10 +49,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Unwritten:
-    """Text that is sent but not written back.
-
-    It stands between the text parts of a message's content, and before a sample's text that psopt puts at the end.
-    """
+    """Text that is sent but not written back: between text parts, and before a sample that psopt puts at the end."""
 
     text: str
 
@@ -173,10 +170,7 @@ class Template:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Template:
-        """Build a template from `to_dict`'s data.
-
-        Raises InputError if a part is missing or of the wrong kind.
-        """
+        """Build a template from `to_dict`'s data; raises InputError if a part is missing or of the wrong kind."""
         try:
             return read_data(cls, data)
         except ValueError as error:
@@ -217,9 +211,8 @@ def fill_slots(template: Template, description: str, additions: Additions) -> Te
     """Return the template with its parts and slots filled in and its fields open: what an export writes."""
     parts = split_description(description) if template.n_parts else []
     if len(parts) != template.n_parts:
-        raise InputError(
-            f"the template has {template.n_parts} parts that are rephrased, and the description {len(parts)}"
-        )
+        stated = f"{template.n_parts} parts that are rephrased"
+        raise InputError(f"the template has {stated}, and the description {len(parts)}")
     turns: list[Message] = []
     for example in additions.examples if template.example.turns else ():
         text, answer = _turn(template.example, *example)
@@ -246,27 +239,24 @@ def _filled(template: Template, pieces: Sequence[Piece], parts: Sequence[str], a
         filled.append(after)
         after = ""
         if isinstance(piece, Part):
-            filled += part_pieces(piece, parts[piece.index])
+            text = parts[piece.index]
+            if lost := [place.spelled for place in piece.fields if place.spelled not in text]:
+                raise InputError(f"a rephrasing lost the field {lost[0]}: {text!r}")
+            filled += open_fields(text, piece.fields)
         else:
             filled.append(piece)
     return _joined([*filled, after])
 
 
-def part_pieces(part: Part, text: str) -> list[Piece]:
-    """A part's text with its fields open again; anything else in braces is text."""
-    spellings = {place.spelled: place for place in part.fields}
-    lost = [spelled for spelled in spellings if spelled not in text]
-    if lost:
-        raise InputError(f"a rephrasing lost the field {lost[0]}: {text!r}")
-    if not spellings:
-        return [text]
+def open_fields(text: str, fields: Iterable[Field]) -> list[str | Field]:
+    """Return a text in pieces, with these fields where it spells them; anything else in braces is text."""
+    spellings = {place.spelled: place for place in fields}
     longest_first = sorted(spellings, key=len, reverse=True)
-    pieces = re.split(f"({'|'.join(map(re.escape, longest_first))})", text)
-    return [spellings.get(piece, piece) for piece in pieces]
+    pattern = "|".join(map(re.escape, longest_first)) or "(?!)"  # which is nowhere
+    return [spellings.get(piece, piece) for piece in re.split(f"({pattern})", text) if piece]
 
 
 def _joined(pieces: Sequence[Piece]) -> list[Piece]:
-    """The same pieces, with neighbouring texts joined."""
     joined: list[Piece] = []
     for is_text, group in itertools.groupby(pieces, key=lambda piece: isinstance(piece, str)):
         run = list(group)
@@ -288,7 +278,6 @@ def _slot(form: ExampleForm, slot: Slot, additions: Additions) -> str:
 
 
 def _turn(form: ExampleForm, fields: Mapping[str, str], label: str) -> tuple[str, str]:
-    """The input and the answer of an example."""
     return filled_in(form.input, fields), example_answer(form, fields, label)
 
 

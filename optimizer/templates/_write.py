@@ -137,7 +137,6 @@ def _dumped(node: Node, data: Any) -> str:
 
 
 def _inline(source: Source, template: Template, suffix: str) -> str:
-    """The configuration with the new text of its prompt."""
     node = document_of(source)
     if node is None:
         raise InputError(f"the configuration around the prompt can't be read: {source.text:.60}")
@@ -158,7 +157,6 @@ def _inline(source: Source, template: Template, suffix: str) -> str:
 
 
 def _insertion(text: str, messages: Node, index: int, items: Sequence[dict[str, str]]) -> _Change:
-    """Messages before one of a list."""
     following = messages.value[index]
     if text[messages.start] == "[":
         gap = flow_gap(text, following)
@@ -224,10 +222,7 @@ def _first_exact(source: Source, candidates: Iterable[str], is_exact: Callable[[
 
 
 def spellings(source: str, node: Node, text: str) -> Iterator[str]:
-    """Yield ways to write a text in place of a node, the most faithful first.
-
-    Callers must read the file again to check that it means the text: YAML has too many rules to be sure in advance.
-    """
+    """Yield ways to write a text in place of a node, the most faithful first; callers must check that it reads back."""
     if node.style == "json":
         yield json.dumps(text, ensure_ascii=source[node.start : node.end].isascii() and not str(node.value).isascii())
         return
@@ -301,9 +296,8 @@ _TEMPLATE_MARKS = ("{{", "{%", "{#")
 def promptfoo_text(template: Template) -> str:
     """Write a filled template for promptfoo: as a text, or as messages in JSON; columns become Nunjucks variables.
 
-    The text always has a line break, because promptfoo takes some single lines for names of files.
-
-    Raises InputError if promptfoo would also fill in its literal text, or would never show it the sample.
+    The text always has a line break, because promptfoo takes some single lines for names of files. Raises InputError if
+    promptfoo would also fill in its literal text, or would never show it the sample.
     """
     if any(isinstance(piece, Field) and not piece.written for piece in template.pieces):
         raise InputError(
@@ -329,8 +323,7 @@ def promptfoo_text(template: Template) -> str:
 def with_prompt(path: Path, text: str, label: str) -> str:
     """Return the text of a promptfoo configuration with one more prompt, after the existing ones.
 
-    Raises InputError if the file is no such configuration, has the prompt already, or is written so that only a person
-    can add it.
+    Raises InputError if the file is no such configuration, has the prompt already, or only a person can add it.
     """
     source = read_source_text(path)
     if not source.text.endswith("\n"):

@@ -15,7 +15,6 @@ from psopt.text._files import (
     yaml_node,
 )
 from psopt.text._label_mentions import (
-    LabelMention,
     Statements,
     label_mentions,
     label_pattern,

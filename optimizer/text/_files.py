@@ -50,10 +50,7 @@ def as_path(given: Any, name: str) -> Path:
 
 
 def read_text(path: Path, name: str = "", error: type[InputError] = InputError) -> str:
-    """Read a UTF-8 file, with or without a byte order mark; raise `error` if it can't be read, or is not UTF-8.
-
-    Messages call it by `name`, such as ``--config psopt.toml``; by default its path.
-    """
+    """Read a UTF-8 file, or raise `error`; messages call it by `name`, such as ``--config psopt.toml``, or its path."""
     return as_text(read_bytes(path, name, error), name or str(path), error)
 
 
@@ -91,9 +88,9 @@ def as_text(data: bytes, name: str, error: type[InputError] = InputError) -> str
         raise error(f"{name}, line {line}: byte 0x{data[wrong.start]:02x} is not UTF-8; {fix}") from wrong
 
 
-def read_json(path: Path, name: str = "", error: type[InputError] = InputError) -> Any:
+def read_json(path: Path, name: str = "") -> Any:
     """Read a JSON file; see `read_text`."""
-    return parse_json(read_text(path, name, error), name or str(path), error)
+    return parse_json(read_text(path, name), name or str(path))
 
 
 def parse_json(
@@ -115,10 +112,7 @@ def parse_json(
 
 
 def read_data(kind: type[T], data: Mapping[str, Any]) -> T:
-    """Build a dataclass from `asdict`'s data as stored in JSON; fields that a later version has added are ignored.
-
-    Raises ValueError if the data are damaged.
-    """
+    """Build a dataclass from `asdict`'s data, without unknown fields; raises ValueError if they are damaged."""
     reader: TypeAdapter[T] = _reader(kind)  # type: ignore[arg-type]  # mypy treats no class as hashable
     return reader.validate_python(dict(data))
 
@@ -180,10 +174,7 @@ def json_node(text: str, name: str, error: type[InputError] = InputError) -> Nod
 
 @functools.lru_cache(maxsize=4)  # a configuration is read for its prompts, its tests and its model
 def yaml_node(text: str, name: str, error: type[InputError] = InputError) -> Node:
-    """Read YAML; callers must not change the result, which is cached.
-
-    Raises `error` if it is no YAML, is nested too deeply, or repeats itself by aliases; names the line.
-    """
+    """Read YAML; callers must not change the result, which is cached."""
     import yaml
 
     if _depth(text) > _DEEPEST:  # the parser would take minutes to find out if deep recursion is allowed
@@ -200,7 +191,6 @@ def yaml_node(text: str, name: str, error: type[InputError] = InputError) -> Nod
 
 
 def _fault(wrong: Exception) -> str:
-    """What is wrong with YAML, and where."""
     if isinstance(wrong, RecursionError):
         return "nested too deeply"
     mark = getattr(wrong, "problem_mark", None) or getattr(wrong, "context_mark", None)

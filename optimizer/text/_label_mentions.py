@@ -42,11 +42,7 @@ class LabelMention:
 
 
 def names_label(text: str, label: str, *, match_case: bool = False) -> bool:
-    """Tell whether a text names a label, as a whole word or words.
-
-    Writers of rephrasings and notes may start a sentence with a label or write it in lower case, so only its words
-    count for them. Where a model reads a prompt by its labels (`label_mentions`), only case (`match_case`)
-    distinguishes the label Number from the word number.
+    """Tell whether a text names a label, as a whole word or words, in any case or (`match_case`) its own.
 
     >>> names_label("Is it a number or an entity?", "Number"), names_label("Numbers only.", "Number")
     (True, False)

@@ -104,10 +104,10 @@ def phrases_of(text: str) -> set[str]:
     >>> sorted(phrases_of("Who won ?"))
     ['^who', '^who won', 'who', 'who won', 'won']
     """
-    return set(phrases_of_words(words_of(text)))
+    return set(_phrases_of_words(words_of(text)))
 
 
-def phrases_of_words(words: Sequence[str]) -> Iterator[str]:
+def _phrases_of_words(words: Sequence[str]) -> Iterator[str]:
     """Yield every phrase of consecutive words, the first ones also as openings, with ``^``."""
     for length in range(1, LONGEST_PHRASE + 1):
         for start, run in enumerate(word_runs(words, length)):
@@ -161,9 +161,7 @@ def without_markup(text: str) -> str:
 
 
 def written_phrases(text: str) -> set[str]:
-    """Return every phrase that stands in a text as written, apart from case.
-
-    Unlike `phrases_of`, it joins no words across punctuation, tags or line ends, and splits no word.
+    """Return every phrase that stands in a text as written, apart from case: across no sign, tag or line end.
 
     >>> sorted(written_phrases("Re: don't<br>pay me"))
     ['^re', 'me', 'pay', 'pay me', 're']
@@ -173,22 +171,21 @@ def written_phrases(text: str) -> set[str]:
     phrases: set[str] = set()
     for run in _SPACED.finditer(quotable):
         opens = begins_plainly and re.search(r"[^\W_]|\0", quotable[: run.start()]) is None
-        of_run = phrases_of_words(run.group().casefold().split())
+        of_run = _phrases_of_words(run.group().casefold().split())
         phrases.update(phrase for phrase in of_run if opens or not phrase.startswith("^"))
     return phrases
 
 
 def topic_words(phrase: str) -> frozenset[str]:
-    """Return the words of a phrase that show a topic, without a plural's s.
-
-    Numbers show none. The first word of a question does, if nothing else in the phrase does.
+    """Return the words of a phrase that show a topic, without a plural's s; if none do, the first word of a question.
 
     >>> sorted(topic_words("^what colors")), sorted(topic_words("^how do")), sorted(topic_words("since"))
     (['color'], ['how'], [])
     """
     alone = field_and_phrase(phrase)[1]
     words = alone.removeprefix("^").split()
-    topics = frozenset(_singular(word) for word in words if word not in LIGHT_WORDS and _is_word(word))
+    told = (word for word in words if word not in LIGHT_WORDS and len(word) > 1 and any(map(str.isalpha, word)))
+    topics = frozenset(map(_singular, told))
     if topics or not alone.startswith("^"):
         return topics
     return _ASKING.intersection(words[:1])
@@ -208,8 +205,6 @@ def has_content(phrase: str) -> bool:
 def tells_a_topic(phrase: str) -> bool:
     """Tell whether a phrase begins and ends with a word that shows a topic, or is the beginning of a question.
 
-    A phrase that begins or ends with another word is a piece of a sentence, whose other words may mark the class.
-
     >>> [tells_a_topic(phrase) for phrase in ("capital of france", "what color", "^when did", "^what city")]
     [True, True, True, True]
     >>> [tells_a_topic(phrase) for phrase in ("stand for", "it twice", "do people", "don t work", "when", "friday")]
@@ -221,10 +216,6 @@ def tells_a_topic(phrase: str) -> bool:
         return bool(topics) and words != [_VAGUE_ALONE]
     ends = (words[0], words[-1])
     return all(topic_words(word) for word in ends[words[0] in _QUESTION_WORDS :]) and _TAILS.isdisjoint(words)
-
-
-def _is_word(word: str) -> bool:
-    return len(word) > 1 and any(map(str.isalpha, word))
 
 
 def _singular(word: str) -> str:

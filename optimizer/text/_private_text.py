@@ -94,10 +94,7 @@ def private_pieces(text: str, *, with_cases: bool = False) -> Iterator[str]:
 
 
 def private_words(texts: Iterable[str]) -> frozenset[str]:
-    """Return the words that, in most texts that hold them, are private there: names, above all.
-
-    So a name is recognised in the middle of a sentence too, and "mark" and "may" can stay ordinary words.
-    """
+    """Return the words that, in most texts that hold them, are private there: names, not "mark" and "may" as such."""
     holding: Counter[str] = Counter()
     private: Counter[str] = Counter()
     for text in texts:

@@ -131,14 +131,11 @@ def whole_number(text: str) -> float | None:
     if len(matches) != 1:
         return None
     before, after = plain[: matches[0].start()], plain[matches[0].end() :]
-    if not all(_UNIT.fullmatch(part.strip()) for part in (before, after)):
-        return None
     value = _value(matches[0])
-    if value is None or math.isnan(value):
+    if value is None or math.isnan(value) or not all(_UNIT.fullmatch(part.strip()) for part in (before, after)):
         return None
-    if value and _OWED.fullmatch(plain):  # accounts put debts in brackets, and the currency shows that it is an amount
-        return -value
-    return value
+    # accounts put debts in brackets, and the currency shows that it is an amount
+    return -value if value and _OWED.fullmatch(plain) else value
 
 
 def _value(match: re.Match[str]) -> float | None:
@@ -157,8 +154,8 @@ def _value(match: re.Match[str]) -> float | None:
     value = value / below * _scale(match, is_money=is_money)
     if math.isinf(value):
         return None
-    signs = [(match[sign] or "+").strip() for sign in ("sign", "inner")]
-    return value if signs == ["+", "+"] else -value
+    signs = {(match[sign] or "+").strip() for sign in ("sign", "inner")}
+    return value if signs == {"+"} else -value
 
 
 def _scale(match: re.Match[str], *, is_money: bool) -> float:

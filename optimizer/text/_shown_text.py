@@ -39,9 +39,7 @@ def shortened_list(items: Sequence[str], most: int) -> str:
     'a, b and 1 more'
     """
     line = ", ".join(items[:most])
-    if len(items) > most:
-        line += f" and {len(items) - most:,} more"
-    return line
+    return f"{line} and {len(items) - most:,} more" if len(items) > most else line
 
 
 def counted(n: int, noun: str) -> str:
@@ -78,8 +76,6 @@ def shell_line(words: Iterable[object], system: str = os.name) -> str:
 
 def escaped_markdown(text: str) -> str:
     r"""Return a text that Markdown shows literally within a line or a cell, with its white space collapsed.
-
-    It uses backslashes, not entities: CommonMark understands them, and people can read them where nothing renders them.
 
     >>> print(escaped_markdown("don't <b>shout</b> | #1"))
     don't \<b>shout\</b> \| \#1
@@ -122,8 +118,6 @@ def latex_table(rows: Sequence[Mapping[str, str]]) -> str:
 
 def line_changes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
     """Return the changes that turn old lines into new ones, in the form of `difflib`.
-
-    Each is ``equal``, ``insert``, ``delete`` or ``replace``, with its ranges in the old and the new lines.
 
     >>> line_changes(["a", "b"], ["a", "x", "b"])
     [('equal', 0, 1, 0, 1), ('insert', 1, 1, 1, 2), ('equal', 1, 2, 2, 3)]

@@ -62,9 +62,7 @@ class DraftChecks:
     """Reads drafts, and refuses those that are too long, copy a sample or invent a label."""
 
     labels: tuple[str, ...]
-    # All of train: no run of eight words may come from any text, and no run of five from just one or two. A shorter run
-    # that three or more texts share is a common phrasing, and may be quoted.
-    texts: tuple[str, ...]
+    texts: tuple[str, ...]  # all of train
     # Whether drafts are for the user's own template, in whose file a name in braces would be read as a field
     in_template: bool = False
     of_every_edit: ProposalChecks | None = None  # checks shared with edits by rule; None without train
@@ -79,8 +77,7 @@ class DraftChecks:
     def read(self, written: str, field: str, label: str, taken: Iterable[str]) -> str:
         """Return the text of a draft that passes all checks: `written` is a JSON object with `field` and ``label``.
 
-        `label` is empty if answers are not single labels; `taken` are the texts of the pool. Raises DraftError, which
-        explains what is wrong.
+        `label` is empty if answers are not single labels; `taken` are the texts of the pool. Raises DraftError.
         """
         draft = parsed(written, field, str)
         answered = draft.get("label", label)
@@ -99,8 +96,7 @@ class DraftChecks:
     def check(self, said: str, field: str, label: str, taken: Iterable[str]) -> str:
         """Return a text that passes all checks; see `read`.
 
-        Sentences beyond `_MOST_WORDS` are dropped, and so are examples that are samples or pieces of them. A note that
-        does not name its label gets it as its beginning.
+        Sentences beyond `_MOST_WORDS` are dropped, and so are examples that are samples or pieces of them.
         """
         text = _fitted(" ".join(said.split()))
         if self._copied(text) or self._lists_pieces(text):
@@ -185,7 +181,6 @@ class DraftChecks:
 
     @cached_property
     def _spaced_texts(self) -> list[str]:
-        """The words of each text, with a space around each."""
         return [f" {' '.join(words_of(text))} " for text in self.texts]
 
     @cached_property

@@ -103,8 +103,7 @@ class LLMProposer:
         author = self.writer.name
         slices = distinct_slices(diagnosis.slices)
         if task.spec.is_open:
-            topics = slices[: MOST_SLICES - N_WITHOUT_TOPIC]
-            return open_note_requests(author, prompt, predictions, topics)
+            return open_note_requests(author, prompt, predictions, slices[: MOST_SLICES - N_WITHOUT_TOPIC])
         requests = definition_requests(author, prompt, predictions, MOST_SLICES)
         named = [failing for failing in slices if failing.label is not None][:MOST_SLICES]
         return requests + [note_request(author, prompt, failing, predictions) for failing in named]

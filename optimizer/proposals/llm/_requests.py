@@ -247,9 +247,10 @@ def _current(prompt: Prompt) -> str:
     shown = f"This is the prompt as it is:\n<prompt>\n{render_instructions(prompt)}\n</prompt>"
     if prompt.template is None:
         return shown
-    if not (names := ", ".join(prompt.template.fields)):
-        return f"{shown}\nUse no braces."
     # in an exported prompt the fields' marks would be filled in
+    if not prompt.fields:
+        return f"{shown}\nUse no braces."
+    names = ", ".join(prompt.fields)
     return f"{shown}\nIts fields are {names}. Where one of them matters, name it in words, without braces."
 
 
@@ -271,7 +272,6 @@ def _escaped(value: object) -> str:
 
 
 def _seen(prompt: Prompt, members: Sequence[int], predictions: Predictions) -> str:
-    """Samples with their right answers and how often each answer was given."""
     return _samples(_with_answers(prompt, index, predictions) for index in members)
 
 
@@ -299,7 +299,6 @@ def _shown(prompt: Prompt, index: int, predictions: Predictions) -> dict[str, An
 
 
 def _answered_well(members: Sequence[int], predictions: Predictions) -> list[int]:
-    """The samples besides these that get the right answer under every wording."""
     weak = set(members)
     return [index for index, right in enumerate(predictions.share_right) if right == 1.0 and index not in weak]
 

@@ -60,8 +60,7 @@ def examples_from_train(
 
     They are chosen from the diagnosed train samples that `predictions` are of, without those whose texts the prompt or
     the pool holds (`taken`) and, with `checks`, those with an objection or a suspect label. Texts in the longest
-    quarter with over 400 characters are skipped, so that prompts stay short. A label without a suitable sample is left
-    out of a layer.
+    quarter with over 400 characters are skipped. A label without a suitable sample is left out of a layer.
 
     The `layers` are kinds: ``typical`` samples are closest to the centre of their class, ``borderline`` ones are right
     by the smallest majority of rephrasings, ``weak spot`` ones are the most unstable. Beyond the first, a layer is

@@ -92,12 +92,8 @@ def note_text(noun: str, phrases: Sequence[str], label: str) -> str:
 def _condition(phrases: Sequence[str]) -> str:
     openings = [f'"{phrase[1:]}"' for phrase in phrases if phrase.startswith("^")]
     anywhere = [f'"{phrase}"' for phrase in phrases if not phrase.startswith("^")]
-    conditions = []
-    if openings:
-        conditions.append(f"begins with {_or(openings)}")
-    if anywhere:
-        conditions.append(f"contains {_or(anywhere)}")
-    return " or ".join(conditions)
+    conditions = {"begins with": openings, "contains": anywhere}
+    return " or ".join(f"{verb} {_or(quoted)}" for verb, quoted in conditions.items() if quoted)
 
 
 def _or(items: Sequence[str]) -> str:
@@ -106,9 +102,7 @@ def _or(items: Sequence[str]) -> str:
 
 
 def merged_notes(edits: Iterable[Edit], labels: Sequence[str], noun: str) -> list[Edit]:
-    """Merge each label's notes that were written by rule, if there are several.
-
-    A phrase that another one makes redundant is left out.
+    """Merge each label's notes that were written by rule, if there are several, without phrases that others imply.
 
     >>> from psopt.search_spaces import Edit, Provenance
     >>> notes = [note_text("question", phrases, "Number") for phrases in (["^when"], ["what year", "when did"])]
