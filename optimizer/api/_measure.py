@@ -14,7 +14,6 @@ from psopt.diagnosis import PromptReport, diagnose_predictions, find_suspects
 from psopt.errors import InputError
 from psopt.evaluation import (
     N_PROBED,
-    Grid,
     Predictions,
     Reruns,
     compare_reruns,
@@ -29,7 +28,7 @@ from psopt.models import ChangedTextsModel, Model, ModelProvider, OnProgress, ev
 from psopt.models.chat import Budget
 from psopt.rephrasings import change_texts, check_room, freeze_rephrasings
 from psopt.report import diagnosis_figure
-from psopt.runs import as_in_run, as_measured, read_source, set_in
+from psopt.runs import Grid, as_in_run, as_measured, read_source, set_in
 from psopt.search_spaces import seed_prompt
 from psopt.settings import MeasureOptions, PromptOptions, built, check_keywords, group_given
 
