@@ -4,7 +4,7 @@
 
 A seed draws 400 of TREC's train questions, and `psopt.optimize` searches them with its defaults and few answers: from
 the plain request, and from the same with its label prior removed, which does not guess and so has more to lose. The
-truth is measured on 300 test questions that no run has, under six wordings by people: F1 and S of the original prompt,
+truth is measured on 150 test questions that no run has, under four wordings by people: F1 and S of the original prompt,
 of the knee, and of the recommended prompt. Worse means lower in F1 by more than the gate's margin, or higher in S where
 the gate compares S: the S of a near-constant original prompt means nothing. No run finds answers of another.
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _DATASET = "trec"
 _ORIGINALS: dict[str, dict[str, str]] = {"simple": {}, "calibrated": {"calibration": "batch"}}
-_N_DRAWN, _N_TRUTH, _N_WORDINGS = 400, 300, 6
+_N_DRAWN, _N_TRUTH, _N_WORDINGS = 400, 150, 4
 
 
 def main() -> None:
@@ -100,6 +100,7 @@ def _measured(truth: _Truth, seed: int, settings: dict[str, Any]) -> dict[str, A
         "verdict": manifest["recommended"]["verdict"],
         "f1_alone": bool(manifest["recommended"].get("reason")),
         "truth": {name: truth.of(prompt, drawn) for name, prompt in written.items()},
+        "truth_on": [_N_TRUTH, _N_WORDINGS],
         "tested_on": manifest["recommended"].get("n_samples", 0),
         "answers": manifest["calls"]["made"] + manifest["calls"]["cached"],
         "seconds": round(manifest["seconds"]),

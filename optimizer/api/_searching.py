@@ -64,6 +64,8 @@ def search_in(
     recorder = RunRecorder(directory, problem.task, settings, evaluator, plan=plan)
     if resume and not force:
         recorder.check_same()
+    if resume and settings.storage and recorder.before.get("baseline"):
+        check_is_there(settings.storage)  # it would be made anew, and the run begin again
     search: Search | None = None
     try:
         study = _begin(recorder, problem, resume=resume)
@@ -103,8 +105,6 @@ def _begin(recorder: RunRecorder, problem: SearchProblem, *, resume: bool) -> St
     name = settings.study_name or directory.path.resolve().name
     if resume and not settings.storage:
         name = study_name(directory.path / STUDY) or name
-    if resume and settings.storage and recorder.before.get("baseline"):
-        check_is_there(settings.storage)  # it would be made anew, and the run begin again
     recorder.save(Found(), "running")
     recorder.save_rephrasings()
     try:

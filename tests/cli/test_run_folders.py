@@ -64,6 +64,7 @@ def test_a_run_that_has_lost_a_file_has_a_cure(here: Path) -> None:
     (run / "run.json").write_text(json.dumps(settings))
     check_refused(psopt(here, "resume", "run"), "there is no file gone.db; put it back")
     assert not (here / "gone.db").exists()
+    assert manifest(run) == settings  # it is as it was, not failed
 
 
 def test_a_run_is_resumed_from_another_folder(made: Path, tmp_path: Path) -> None:
