@@ -14,6 +14,7 @@ from psopt.models.chat import asks_in_chat
 from psopt.rephrasings import to_file
 from psopt.runs import (
     CONTRIBUTIONS,
+    PROGRAM,
     REPORT,
     STUDY,
     Found,
@@ -44,13 +45,14 @@ def search_in(
     *,
     plan: dict[str, Any] | None = None,
     probes: tuple[Sample, ...] = (),
+    program: dict[str, str] | None = None,
     resume: bool = False,
     force: bool = False,
 ) -> Run:
     """Search, and write the run directory, which is locked; record how the run ended, even if by an error.
 
     `plan` is the run's plan, as run.json keeps it, if one was made now; `probes` are samples that the user wants both
-    prompts to be asked about at the end.
+    prompts to be asked about at the end; `program` is what identifies a DSPy program.
 
     Raises InputError if the run to resume was about something else, unless `force`, or a pinned sample is not in test.
     Raises BudgetReachedError if a limit ends it. What was found is scored on test first, as far as the limit allows,
@@ -68,7 +70,7 @@ def search_in(
         check_is_there(settings.storage)  # it would be made anew, and the run begin again
     search: Search | None = None
     try:
-        study = _begin(recorder, problem, resume=resume)
+        study = _begin(recorder, problem, program, resume=resume)
         _note_beginning(study, recorder)
         reserve = Reserve(evaluator, settings.leave_one_out or 0, len(settings.heldout_from), len(probes))
         worker = f"optimize-{uuid.uuid4().hex[:6]}" if settings.storage else ""
@@ -99,13 +101,17 @@ def search_in(
     return result
 
 
-def _begin(recorder: RunRecorder, problem: SearchProblem, *, resume: bool) -> StoredStudy:
+def _begin(
+    recorder: RunRecorder, problem: SearchProblem, program: dict[str, str] | None, *, resume: bool
+) -> StoredStudy:
     """Record what the run is about, and open its study; nothing is left behind if that can't be opened."""
     directory, settings, observer = recorder.directory, recorder.settings, problem.observer
     name = settings.study_name or directory.path.resolve().name
     if resume and not settings.storage:
         name = study_name(directory.path / STUDY) or name
     recorder.save(Found(), "running")
+    if program is not None:
+        directory.write_json(PROGRAM, program)
     recorder.save_rephrasings()
     try:
         study = open_study(

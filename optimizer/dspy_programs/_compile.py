@@ -14,7 +14,7 @@ from psopt.api import check_other_wordings, search_in
 from psopt.dspy_programs._contents import contents, digest, digest_of_program
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import program_data, told_answers
-from psopt.dspy_programs._fingerprint import IDENTITY, check_same_program, identity, make_room
+from psopt.dspy_programs._fingerprint import check_same_program, identity, make_room
 from psopt.dspy_programs._model import ProgramModel, rephrase_instructions
 from psopt.dspy_programs._outcome import find_outcome
 from psopt.dspy_programs._proposals import MOST_TEXTS, ProgramProposals
@@ -325,16 +325,12 @@ def _run(
 ) -> Run:
     """Search; in Python a limit only ends the search: the results so far are returned."""
     try:
-        run = search_in(directory, problem, compilation.settings, resume=resume, force=compilation.force)
+        return search_in(directory, problem, compilation.settings, program=now, resume=resume, force=compilation.force)
     except BudgetReachedError as error:
         if error.run is None or not compilation.is_python:
             raise
         compilation.tell(str(error))
-        run = error.run
-    finally:
-        if directory.has_begun:
-            directory.write_json(IDENTITY, now)
-    return run
+        return error.run
 
 
 def _untold(student: Any, example: Any, compilation: Compilation) -> str:

@@ -16,7 +16,7 @@ from psopt.dspy_programs._outcome import as_text
 from psopt.errors import InputError
 from psopt.models import CACHE_FILES
 from psopt.models.chat import public_settings
-from psopt.runs import MANIFEST
+from psopt.runs import MANIFEST, PROGRAM
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,10 +56,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     return as_text(value)
-
-
-IDENTITY = "program.json"
-"""The file in a run directory that describes the program."""
 
 
 def identity(program: Any, facts: Mapping[str, Any]) -> dict[str, str]:
@@ -104,7 +100,7 @@ def check_same_program(folder: Path, now: Mapping[str, str]) -> None:
 def _compared(folder: Path, now: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
     """What the program of a run was, and the names of what has changed; nothing and all names if it is not known."""
     try:
-        before = json.loads((folder / IDENTITY).read_text("utf-8"))
+        before = json.loads((folder / PROGRAM).read_text("utf-8"))
     except (OSError, ValueError):
         before = {}
     return before, [name for name, value in now.items() if before.get(name) != value]

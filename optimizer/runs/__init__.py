@@ -16,6 +16,7 @@ from psopt.runs._directory import (
     CONTRIBUTIONS,
     FRONT,
     MANIFEST,
+    PROGRAM,
     PROPOSALS,
     REPHRASINGS,
     REPORT,

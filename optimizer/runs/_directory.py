@@ -31,6 +31,7 @@ SUSPECTS = "suspect_labels.json"
 TRIALS = "trials.json"
 CONTRIBUTIONS = "contributions.json"
 TRACKING = "tracking.json"
+PROGRAM = "program.json"  # what a DSPy program was, where one was optimized
 ERROR_LOG = "error.log"
 TEMPORARY = ".psopt-"  # what the names of unfinished files begin with
 

@@ -18,6 +18,7 @@ from psopt.models import CACHE_FILES
 from psopt.runs._directory import (
     ERROR_LOG,
     MANIFEST,
+    PROGRAM,
     PROPOSALS,
     REPHRASINGS,
     SPENT,
@@ -38,7 +39,7 @@ _NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP}  # of some network file systems
 _STUDY_FILES = {STUDY, f"{STUDY}-journal", f"{STUDY}-wal", f"{STUDY}-shm"}
 # What a run writes before its first trial is done, run.json first: without it, a file called rephrasings.json is the
 # user's own, and a study was left by an earlier version.
-_BEGINNINGS = {MANIFEST, SPENT, REPHRASINGS, PROPOSALS, ERROR_LOG, TRACKING, *_STUDY_FILES}
+_BEGINNINGS = {MANIFEST, SPENT, REPHRASINGS, PROPOSALS, PROGRAM, ERROR_LOG, TRACKING, *_STUDY_FILES}
 # .. and what may stay for the next run: answers that were paid for.
 _KEPT = {LOCK, *CACHE_FILES}
 

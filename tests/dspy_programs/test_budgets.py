@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import dspy
@@ -125,6 +127,29 @@ def test_a_limit_that_cant_pay_the_original_is_refused_with_the_least_which_retu
     assert n_calls(lm) == least
     compiled(TwoSteps(), tmp_path, lm, FEW, max_calls=least, **sizes)  # what is kept takes no calls
     assert n_calls(lm) == least
+
+
+class Snapshot(Listener):
+    """Keeps the run's folder as a kill would leave it, once the search has begun."""
+
+    def __init__(self, run: Path) -> None:
+        super().__init__()
+        self.run, self.killed = run, run.with_name("killed")
+
+    def phase(self, what: str) -> None:
+        super().phase(what)
+        if what.startswith("round 1: searching"):
+            shutil.copytree(self.run, self.killed)
+
+
+def test_a_killed_run_is_resumed_and_what_it_spent_counts(tmp_path: Path) -> None:
+    lm, heard, sizes = keyword_lm(), Listener(), {"num_trials": 4, "num_rephrasings": 4}
+    killed = Snapshot(tmp_path / "run")
+    compiled(predict(), tmp_path, keyword_lm(), FEW, killed, **sizes)
+    spent = json.loads((killed.killed / "spent.json").read_text("utf-8"))["made"]
+    better = compiled(predict(), tmp_path, lm, FEW, heard, log_dir=killed.killed, **sizes)
+    assert not any("earlier" in phase for phase in heard.phases)
+    assert manifest(better)["calls"]["made"] == spent + n_calls(lm)
 
 
 class AsksTwice(Sorter):
