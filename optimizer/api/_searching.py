@@ -34,6 +34,7 @@ from psopt.text import counted, escaped_markdown, shell_line
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from psopt.evaluation import Evaluator
     from psopt.search_spaces import Prompt
     from psopt.tasks import Sample
 
@@ -66,6 +67,7 @@ def search_in(
     recorder = RunRecorder(directory, problem.task, settings, evaluator, plan=plan)
     if resume and not force:
         recorder.check_same()
+        _check_answers_kept(recorder, evaluator)
     if resume and settings.storage and recorder.before.get("baseline"):
         check_is_there(settings.storage)  # it would be made anew, and the run begin again
     search: Search | None = None
@@ -99,6 +101,21 @@ def search_in(
         raise BudgetReachedError(ending, result) from stopped
     observer.phase(ending)  # it ends as planned
     return result
+
+
+def _check_answers_kept(recorder: RunRecorder, evaluator: Evaluator) -> None:
+    """Refuse to ask all again where a limit would end that before the test: the earlier test would be lost."""
+    is_tested = (recorder.before.get("baseline") or {}).get("test") is not None
+    spent = evaluator.budget.spent
+    for each in evaluator.each:
+        keeps_none = asks_in_chat(each.model) and not each.model.engine.keeps_answers
+        if is_tested and keeps_none and not (spent + spent).fits(evaluator.budget):
+            folder = str(recorder.directory.path)
+            raise InputError(
+                f"{folder} has been tested, and answers of {each.model.name} are kept on no disk: all would be asked "
+                f"again, and the limit does not pay for that. Load it with psopt.load_run({folder!r}), or give a new "
+                "out= and the function a `cache_key`, which keeps its answers"
+            )
 
 
 def _begin(

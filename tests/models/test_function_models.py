@@ -187,3 +187,6 @@ def test_a_run_of_a_function_is_resumed_with_it(task: Task, tmp_path: Path) -> N
         psopt.resume(tmp_path / "run")
     again = psopt.optimize(task, model=by_first_word, trials=3, resume=True, out=tmp_path / "run", **small)
     assert again.baseline.id == run.baseline.id
+    with pytest.raises(InputError, match=r"has been tested, and answers of function/.*load_run"):  # they'd be lost
+        psopt.optimize(task, model=by_first_word, trials=3, resume=True, out=run.path, max_calls=400, **small)
+    assert psopt.load_run(run.path).baseline.test is not None

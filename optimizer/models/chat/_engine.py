@@ -59,6 +59,11 @@ class Engine:
         self.close = weakref.finalize(self, lambda: run_soon(client.close()))
         self.negotiation = Negotiation(client, self._cache, anew=options.renegotiate)
 
+    @property
+    def keeps_answers(self) -> bool:
+        """Whether answers are kept on disk, for later runs."""
+        return self.client.endpoint is not None
+
     def answers(
         self,
         queries: Sequence[Query],
