@@ -161,11 +161,12 @@ class ProgramRunner:
         return records
 
     def calls_left(self, programs: Sequence[Any], texts: Sequence[str]) -> int:
-        """How many calls the runs take that are not stored, if each calls every step once; not those of our engine."""
+        """How many calls the runs take that are not stored, if each calls every step once and no answer is cached."""
         keys = set(self._keys(programs, texts).values())
         self._prepare(programs)
         kept = self._kept(keys) if (self._folder / CACHE_FILES[0]).exists() else ()  # looking would create the file
-        return (len(keys) - len(kept)) * self._counter.n_expected
+        n_steps = len(programs[0].named_predictors())
+        return (len(keys) - len(kept)) * max(n_steps, self._counter.n_expected)
 
     def _keys(
         self, programs: Sequence[Any], texts: Sequence[str], cells: NDArray[np.bool_] | None = None, code: str = ""

@@ -134,6 +134,15 @@ def test_a_program_that_can_t_be_used_is_one_clear_line(
     assert "Traceback" not in said
 
 
+def test_a_limit_that_cant_pay_the_original_is_refused_before_a_call(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nobody = "--model", "openai/x", "--api-base", "http://127.0.0.1:9/v1"
+    assert exit_code("optimize", *TREC, "--program", "mine:sort", *nobody, "--max-calls", "9", "--out", "run") == 2
+    assert "--max-calls 9 can't pay the original program on val and the final test" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
 def test_ordered_labels_reach_a_program(tmp_path: Path) -> None:
     rows = [f"what is {word} number {number} ?,{kind}" for number in range(20) for kind, word in SIZES.items()]
     (tmp_path / "data.csv").write_text("\n".join(["question,kind", *rows]))
