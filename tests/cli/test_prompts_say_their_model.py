@@ -97,6 +97,13 @@ def test_a_runs_prompt_is_checked_on_test_under_the_wordings_that_the_run_held_o
     assert "wordings: 3 that run has held out" in both.stderr
     more = folder.psopt(*words, "run", "--rephrasings", "5").stderr
     assert "wordings: psopt's own, since run has held out fewer than 5" in more
+    data = folder.path / "data.csv"
+    rows = data.read_text()
+    data.write_text("".join(rows.splitlines(keepends=True)[:-1]))
+    changed = folder.psopt(*words, "run").stderr
+    data.write_text(rows)
+    assert "data has changed since run was made, so it is split anew" in changed
+    assert "has changed" not in more
 
 
 def test_a_runs_prompt_its_front_and_its_export_say_how_it_was_measured(folder: Folder) -> None:
