@@ -49,8 +49,6 @@ N_TESTED = 3
 # What DSPy's BootstrapFewShotWithRandomSearch puts into a program by default (`max_labeled_demos`).
 _DEMONSTRATIONS_ALLOWED = 16
 _SHARE = 0.92  # share of a limit to plan with: the actual number may be higher than expected
-# Most of a limit to reserve for tests of more than two programs: otherwise no calls would be left to search
-_LARGEST_SHARE_HELD = 0.5
 
 
 def calls_expected(sizes: Sizes, n_steps: int, *, races: bool) -> dict[str, int]:
@@ -105,11 +103,10 @@ def planned(student: Any, task: Task, compilation: Compilation) -> tuple[Compila
     if budget.max_calls is not None:
         if n_calls > budget.max_calls:
             compilation.tell(f"--max-calls {budget.max_calls} is below that, and ends the search before")
-        # The final test also uses wordings from another source, before and after.
-        n_test_runs = sizes.test * (N_TESTED * sizes.heldout + 2 * len(settings.heldout_from))
-        most_held_back = max(int(_LARGEST_SHARE_HELD * budget.max_calls), 2 * sizes.test * sizes.heldout * n_steps)
+        # For the original program and a nominee, as `Reserve` does; also under the wordings of another source
+        n_test_runs = 2 * sizes.test * (sizes.heldout + len(settings.heldout_from))
         n_besides_val = budget.max_calls - sizes.val * sizes.rephrasings * n_steps
-        budget.held_back = Need(max(0, min(n_test_runs * n_steps, most_held_back, n_besides_val)))
+        budget.held_back = Need(max(0, min(n_test_runs * n_steps, n_besides_val)))
     return replace(compilation, settings=settings), task
 
 
