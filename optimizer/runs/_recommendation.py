@@ -141,9 +141,12 @@ def _of_chosen(data: Mapping[str, Any], test: Mapping[str, Any], quality: str) -
         return f"Not tested (--gate off): {test['id']} is the best by val; on test {differences}."
     why = f"{quality} is higher"
     if data["mode"] == "likely":
+        estimate = test["estimate"]
+        why = f"{quality} is higher ({100 * estimate['f1']:+.1f})"
         if not is_f1_alone:
-            total = f"{quality} - S" if test.get("consistency") is None else f"{quality} - S + C"
-            why = f"{quality} is no lower and {total} is higher"
+            total = f"{quality} - S" if estimate["consistency"] is None else f"{quality} - S + C"
+            gain = estimate["f1"] - estimate["sensitivity"] + (estimate["consistency"] or 0.0)
+            why = f"{quality} is no lower ({100 * estimate['f1']:+.1f}) and {total} is higher ({100 * gain:+.1f})"
         return (
             f"Likely better: {test['id']}, {differences}. {why} {_BY_ESTIMATE}: "
             "no test stands behind it (--gate likely)."

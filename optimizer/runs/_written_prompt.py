@@ -54,7 +54,8 @@ def write_prompt(prompt: Prompt, form: str = "own", measured: Mapping[str, Any] 
         if prompt.template is None:
             raise InputError("a prompt of psopt's own form names no variables of promptfoo's: take --format openai")
         return WrittenPrompt(promptfoo_text(filled_template(prompt)), ".txt", "promptfoo")
-    as_turns = prompt.examples and (prompt.template is None or prompt.template.example.turns)
+    is_program = bool(measured and measured.get("program"))  # whose adapter has asked, in words of its own
+    as_turns = prompt.examples and not is_program and (prompt.template is None or prompt.template.example.turns)
     return WrittenPrompt(render_instructions(prompt) + "\n", ".txt", "text", _AS_TURNS if as_turns else "")
 
 

@@ -64,14 +64,18 @@ def test_limits_hold_for_requests_tokens_and_cost(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("PSOPT_PRICES", str(tmp_path / "prices.toml"))
     with FakeServer() as server:
         own = dspy.LM("openai/test", api_base=server.url)
-        limits: Any = [("max_calls", 20, own), ("max_tokens_total", 9000, own), ("max_cost", 9.0, own)]
+        limits: Any = [("max_tokens_total", 9000, own), ("max_cost", 9.0, own)]
         for name, most, model in [*limits, ("max_cost", 8.0, "openai/test")]:
             server.reset()
             cache = tmp_path / f"{name} {most}"
             lm = LMConfig(api_base=server.url, concurrency=2, max_tokens=60).changed(**{name: most})
             with pytest.raises(BudgetReachedError, match=name):
                 compiled(predict(), cache, None, FEW, task_model=model, lm=lm, cache_dir=cache)
-            assert 0 < server.counts()["requests"] <= (20 if name == "max_calls" else 60)
+            assert 0 < server.counts()["requests"] <= 60
+        server.reset()
+        enough = LMConfig(api_base=server.url, concurrency=2, max_calls=80)
+        compiled(predict(), tmp_path, None, FEW, task_model=own, lm=enough, cache_dir=tmp_path)
+        assert 60 < server.counts()["requests"] <= 80
 
 
 def test_a_program_that_calls_tools_is_told_so(tmp_path: Path) -> None:
