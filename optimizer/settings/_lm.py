@@ -141,6 +141,8 @@ class LMConfig:
         taken = sorted({"model", "messages", "stream", "n"} & set(self.extra_body or ()))
         if taken:
             raise InputError(f"extra_body must not hold {taken[0]!r}: psopt sets it")
+        if not isinstance(self.headers, Mapping):
+            raise InputError(f"headers must be a dict of names and values, not {self.headers!r:.60}")
         for name, value in self.headers.items():
             if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name) or (value and not value.isprintable()):
                 raise InputError(f"{name!r} is no header that can be sent: give --header NAME=VALUE")

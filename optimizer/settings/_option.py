@@ -145,7 +145,7 @@ def check(settings: Any, **least: float) -> None:
     for leaf in leaves(type(settings)):
         value = getattr(settings, leaf.name)
         declared = leaf.option or Option(meaning="", panel="", least=least.get(leaf.name))
-        if value is None:
+        if value is None and NoneType in get_args(leaf.hint):
             continue
         if leaf.option and leaf.choices:
             if value not in leaf.choices:
