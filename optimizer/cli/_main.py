@@ -25,7 +25,7 @@ import typer
 from psopt._signals import send_to_main_thread
 from psopt.cli._commands import command_line
 from psopt.cli._help import choices_of, described_range
-from psopt.cli._typer import BadParameter, Interrupted, NoSuchOption
+from psopt.cli._typer import BadParameter, Interrupted, NoSuchOption, ParameterSource
 from psopt.cli._writing import notices_on_standard_error
 from psopt.errors import InputError, PsoptError, nearest
 from psopt.text import one_line
@@ -183,6 +183,9 @@ def _usage_line(error: typer.TyperException) -> str:
         expected = _expected(error.param, details()[0]["input"])
         message = f"Invalid value for {error.param.get_error_hint()}: {expected}"
     context = getattr(error, "ctx", None)
+    parameter = getattr(error, "param", None)
+    if context and parameter and context.get_parameter_source(parameter.name) is ParameterSource.DEFAULT_MAP:
+        message = f"--config {context.params['config']}: {message}"
     return f"{message} (see: {context.command_path} --help)" if context else message
 
 

@@ -327,7 +327,8 @@ def _run(
         if error.run is None or not compilation.is_python:
             raise
         compilation.tell(str(error))
-        return error.run
+        so_far: Run = error.run
+        return so_far
 
 
 def _untold(student: Any, example: Any, compilation: Compilation) -> str:

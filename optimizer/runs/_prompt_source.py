@@ -222,8 +222,8 @@ def read_source(
         return PromptSource(_IN_MEMORY, path, options=options)
     if not isinstance(path, (str, Path, list, tuple)):
         raise InputError(
-            f"a prompt, its file, a text or a list of messages is expected, not {type(path).__name__}; of a run, give "
-            "its folder, or run.recommended.prompt"
+            f"a prompt, its file, a text or a list of messages is expected, not {type(path).__name__}; a function "
+            "that makes a prompt is named MODULE:NAME; of a run, give its folder, or run.recommended.prompt"
         )
     if not path:
         raise InputError("the prompt is empty: give a text, a file or messages")
