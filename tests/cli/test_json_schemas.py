@@ -218,7 +218,10 @@ def test_a_file_s_options_stand_where_no_flag_is_given_and_one_does_for_several_
         ("trials = ", "--config psopt.toml is no valid TOML"),
         ("min_f1 = 3\nmax_cost = true", "--config psopt.toml: 'max_cost' takes a value, not true or false"),
         ("out = 3", "--config psopt.toml: 'out' takes a path, in quotes"),
-        ('trials = "x"', "--config psopt.toml: Invalid value for '--trials': a whole number of 1 or more is expected"),
+        (
+            'dataset = "trec"\ntrials = "x"',
+            "--config psopt.toml: Invalid value for '--trials': a whole number of 1 or more is expected",
+        ),
         ('plain = "yes"', "--config psopt.toml: 'plain' takes true or false"),
         (None, "--config psopt.toml can't be read"),
     ],
