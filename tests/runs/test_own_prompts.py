@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 
 def test_what_is_no_prompt_and_an_unknown_form_are_told() -> None:
-    with pytest.raises(InputError, match=r"not object; of a run, give its folder, or run\.recommended\.prompt"):
+    with pytest.raises(
+        InputError,
+        match=r"not object; a function that .* MODULE:NAME; of a run, give its folder, or run\.recommended\.prompt",
+    ):
         read_source(object())  # type: ignore[arg-type]
     with pytest.raises(InputError, match="known: json, openai, own, promptfoo, text"):
         write_prompt(Prompt("Sort it.", ("a", "b")), "xml")
