@@ -81,7 +81,7 @@ def classify(
     **settings
         Of `AnsweringOptions` by name: ``inputs``, the columns that a row's text is made of, by default those of the run
         or that the prompt names; ``labels``, for a prompt that does not know them; ``seed``, of the rephrasings that
-        rules write for a vote; and ``cache_dir``.
+        rules write for a vote; and ``cache_dir``. Of `LMConfig` by name, such as ``max_calls``.
     """
     if isinstance(texts, str):
         raise InputError("texts is a single text, and its letters would be classified: give a list, [text]")
@@ -91,8 +91,9 @@ def classify(
     if not isinstance(texts, Iterable):
         raise InputError(f"texts is a {type(texts).__name__}: give a list of texts or rows")
     texts = list(texts)
-    check_keywords(settings, AnsweringOptions)
+    check_keywords(settings, AnsweringOptions, LMConfig)
     options = built(AnsweringOptions, settings)
+    lm = built(LMConfig, settings, group_given("lm", lm, LMConfig))
     source = read_source(prompt, prompt_options)
     named = dict.fromkeys(name for text in texts if isinstance(text, Mapping) for name in text)
     columns = input_columns(source, options.inputs, tuple(named))
@@ -101,7 +102,6 @@ def classify(
         return []
     if vote:
         options = replace(options, wordings=rephrasings)
-    lm = group_given("lm", lm, LMConfig) or LMConfig()
     given = set_in(lm)
     if model is None:
         model = as_measured([source], given).model

@@ -65,7 +65,8 @@ class Outcome:
         known = f"; the program knows {', '.join(self.labels)}" if self.labels else ""
         if self.spec.is_open:
             return f"{answer[:60]!r} can't be read as {self.spec.kind}{known}"
-        return f"{answer[:60]!r} is none of the program's labels{nearest(answer, self.labels) or known}"
+        number = '; where any number may be, give answers="number"' if answer.lstrip("-").isdigit() else ""
+        return f"{answer[:60]!r} is none of the program's labels{nearest(answer, self.labels) or known}{number}"
 
     def is_right(self, answer: str | None, example: Any) -> bool:
         """Whether an answer equals that of the example, or means the same."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import psopt
 import pytest
-from psopt.errors import AnswersMissingError, InputError, ModelError
+from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, ModelError
 from psopt.models import load_model, name_of_model
 from psopt.models.chat import LMConfig
 from psopt.search_spaces import Prompt
@@ -190,3 +190,5 @@ def test_a_run_of_a_function_is_resumed_with_it(task: Task, tmp_path: Path) -> N
     with pytest.raises(InputError, match=r"has been tested, and answers of function/.*load_run"):  # they'd be lost
         psopt.optimize(task, model=by_first_word, trials=3, resume=True, out=run.path, max_calls=400, **small)
     assert psopt.load_run(run.path).baseline.test is not None
+    with pytest.raises(BudgetReachedError, match="max_calls=2 is reached"):
+        psopt.classify(["who ?", "when ?", "where ?"], run.baseline.prompt, model=by_first_word, max_calls=2)
