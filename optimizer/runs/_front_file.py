@@ -68,7 +68,7 @@ def read_entry(run: Path, which: str) -> Mapping[str, Any]:
         raise InputError(f"{run} has no front yet: resume with `psopt resume {run}`")
     front = directory.read_json(FRONT)
     beside = {name: front[name] for name in ("short", "recommended", "original") if name in front}
-    if len(which) <= _LONGEST_NAME:
+    if isinstance(which, str) and len(which) <= _LONGEST_NAME:
         names = prompt_names(directory.read_json(MANIFEST))
         which = next((prompt_id for prompt_id, name in names.items() if name == which), which)
     return pick_entry(front["prompts"], which, **beside)

@@ -64,6 +64,8 @@ def test_what_a_run_finds_comes_back_as_what_was_measured(task: psopt.Task, tmp_
     assert knee.edits
     with pytest.raises(InputError, match="format"):
         psopt.export(run.path, "knee", format="json")  # it is called form
+    with pytest.raises(InputError, match="a prompt is picked by a text, such as 'knee' or its id, not 3"):
+        psopt.export(run.path, 3)  # type: ignore[arg-type]
     exported = psopt.export(run.path, "knee")
     changes = [line[0] for line in exported.diff.splitlines()[2:]]
     assert changes.count("+") >= len(knee.prompt.notes)
