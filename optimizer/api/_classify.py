@@ -102,7 +102,7 @@ def classify(
         return []
     if vote:
         options = replace(options, wordings=rephrasings)
-    given = set_in(lm)
+    given = {*settings, *set_in(lm)}
     if model is None:
         model = as_measured([source], given).model
     lm = lm_as_in_run([source], model, lm, given)

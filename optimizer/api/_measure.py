@@ -144,19 +144,19 @@ def measurements(
     Raises InputError if the prompts were measured differently, or with a model that no name loads.
     """
     check_keywords(settings, MeasureOptions, *groups)
-    prompts = list(prompts)
-    task = task_for(task, prompts, prompt_options)
+    read = [prompt if prompt is None else read_source(prompt, prompt_options) for prompt in prompts]
+    sources = [source for source in read if source is not None]
+    task = task_for(task, sources, prompt_options)
     options = built(MeasureOptions, settings, group_given("options", options, MeasureOptions))
     given = {*settings, *set_in(options)}
-    sources = [read_source(prompt, prompt_options) for prompt in prompts if prompt is not None]
     if model is None:
         is_known = any(source.measured for source in sources)
         model = as_measured(sources, given).model if is_known else "minilm"
     options = as_in_run(sources, model, options, given)
     models = ModelProvider(options.cache_dir, options.lm)
     measured = []
-    for prompt in prompts:
-        own = own_prompt(task, prompt, strategy, prompt_options)
+    for source in read:
+        own = own_prompt(task, source, strategy, prompt_options)
         measured.append(Measurement(task, own or seed_prompt(task, strategy, seed=options.seed), options, models))
     return measured, model
 

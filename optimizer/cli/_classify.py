@@ -72,8 +72,14 @@ def classify(
     rule = None
     if people != PersonOptions():
         source = replace(source, prompt=classifier.prompt)
-        asked: Any = {"model": choice.model, "lm": choice.lm}
-        rule = asking_rule(source, answering.wordings, rate=people.abstain, target_f1=people.target_f1, **asked)
+        rule = asking_rule(
+            source,
+            answering.wordings,
+            rate=people.abstain,
+            target_f1=people.target_f1,
+            model=choice.model,
+            lm=choice.lm,
+        )
     with reading_bar() as on_progress:
         answers = classifier(texts, on_progress)
     for_people: Sequence[bool | None] = [None] * len(answers)

@@ -87,24 +87,27 @@ def read_measuring(
     if not named:
         named = {strategy: seed_prompt(task, strategy, seed=asked.seed)}
     tell(choice.line, *_wordings_line(sources, options, asked))
-    if options.split == "test" and is_given("prompt"):
+    if options.split == "test":
         tell(*_changed_data_note(sources, task))
     return Measuring(task, named, choice, asked)
 
 
 def _changed_data_note(sources: Sequence[PromptSource], task: Task) -> Iterator[str]:
     """Say that data which mark no splits are split otherwise than in a prompt's run, since they have changed."""
-    for source in sources:
-        run_data = source.measured.dataset if source.measured else {}
-        is_same_name = run_data.get("name") == task.info.name and "split_seed" in run_data
-        if is_same_name and run_data.get("sha256") != task.info.sha256:
-            run = source.run or source.path
-            note = (
-                f"Note: {task.info.name} has changed since {run} was made, so it is split anew, and test may hold "
-                "samples that the run has searched on; a column `split` keeps them apart"
-            )
-            yield from wrapped([note])
-            return
+
+    def is_split_anew(source: PromptSource) -> bool:
+        data = source.measured.dataset if source.measured else {}
+        is_of_the_same = data.get("name") == task.info.name and "split_seed" in data
+        return is_of_the_same and data.get("sha256") != task.info.sha256
+
+    changed = next(filter(is_split_anew, sources), None)
+    if changed is not None:
+        run = changed.run or changed.path
+        note = (
+            f"Note: {task.info.name} has changed since {run} was made, so it is split anew, and test may hold "
+            "samples that the run has searched on; a column `split` keeps them apart"
+        )
+        yield from wrapped([note])
 
 
 def _given() -> set[str]:

@@ -30,7 +30,7 @@ from psopt.text import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from psopt.rephrasings import RephrasingSet, Segment
+    from psopt.rephrasings import RephrasingSet, Segment, Verdict
     from psopt.runs import PromptSource, TaskPrompt
     from psopt.tasks import Task
 
@@ -95,7 +95,7 @@ def rephrase(
         seed=seed,
         lm=lm,
         cache_dir=cache_dir,
-        on_text=lambda verdict: None if verdict.accepted else typer.echo(f"refused {verdict}", err=True),
+        on_text=_say,
     )
     _hand_over(frozen, task, out, as_json=as_json)
     return 0
@@ -118,6 +118,11 @@ def _hand_over(frozen: RephrasingSet, task: Task, out: Path | None, *, as_json: 
     for kind, value in diversity_of(frozen, task.labels).items():
         if note := tame_note(value):
             typer.echo(f"{kind}: {note}", err=True)
+
+
+def _say(verdict: Verdict) -> None:
+    if not verdict.accepted:
+        typer.echo(f"refused {verdict}", err=True)
 
 
 def _show_prompt(source: PromptSource, task: Task | None, *, as_json: bool) -> int:

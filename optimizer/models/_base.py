@@ -239,15 +239,14 @@ def _fill(answers: Any, ask: Any, prompts: Prompts, texts: Texts, cells: Cells, 
     for column, wanted in enumerate(cells.T):
         if wanted.any():
             columns_of.setdefault(wanted.tobytes(), []).append(column)
-    n_done = n_cells = 0
-
-    def shifted(done: int, total: int) -> None:  # from one grid, in a model's own units, to all cells
-        if on_progress:
-            on_progress(n_done + n_cells * done // max(1, total), int(cells.sum()))
-
+    n_done = 0
     for columns in columns_of.values():
         rows = np.flatnonzero(cells[:, columns[0]]).tolist()
-        n_cells = len(rows) * len(columns)
-        grid = [prompts[i] for i in columns], [texts[i] for i in rows]
-        answers[np.ix_(rows, columns)] = ask(*grid, on_progress and shifted)
-        n_done += n_cells
+        progress = on_progress and _shifted(on_progress, n_done, len(rows) * len(columns), int(cells.sum()))
+        answers[np.ix_(rows, columns)] = ask([prompts[i] for i in columns], [texts[i] for i in rows], progress)
+        n_done += len(rows) * len(columns)
+
+
+def _shifted(on_progress: OnProgress, n_done: int, n_cells: int, n_total: int) -> OnProgress:
+    """Report one grid's progress as that of all cells; models count in their own units."""
+    return lambda done, total: on_progress(n_done + n_cells * done // max(1, total), n_total)

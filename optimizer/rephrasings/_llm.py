@@ -75,17 +75,19 @@ class Checks:
         return Verdict(text, None, facts)
 
     def _form(self, text: str) -> str | None:
-        shortest = max(_LEAST_CHARACTERS, _SHORTEST * len(self.original))
-        longest = max(_ALWAYS_ALLOWED, _LONGEST * len(self.original))
-        faults = {
-            "empty": not text.strip(),
-            "more than one paragraph": text.splitlines() != [text] or text != text.strip(),
-            "holds a NUL byte": "\0" in text,
-            f"too short ({len(text)} characters)": len(text) < shortest,
-            f"too long ({len(text)} characters)": len(text) > longest,
-            "in another language": is_english(self.original) and not is_english(text),
-        }
-        return next(itertools.compress(faults, faults.values()), None)
+        if not text.strip():
+            return "empty"
+        if text.splitlines() != [text] or text != text.strip():
+            return "more than one paragraph"
+        if "\0" in text:
+            return "holds a NUL byte"
+        if len(text) < max(_LEAST_CHARACTERS, _SHORTEST * len(self.original)):
+            return f"too short ({len(text)} characters)"
+        if len(text) > max(_ALWAYS_ALLOWED, _LONGEST * len(self.original)):
+            return f"too long ({len(text)} characters)"
+        if is_english(self.original) and not is_english(text):
+            return "in another language"
+        return None
 
     def _marks(self, text: str) -> str | None:
         """Template marks, placeholders and addresses must be those of the original."""

@@ -45,7 +45,10 @@ def write_prompt(prompt: Prompt, form: str = "own", measured: Mapping[str, Any] 
     if form == "own" and prompt.template is not None:
         return _as_it_came(prompt, measured)
     if form == "json":
-        return _as_json(prompt.to_dict() | ({"measured": measured} if measured else {}), "psopt")
+        data = prompt.to_dict()
+        if measured:
+            data["measured"] = measured
+        return _as_json(data, "psopt")
     if form == "openai":
         written = _as_json(open_messages(prompt), "openai")
         is_ambiguous = prompt.template is None and written.text.count("{text}") > 1

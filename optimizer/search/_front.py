@@ -81,12 +81,12 @@ def pareto_front(candidates: Sequence[R], least_f1: float) -> tuple[R, ...]:
     Of candidates with equal scores, the one with the fewest edits is kept. One whose S and C prove nothing is left out:
     it gives nearly everything one label with hardly more F1 than a constant answer, or guesses (see `why_worthless`).
     """
+    unique: dict[tuple[float, ...], R] = {}
     feasible = feasible_of(candidates, least_f1)
-    feasible.sort(key=lambda candidate: (len(candidate.edits), candidate.trial), reverse=True)
-    rivals = list({tuple(candidate.val.gains): candidate for candidate in feasible}.values())  # the last of equal ones
-    gains = np.array([candidate.val.gains for candidate in rivals])
-    is_dominated = [((gains >= own).all(axis=-1) & (gains > own).any(axis=-1)).any() for own in gains]
-    front = [candidate for candidate, is_out in zip(rivals, is_dominated, strict=True) if not is_out]
+    for candidate in sorted(feasible, key=lambda candidate: (len(candidate.edits), candidate.trial)):
+        unique.setdefault(tuple(candidate.val.gains), candidate)
+    rivals = list(unique.values())
+    front = [candidate for candidate in rivals if not any(_dominates(rival, candidate) for rival in rivals)]
     return tuple(sorted(front, key=lambda candidate: (-candidate.val.f1, candidate.val.sensitivity, candidate.trial)))
 
 
@@ -115,3 +115,8 @@ def knee(front: Sequence[R], baseline: Candidate) -> R:
     if is_no_worse.any():
         distances = np.where(is_no_worse, distances, np.inf)
     return front[int(np.argmin(distances))]
+
+
+def _dominates(rival: Tried, candidate: Tried) -> bool:
+    lead = rival.val.gains - candidate.val.gains
+    return bool((lead >= 0).all() and (lead > 0).any())

@@ -89,23 +89,10 @@ UNCALIBRATED = "the original prompt is nearly constant or a guess, and so it sta
 
 
 def obvious(state: SearchState, new: Sequence[Edit], *, is_first: bool) -> list[tuple[Edit, ...]]:
-    """Return which of a round's edits are tried first, with the best prompt's; in round 1 also the best that fit.
-
-    These are all of them, plain families of them, and the better half. Examples alone (the first of each label, then
-    all) are for models that read them as turns of a conversation: there they make answers more stable than any text
-    does (`experiments/example_turns.py`).
-    """
-    problem, labels = state.problem, state.problem.task.labels
-    notes = [edit for edit in new if edit.kind == "note"]
-    definitions = [edit for edit in new if edit.kind == "definition"]
-    of_whole_labels = [edit for edit in definitions if edit.provenance.topic in labels]
-    gaining = [edit for edit in new if edit.gain > 0]
-    better_half = gaining[: (len(gaining) + 1) // 2]
-    examples = [edit for edit in new if edit.kind == "example"]
-    families = [new, notes + definitions, notes + of_whole_labels, notes, better_half]
-    if is_first and examples and (problem.reads_order or problem.options.parts.examples_allowed > 0):
-        first_of_each_label = [edit for edit in examples if edit.bundle == examples[0].bundle]
-        families = [first_of_each_label, examples, *families]
+    """Return which of a round's edits are tried first, with the best prompt's; in round 1 also the best that fit."""
+    problem = state.problem
+    reads_examples = problem.reads_order or problem.options.parts.examples_allowed > 0
+    families = _families(new, problem.task.labels, with_examples_alone=is_first and reads_examples)
     choices = [(*state.best.edits, *family) for family in families]
     if is_first and problem.limits.most_tokens is None:  # early, so that small searches have one too
         everything = (*state.best.edits, *new)
@@ -169,6 +156,25 @@ def _needs_calibration(state: SearchState, edits: Sequence[Edit]) -> bool:
     if CALIBRATE in edits or not edits or CALIBRATE not in state.pool:
         return False
     return CALIBRATE in state.best.edits and state.baseline.val.is_hollow
+
+
+def _families(new: Sequence[Edit], labels: Sequence[str], *, with_examples_alone: bool) -> list[Sequence[Edit]]:
+    """Return all of a round's edits, plain families of them, and the better half.
+
+    Examples alone (the first of each label, then all) are for models that read them as turns of a conversation: there
+    they make answers more stable than any text does (`experiments/example_turns.py`).
+    """
+    notes = [edit for edit in new if edit.kind == "note"]
+    definitions = [edit for edit in new if edit.kind == "definition"]
+    of_whole_labels = [edit for edit in definitions if edit.provenance.topic in labels]
+    gaining = [edit for edit in new if edit.gain > 0]
+    better_half = gaining[: (len(gaining) + 1) // 2]
+    examples = [edit for edit in new if edit.kind == "example"]
+    families = [new, notes + definitions, notes + of_whole_labels, notes, better_half]
+    if with_examples_alone and examples:
+        first_of_each_label = [edit for edit in examples if edit.bundle == examples[0].bundle]
+        families = [first_of_each_label, examples, *families]
+    return families
 
 
 _TRIES_FOR_A_NEIGHBOUR = 30  # to find one that is not known yet: they cost no answers, and nothing is stored

@@ -215,20 +215,24 @@ class CallEnd:
     @classmethod
     def answered(cls, answer: Answer) -> CallEnd:
         """A call that was answered. Servers give more detail about its end than an `Answer` keeps."""
-        told = {name: getattr(answer, name) for name in ("text", "tokens_in", "tokens_out", "cached_in", "reasoning")}
+        finish_reason = "stop"
         if answer.truncated:
-            return cls(**told, finish_reason="length")
-        return cls(**told, finish_reason="content_filter" if answer.unanswered or answer.text is None else "stop")
+            finish_reason = "length"
+        elif answer.unanswered or answer.text is None:
+            finish_reason = "content_filter"
+        told = {name: getattr(answer, name) for name in ("text", "tokens_in", "tokens_out", "cached_in", "reasoning")}
+        return cls(**told, finish_reason=finish_reason)
 
     @classmethod
     def failed(cls, error: BaseException) -> CallEnd:
         """A call that failed; but an empty answer still counts as an answer."""
-        name = "cancelled" if isinstance(error, asyncio.CancelledError) else type(error).__name__
-        if isinstance(error, TransientError):
-            if error.empty is not None:
-                return cls.answered(error.empty)
-            name = str(error.status or ("connection" if error.unreachable else "transient"))
-            name = "timeout" if error.given_up else name
+        if not isinstance(error, TransientError):
+            name = "cancelled" if isinstance(error, asyncio.CancelledError) else type(error).__name__
+            return cls(error=name, message=str(error))
+        if error.empty is not None:
+            return cls.answered(error.empty)
+        line = "connection" if error.unreachable else "transient"
+        name = "timeout" if error.given_up else str(error.status or line)
         return cls(error=name, message=str(error))
 
 

@@ -139,12 +139,22 @@ def read_refusal(status: int, body: Any, text: str) -> Refusal:
 
 def status_of(body: Any) -> int:
     """Return the HTTP status that an error under HTTP 200 names; 500 where it names none."""
-    error, inner = None, body
-    while inner and isinstance(inner, (dict, list, str)):  # without any list or ``error`` field around it
-        error = inner
-        inner = error[0] if isinstance(error, list) else isinstance(error, dict) and error.get("error")
-    named = (str(error.get(name)) for name in ("code", "status", "status_code")) if isinstance(error, dict) else ()
+    error = _innermost(body)
+    if not isinstance(error, dict):
+        return _SERVER_ERROR
+    named = (str(error.get(name)) for name in ("code", "status", "status_code"))
     return next((int(value) for value in named if re.fullmatch(r"[45]\d\d", value)), _SERVER_ERROR)
+
+
+def _innermost(body: Any) -> Any:
+    """The error itself, without any list or ``error`` field around it."""
+    while True:
+        if isinstance(body, list) and body:
+            body = body[0]
+        elif isinstance(body, dict) and isinstance(body.get("error"), (dict, list, str)) and body["error"]:
+            body = body["error"]
+        else:
+            return body
 
 
 def _leaves(body: Any) -> Iterator[tuple[str, str]]:

@@ -105,7 +105,8 @@ def _digest(files: Iterable[Path]) -> str:
         if path.suffix in _DECIDING:
             digest.update(f"{path.name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
         elif path.suffix in _WEIGHTS:
-            digest.update(f"{path.name}\0{path.stat().st_size}\0{path.stat().st_mtime_ns}".encode())
+            stat = path.stat()
+            digest.update(f"{path.name}\0{stat.st_size}\0{stat.st_mtime_ns}".encode())
     return digest.hexdigest()
 
 

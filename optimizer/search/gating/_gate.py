@@ -86,8 +86,7 @@ def gate(
         if ours.others and ours.over != "mean":
             pairs = zip(ours.each, theirs.each, strict=True)
             return with_every_model({of_ours.model: compare(name, of_ours, of_theirs) for of_ours, of_theirs in pairs})
-        decisive = F1_ALONE if _f1_alone(ours, mode) else BOTH
-        by_estimate = mode == "likely"
+        decisive, by_estimate = _decisive(ours, mode), mode == "likely"
         return compare_nominee(name, ours, theirs, margin, pinned, of_val.get(name), decisive, by_estimate=by_estimate)
 
     tests = [compare(name, baseline, answers) for name, answers in nominees.items()]
@@ -110,7 +109,7 @@ def stand_ins(before: Predictions, after: Mapping[str, Predictions], margin: flo
     Unlike in the `gate`, a prompt need not be better in anything. Holm's levels hold even if the prompt to use is
     chosen by these samples. All answers are to the same samples under the same wordings.
     """
-    decisive = F1_ALONE if _f1_alone(before, "sure") else BOTH
+    decisive = _decisive(before, "sure")
     tests = [compare_nominee(name, before, answers, margin, decisive=decisive) for name, answers in after.items()]
     return _at_levels(tests, [test.p_not_worse for test in tests])
 
@@ -127,6 +126,10 @@ def check_pinned(pinned: Collection[str], samples: Collection[Sample], which: st
         if name not in ids:
             hint = nearest(name, ids) or f": their ids are such as {', '.join(sorted(ids)[:3])}"
             raise InputError(f"the pinned sample {name!r} is none of the {len(ids)} {which}{hint}")
+
+
+def _decisive(baseline: Predictions, mode: GateMode) -> tuple[str, ...]:
+    return F1_ALONE if _f1_alone(baseline, mode) else BOTH
 
 
 def _f1_alone(baseline: Predictions, mode: GateMode) -> str:
