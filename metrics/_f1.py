@@ -112,8 +112,8 @@ def _right_and_wrong(
     if labels is not None:
         listed = read_label_list(labels)
     if max(predictions.max(), y.max(), listed.max(initial=0)) > _MOST_CLASSES:  # such as hashed names
-        known = np.unique(np.concatenate([predictions.ravel(), y, listed]))
-        predictions, y, listed = (np.searchsorted(known, numbers) for numbers in (predictions, y, listed))
+        classes = np.unique(np.concatenate([predictions.ravel(), y, listed]))
+        predictions, y, listed = (np.searchsorted(classes, numbers) for numbers in (predictions, y, listed))
     n_classes = 1 + int(max(predictions.max(), y.max(), listed.max(initial=0)))
     hits = np.count_nonzero(predictions == y[:, None], axis=1)
     right = np.bincount(y, weights=hits, minlength=n_classes)

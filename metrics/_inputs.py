@@ -109,10 +109,10 @@ def read_weights(weights: ArrayLike | None, scores: NDArray[Any], name: str) -> 
 
 def n_weighted(scores: NDArray[Any], *weights: NDArray[np.float64] | None) -> int:
     """How many samples count: those of which an answer has a weight, and at least one."""
-    given = [weight for weight in weights if weight is not None]
-    if len(given) < len(weights):
+    present = [weight for weight in weights if weight is not None]
+    if len(present) < len(weights):
         return len(scores)
-    return max(1, int(np.hstack(given).any(axis=1).sum()))
+    return max(1, int(np.hstack(present).any(axis=1).sum()))
 
 
 def read_groups(groups: ArrayLike | None, n_samples: int) -> NDArray[np.int64] | None:

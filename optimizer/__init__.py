@@ -94,8 +94,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in __all__:
         home = next((home for home, names in _HOMES.items() if name in names), "psopt.api")
-        found = getattr(importlib.import_module(home), name)
-        return _for_python(found) if isinstance(found, FunctionType) else found
+        attribute = getattr(importlib.import_module(home), name)
+        return _for_python(attribute) if isinstance(attribute, FunctionType) else attribute
     raise AttributeError(f"module 'psopt' has no attribute {name!r}")
 
 

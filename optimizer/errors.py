@@ -48,8 +48,8 @@ class DamagedStudyError(InputError):
 def say_how_to_go_on(error: BaseException, how: str) -> None:
     """Make an error that ends a run say how to continue: in its text or, if the error is not ours, in a note."""
     if isinstance(error, PsoptError):
-        said = str(error)
-        error.args = (f"{said} {how[0].upper()}{how[1:]}" if said.endswith("?") else f"{said}; {how}",)
+        message = str(error)
+        error.args = (f"{message} {how[0].upper()}{how[1:]}" if message.endswith("?") else f"{message}; {how}",)
     else:
         error.add_note(how)
 
@@ -66,8 +66,8 @@ class UnknownNameError(InputError):
     def __init__(self, kind: str, name: str, allowed: Iterable[str], hint: str = "") -> None:
         names = sorted(allowed)
         # Below difflib's default of 0.6: these lists are short, and the user surely means one of their names.
-        known = nearest(name.lower(), names, cutoff=0.5) or f"; known: {', '.join(names)}"
-        message = f"unknown {kind} {name!r}{known}"
+        suggestion = nearest(name.lower(), names, cutoff=0.5) or f"; known: {', '.join(names)}"
+        message = f"unknown {kind} {name!r}{suggestion}"
         super().__init__(f"{message} ({hint})" if hint else message)
 
 

@@ -138,7 +138,7 @@ def _listed(text: str, labels: tuple[str, ...]) -> list[str] | None:
 def _texts(value: Any, labels: tuple[str, ...], depth: int = 0) -> list[str] | None:
     """The texts of a list, of an object's answer or its only list, or the true keys of truth values (or 0, 1)."""
     if isinstance(value, dict) and value and depth < _DEEPEST:
-        are_truths = all(said in (0, 1) for said in value.values())
+        are_truths = all(truth in (0, 1) for truth in value.values())
         if are_truths and any(whole_label(name, labels) < len(labels) for name in value):
             return [label for label, is_said in value.items() if is_said]
         named = [member for name, member in value.items() if name.casefold() in _FIELDS]

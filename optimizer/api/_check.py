@@ -221,10 +221,10 @@ def pinned_samples(task: Task, named: Collection[str] = ()) -> tuple[Sample, ...
     return tuple(sample for sample in task.samples if sample.pinned or sample.id in named)
 
 
-def check_bounds(asked: BoundOptions, task: Task, n_rephrasings: int, *, has_pinned: bool) -> None:
+def check_bounds(options: BoundOptions, task: Task, n_rephrasings: int, *, has_pinned: bool) -> None:
     """Refuse bounds that can't be checked, before any model is asked; at least one must be given. Raises InputError."""
-    active_bounds = _active(asked)
-    if not (active_bounds or has_pinned or asked.each is not None):
+    active_bounds = _active(options)
+    if not (active_bounds or has_pinned or options.each is not None):
         *names, last = map(_flag, (*_MEASURES, "each", "pin"))
         raise InputError(f"nothing to check: give at least one of {', '.join(names)} or {last}")
     if "max_sensitivity" in active_bounds and n_rephrasings == 1:
@@ -254,7 +254,7 @@ def _flag(option: str) -> str:
 
 
 def thresholds(
-    asked: BoundOptions, scores: Scores, predictions: Predictions, reruns: Reruns | None = None
+    options: BoundOptions, scores: Scores, predictions: Predictions, reruns: Reruns | None = None
 ) -> list[Threshold]:
     """Compare what was measured with each bound; ``max_sensitivity`` may bound S beyond that of `reruns`.
 
@@ -264,24 +264,24 @@ def thresholds(
     Raises InputError if F1 of a class is bounded that was neither right nor answered anywhere.
     """
     held: list[Threshold] = []
-    for option, bound in _active(asked).items():
+    for option, bound in _active(options).items():
         if option == _MIN_CLASS_F1:
-            held += _of_classes(scores, bound, asked)
-        elif option == "max_sensitivity" and asked.beyond_reruns and reruns is not None:
-            held.append(_held(asked, scores, option, bound, reruns.beyond, reruns.ci, measure=_BEYOND_RERUNS))
+            held += _of_classes(scores, bound, options)
+        elif option == "max_sensitivity" and options.beyond_reruns and reruns is not None:
+            held.append(_held(options, scores, option, bound, reruns.beyond, reruns.ci, measure=_BEYOND_RERUNS))
         else:
             name, _ = _MEASURES[option]
             measure = scores.quality_name if name == "f1" and scores.quality_name != F1 else ""
             figures = (getattr(scores, name), scores.ci.get(name))
-            held.append(_held(asked, scores, option, bound, *figures, measure=measure))
-    is_about_answers = asked.max_sensitivity is not None or asked.min_consistency is not None
-    if is_about_answers and asked.max_na_rate is None and (note := na_note(scores.na_rate, scores.na_kinds)):
+            held.append(_held(options, scores, option, bound, *figures, measure=measure))
+    is_about_answers = options.max_sensitivity is not None or options.min_consistency is not None
+    if is_about_answers and options.max_na_rate is None and (note := na_note(scores.na_rate, scores.na_kinds)):
         held.append(Threshold(RESTS_ON_NA, MOST_NA, scores.na_rate, note))
-    if asked.each is not None:
-        share = mean_interval((predictions.right.mean(axis=1) >= asked.each)[:, None])
-        of_samples = {"each": asked.each, "failing": _failing(predictions, asked.each)}
-        least = 1.0 if asked.min_each is None else asked.min_each
-        held.append(_held(asked, scores, _MIN_EACH, least, share.estimate, share.bounds, **of_samples))
+    if options.each is not None:
+        share = mean_interval((predictions.right.mean(axis=1) >= options.each)[:, None])
+        of_samples = {"each": options.each, "failing": _failing(predictions, options.each)}
+        least = 1.0 if options.min_each is None else options.min_each
+        held.append(_held(options, scores, _MIN_EACH, least, share.estimate, share.bounds, **of_samples))
     return held
 
 
@@ -293,7 +293,7 @@ def _failing(predictions: Predictions, each: float) -> tuple[FailingSample, ...]
 
 
 def _held(
-    asked: BoundOptions,
+    options: BoundOptions,
     scores: Scores,
     option: str,
     bound: float,
@@ -302,14 +302,14 @@ def _held(
     **more: Any,
 ) -> Threshold:
     value = estimate
-    if interval is not None and (asked.use_ci_bound or asked.alarm):
+    if interval is not None and (options.use_ci_bound or options.alarm):
         low, high = interval
-        value = high if option.startswith("max") == asked.use_ci_bound else low
+        value = high if option.startswith("max") == options.use_ci_bound else low
     measured_on = {"n_samples": scores.n_samples, "n_rephrasings": scores.n_rephrasings, "varied": scores.varied}
     return Threshold(option, bound, value, estimate=estimate, interval=interval, **{**measured_on, **more})
 
 
-def _of_classes(scores: Scores, bound: Any, asked: BoundOptions) -> list[Threshold]:
+def _of_classes(scores: Scores, bound: Any, options: BoundOptions) -> list[Threshold]:
     """One threshold per class: for all that have an F1, or for those that are named."""
     if not isinstance(bound, Mapping):
         bound = {label: bound for label, of_class in scores.per_class.items() if of_class.f1 is not None}
@@ -322,5 +322,5 @@ def _of_classes(scores: Scores, bound: Any, asked: BoundOptions) -> list[Thresho
                 "leave it out, or check more samples (--samples, --split)"
             )
         figures = (of_class.f1, of_class.ci.get("f1"))
-        held.append(_held(asked, scores, _MIN_CLASS_F1, least, *figures, n_samples=of_class.n, label=label))
+        held.append(_held(options, scores, _MIN_CLASS_F1, least, *figures, n_samples=of_class.n, label=label))
     return held

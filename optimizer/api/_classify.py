@@ -102,10 +102,10 @@ def classify(
         return []
     if vote:
         options = replace(options, wordings=rephrasings)
-    given = {*settings, *set_in(lm)}
+    keywords = {*settings, *set_in(lm)}
     if model is None:
-        model = as_measured([source], given).model
-    lm = lm_as_in_run([source], model, lm, given)
+        model = as_measured([source], keywords).model
+    lm = lm_as_in_run([source], model, lm, keywords)
     classifier = Classifier(source, columns, options, model=model, lm=lm, sample_texts=rows)
     with reading(on_progress, progress) as on_reading:
         return classifier(rows, on_reading)

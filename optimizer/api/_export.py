@@ -116,7 +116,7 @@ def export(
     baseline = read_baseline(directory)
     edits = tuple(map(Edit.from_dict, entry.get("edits", ())))
     measured = entry.get("measured")
-    known = pick_note(directory.path, pick)
+    notes = pick_note(directory.path, pick)
     if without:
         if verify:
             raise InputError("--verify compares with the run's answers, and it has none without these edits")
@@ -130,7 +130,7 @@ def export(
         )
         prompt_id = prompt.id
         measured = measured and {**measured, "val": None, "test": None}
-        known = ["without these edits it was not measured"]
+        notes = ["without these edits it was not measured"]
     settings = directory.read_json(MANIFEST)["settings"]
     if into is not None:
         form = "promptfoo"
@@ -153,7 +153,7 @@ def export(
         text,
         suffix,
         difference(baseline, prompt, form, settings.get("prompt_file", "")),
-        (*known, *_notes(prompt, written, form, has_prior=not without)),
+        (*notes, *_notes(prompt, written, form, has_prior=not without)),
         CallPrice.of(baseline, model, around),
         CallPrice.of(prompt, model, around),
         edits,

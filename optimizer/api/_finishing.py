@@ -107,12 +107,12 @@ def _kept_if_steady(evaluator: Evaluator, candidate: Candidate) -> dict[str, Any
     if not evaluator.answer_type.is_plain or not evaluator.rephrasings.search[1:]:
         return {}
     splits: tuple[Split, ...] = ("val", "test")
-    kept: dict[str, Any] = {"id": candidate.id}
+    shares: dict[str, Any] = {"id": candidate.id}
     for split in splits:
         answered = evaluator.predictions(candidate.prompt, split)
         points = risk_coverage(votes(answered).steadiness, vote_is_right(answered))
-        kept[split] = [{"share": point.share, "f1": point.f1, "least_f1": point.least_f1} for point in points]
-    return {"kept_if_steady": kept}
+        shares[split] = [{"share": point.share, "f1": point.f1, "least_f1": point.least_f1} for point in points]
+    return {"kept_if_steady": shares}
 
 
 def _contributions(
@@ -227,9 +227,9 @@ def measured_beside(
     phase = search.problem.observer.phase
     measurements: dict[str, Any] = {}
 
-    def measure(key: str, of: str, do: Callable[..., dict[str, Any] | None], *given: Any) -> None:
+    def measure(key: str, of: str, do: Callable[..., dict[str, Any] | None], *arguments: Any) -> None:
         try:
-            if measured := do(evaluator, *given):
+            if measured := do(evaluator, *arguments):
                 measurements[key] = measured
         except BudgetReachedError:
             phase(f"the limit is reached: nothing is said of {of}")

@@ -148,11 +148,11 @@ def measurements(
     sources = [source for source in read if source is not None]
     task = task_for(task, sources, prompt_options)
     options = built(MeasureOptions, settings, group_given("options", options, MeasureOptions))
-    given = {*settings, *set_in(options)}
+    keywords = {*settings, *set_in(options)}
     if model is None:
         is_known = any(source.measured for source in sources)
-        model = as_measured(sources, given).model if is_known else "minilm"
-    options = as_in_run(sources, model, options, given)
+        model = as_measured(sources, keywords).model if is_known else "minilm"
+    options = as_in_run(sources, model, options, keywords)
     models = ModelProvider(options.cache_dir, options.lm)
     measured = []
     for source in read:

@@ -116,9 +116,9 @@ class SizeChoice:
         settings = self.setup.settings
         if settings.rephrasing.file is None:
             return settings
-        asked, available = asked_sizes(self.asked), _available(self.setup.task, settings)
-        wanted = {"rephrasings": settings.rephrasings, "heldout": asked.get("rephrasings", settings.heldout)}
-        sizes = {name: min(n, max(FEWEST, available[name])) for name, n in wanted.items() if name not in asked}
+        by_user, available = asked_sizes(self.asked), _available(self.setup.task, settings)
+        wanted = {"rephrasings": settings.rephrasings, "heldout": by_user.get("rephrasings", settings.heldout)}
+        sizes = {name: min(n, max(FEWEST, available[name])) for name, n in wanted.items() if name not in by_user}
         return sized(settings, sizes)
 
     @property

@@ -30,10 +30,10 @@ class SearchBar(Observer):
         """Keep what is searched, and where it is written."""
         self._name = f"{task.name} in {folder}"
 
-    def phase(self, what: str) -> None:
+    def phase(self, text: str) -> None:
         """Show the current phase."""
-        self._phase = what
-        self._show(what)
+        self._phase = text
+        self._show(text)
 
     def answers(self, done: int, total: int) -> None:
         """Show how far a long reading has got."""

@@ -106,12 +106,12 @@ def config_schema() -> dict[str, Any]:
     for option in chain.from_iterable(command.params for command in _commands()):
         schema = _schema_of(option)
         for name in _names(option):
-            known = properties.setdefault(name, {"anyOf": [], "description": option.help or ""})
-            if schema not in known["anyOf"]:
-                known["anyOf"].append(schema)
-    for known in properties.values():
-        if len(known["anyOf"]) == 1:
-            known |= known.pop("anyOf")[0]
+            entry = properties.setdefault(name, {"anyOf": [], "description": option.help or ""})
+            if schema not in entry["anyOf"]:
+                entry["anyOf"].append(schema)
+    for entry in properties.values():
+        if len(entry["anyOf"]) == 1:
+            entry |= entry.pop("anyOf")[0]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "config",

@@ -81,15 +81,15 @@ def read_measuring(
     split_seed = options.seed if is_given("seed") else seeds_of(sources, options.seed)[0]
     task = load_data(data_for(data, sources), split_seed, require_labels=require_labels)
     choice = choose_model(model, options.lm, sources)
-    asked = as_in_run(sources, choice.model, options, _given())
+    options_as_in_run = as_in_run(sources, choice.model, options, _given())
     named = dict(zip([str(source.path) for source in sources], read_all(sources, task), strict=True))
     tell(*(f"Note: {note}" for note in (task.info.note, AnswerType.of(task).note) if note))
     if not named:
-        named = {strategy: seed_prompt(task, strategy, seed=asked.seed)}
-    tell(choice.line, *_wordings_line(sources, options, asked))
+        named = {strategy: seed_prompt(task, strategy, seed=options_as_in_run.seed)}
+    tell(choice.line, *_wordings_line(sources, options, options_as_in_run))
     if options.split == "test":
         tell(*_changed_data_note(sources, task))
-    return Measuring(task, named, choice, asked)
+    return Measuring(task, named, choice, options_as_in_run)
 
 
 def _changed_data_note(sources: Sequence[PromptSource], task: Task) -> Iterator[str]:
@@ -200,19 +200,19 @@ def choose_model(named: str | None, lm: LMConfig, sources: Sequence[PromptSource
     from psopt.models.chat import server_of
     from psopt.runs import as_measured, lm_as_in_run
 
-    given = _given()
+    named_here = _given()
     measured = [(source, source.measured) for source in sources if source.measured is not None]
     if named:
         model, origin = named, "as --model says"
     elif sources:
-        model = as_measured(sources, given).model
+        model = as_measured(sources, named_here).model
         first = measured[0][0]
         origin = f"as in {first.run or first.model_file or first.path}"
         if first.model_note:
             origin += f" ({first.model_note})"
     else:
         model, origin = "minilm", "the default"
-    lm = lm_as_in_run(sources, model, lm, given)
+    lm = lm_as_in_run(sources, model, lm, named_here)
     server = server_of(model, lm)
     for source, how in measured:
         if (how.model, how.server or server) != (model, server):
@@ -239,9 +239,9 @@ def calibration_note(prompt: Prompt | None, model: str, lm: LMConfig) -> str:
         return ""
     if not (scores_labels(model) or lm.logprobs):
         return "it gives no label probabilities: the prompt is used without its calibration"
-    asked = calibrated_as(model, lm.hf_likelihood if scores_labels(model) else "mean")
-    calibration = prompt.calibration.of(asked)
-    if calibration.label_map and calibration.model != asked:
+    calibrated_for = calibrated_as(model, lm.hf_likelihood if scores_labels(model) else "mean")
+    calibration = prompt.calibration.of(calibrated_for)
+    if calibration.label_map and calibration.model != calibrated_for:
         return f"the prompt's label map is for {calibration.model} and is left out"
     return ""
 

@@ -113,10 +113,10 @@ class Screen(Observer):
             self._say(f"Expected: {line}", in_whole=False)
         self._begun, self._made_before = monotonic(), self._usage.made
 
-    def phase(self, what: str) -> None:
+    def phase(self, text: str) -> None:
         """Show what is being done."""
         self._progress.update(self._reading, visible=False)
-        self._say(f"· {what}", style="dim", in_whole=False)
+        self._say(f"· {text}", style="dim", in_whole=False)
 
     def answers(self, done: int, total: int) -> None:
         """Show the progress of a long reading."""

@@ -102,9 +102,9 @@ def _flat(function: Callable[..., int]) -> Callable[..., int]:
         for name, leaves in several.items():
             read = {leaf.key: _read(values[leaf.key], leaf) for leaf in leaves}
             if is_dataclass(hints[name]):
-                given = {key: value for key, value in read.items() if value is not None}
+                set_values = {key: value for key, value in read.items() if value is not None}
                 default = None if usual[name] is inspect.Parameter.empty else usual[name]
-                arguments[name] = built(hints[name], given, default)
+                arguments[name] = built(hints[name], set_values, default)
             else:
                 arguments[name] = read
         if not values.get("dry_run"):

@@ -173,11 +173,11 @@ class RunCounter:
 
     def expect(self, program: Any) -> None:
         """Expect a run to call every step once, except those that psopt's engine counts."""
-        asked = [predictor.lm or dspy.settings.lm for _, predictor in program.named_predictors()]
-        n_counted_here = sum(not is_counted(lm) for lm in asked)
+        lms = [predictor.lm or dspy.settings.lm for _, predictor in program.named_predictors()]
+        n_counted_here = sum(not is_counted(lm) for lm in lms)
         with self._lock:
             self.n_expected = max(self.n_expected, n_counted_here)
-            self._may_hold = n_counted_here == len(asked)
+            self._may_hold = n_counted_here == len(lms)
 
     @contextlib.contextmanager
     def one_run(self) -> Iterator[CallsOfARun]:

@@ -185,9 +185,9 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         with spelled_for_python(python_words):
             check_answers("SensitivityOptimizer", self.answers, self.order)
             self._wordings, self._wordings_from = given_wordings(self.heldout_from)
-        given, of_dspy = listed(self.callbacks), dspy.utils.BaseCallback
-        self._log, self._trackers = split_callbacks(tracker for tracker in given if not isinstance(tracker, of_dspy))
-        self.callbacks = [callback for callback in given if isinstance(callback, of_dspy)]  # where DSPy looks for them
+        callbacks, of_dspy = listed(self.callbacks), dspy.utils.BaseCallback
+        self._log, self._trackers = split_callbacks(own for own in callbacks if not isinstance(own, of_dspy))
+        self.callbacks = [its for its in callbacks if isinstance(its, of_dspy)]  # where DSPy looks for them
 
     def compile(
         self,
@@ -341,10 +341,10 @@ class ProgressLine(SearchBar):
         _LOGGER.info("psopt: %s, written to %s", task.name, folder)
         super().started(task, folder)
 
-    def phase(self, what: str) -> None:
+    def phase(self, text: str) -> None:
         """Say what is being done."""
-        _LOGGER.info("psopt: %s", what)
-        super().phase(what)
+        _LOGGER.info("psopt: %s", text)
+        super().phase(text)
 
     def trial(self, candidate: Candidate, n_done: int, n_total: int) -> None:
         """Count a trial."""

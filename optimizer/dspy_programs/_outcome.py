@@ -62,11 +62,11 @@ class Outcome:
         return answer if answer in self.labels else None
 
     def _why_unread(self, answer: str) -> str:
-        known = f"; the program knows {', '.join(self.labels)}" if self.labels else ""
+        known_labels = f"; the program knows {', '.join(self.labels)}" if self.labels else ""
         if self.spec.is_open:
-            return f"{answer[:60]!r} can't be read as {self.spec.kind}{known}"
+            return f"{answer[:60]!r} can't be read as {self.spec.kind}{known_labels}"
         number = '; where any number may be, give answers="number"' if answer.lstrip("-").isdigit() else ""
-        return f"{answer[:60]!r} is none of the program's labels{nearest(answer, self.labels) or known}{number}"
+        return f"{answer[:60]!r} is none of the program's labels{nearest(answer, self.labels) or known_labels}{number}"
 
     def is_right(self, answer: str | None, example: Any) -> bool:
         """Whether an answer equals that of the example, or means the same."""
@@ -161,11 +161,11 @@ def find_outcome(
         )
     if label_field is not None:
         named = (output for output in reversed(outputs) if output.field == label_field)
-        known = [*(output.field for output in outputs), *chain.from_iterable(example.keys() for example in examples)]
-        if label_field not in known:
+        names = [*(output.field for output in outputs), *chain.from_iterable(example.keys() for example in examples)]
+        if label_field not in names:
             raise InputError(
                 f"label_field {label_field!r}: no step has such an output, and no example such a field"
-                + nearest(label_field, known)
+                + nearest(label_field, names)
             )
         output = next(named, Outcome(outputs[-1].step, label_field))  # given by the program itself if by no step
     elif (has_metric or equivalence is not None) and not _in_examples(_of_class(outputs), examples):

@@ -58,8 +58,8 @@ class Failures:
         self._n_runs = 0
         self._first: tuple[str, Exception] | None = None
 
-    def add(self, what: str, text: str, error: Exception) -> None:
-        """Count a failure of `what` (the program, the metric) on a text.
+    def add(self, part: str, text: str, error: Exception) -> None:
+        """Count a failure of `part` (the program, the metric) on a text.
 
         Raises psopt's own error if that is the cause, which DSPy wraps: an outage, or a value that is probably invalid
         on all texts. Raises ModelError if too many texts have failed.
@@ -67,16 +67,16 @@ class Failures:
         for cause in causes(error):
             if isinstance(cause, PsoptError):
                 raise cause from None
-        said = first_line(error)[:_LONGEST] if str(error).strip() else ""
-        message = f"{type(error).__name__}: {said}".removesuffix(": ")
+        reason = first_line(error)[:_LONGEST] if str(error).strip() else ""
+        message = f"{type(error).__name__}: {reason}".removesuffix(": ")
         with self._lock:
             self._n_runs += 1
             self.by_text.setdefault(text, message)
-            self._first = self._first or (what, error)
+            self._first = self._first or (part, error)
             n_texts = len(self.by_text)
         if n_texts > self._most:
             others = f", after {counted(self._most, 'other text')} (max_errors={self._most})" if self._most else ""
-            raise ModelError(f"the {what} failed on {text[:_SHOWN]!r}{others}: {message}") from error
+            raise ModelError(f"the {part} failed on {text[:_SHOWN]!r}{others}: {message}") from error
 
     def stop(self) -> None:
         """Raise ModelError: there were only failures."""
@@ -228,7 +228,7 @@ class ProgramRunner:
         if not self.needs_steps:
             return {}
         named = [(getattr(step, _STEP, None), inputs, outputs) for step, inputs, outputs in dspy.settings.trace]
-        return {"steps": {name: as_json_data({**read, **dict(said.items())}) for name, read, said in named if name}}
+        return {"steps": {name: as_json_data({**read, **dict(gave.items())}) for name, read, gave in named if name}}
 
     def _record(self, example: Any, prediction: Any, text: str) -> Record:
         """The outcome of a prediction, and the metric's judgement."""

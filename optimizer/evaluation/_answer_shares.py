@@ -83,12 +83,12 @@ def answer_shares(predictions: Predictions) -> AnswerShares | None:
     )
 
 
-def most_answered(given: Mapping[str, float]) -> str:
+def most_answered(shares: Mapping[str, float]) -> str:
     """Return the label with the largest share; on a tie, the first."""
-    return max(given, key=lambda label: given[label])
+    return max(shares, key=lambda label: shares[label])
 
 
-def lopsidedness(given: Mapping[str, float], of_class: Mapping[str, float]) -> float:
+def lopsidedness(shares: Mapping[str, float], of_class: Mapping[str, float]) -> float:
     """Return how far the most frequent answer exceeds its class: 0 if answered as often as it is right, 1 if always.
 
     The excess is divided by the share of all other classes, which makes rare and frequent classes comparable.
@@ -96,17 +96,17 @@ def lopsidedness(given: Mapping[str, float], of_class: Mapping[str, float]) -> f
     >>> lopsidedness({"Number": 0.75, "Human": 0.25}, {"Number": 0.5, "Human": 0.5})
     0.5
     """
-    label = most_answered(given)
+    label = most_answered(shares)
     of_label = of_class.get(label, 0.0)
     if of_label >= 1:
         return 0.0
-    return (given[label] - of_label) / (1 - of_label)
+    return (shares[label] - of_label) / (1 - of_label)
 
 
-def _is_lopsided(given: Mapping[str, float], of_class: Mapping[str, float] | None) -> bool:
+def _is_lopsided(shares: Mapping[str, float], of_class: Mapping[str, float] | None) -> bool:
     if not of_class:
-        return max(given.values()) >= _MOST_UNLABELLED
-    return lopsidedness(given, of_class) >= LOPSIDED
+        return max(shares.values()) >= _MOST_UNLABELLED
+    return lopsidedness(shares, of_class) >= LOPSIDED
 
 
 def _surely_gains(predictions: Predictions, constant: NDArray[np.float64], share: float) -> bool:

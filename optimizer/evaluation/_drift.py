@@ -108,15 +108,15 @@ class Shift:
     shares: tuple[dict[str, float], dict[str, float]] = ({}, {})  # of each label, including N/A; only for label shares
 
 
-def shifts(known: Predictions, fresh: Predictions) -> list[Shift]:
+def shifts(recorded: Predictions, fresh: Predictions) -> list[Shift]:
     """Test by permutation of texts whether fresh answers differ in S, in label shares, and in POSIX if it is known."""
-    tests = [_of_means("sensitivity", known.sensitivities, fresh.sensitivities)]
-    if known.answers.open is None:
-        votes = (of.counts.argmax(axis=1) for of in (known, fresh))
-        counts = [np.bincount(of, minlength=known.n_classes) for of in votes]  # how many samples vote for each class
-        before, after = (dict(zip(known.class_names, (of / of.sum()).tolist(), strict=True)) for of in counts)
+    tests = [_of_means("sensitivity", recorded.sensitivities, fresh.sensitivities)]
+    if recorded.answers.open is None:
+        votes = (of.counts.argmax(axis=1) for of in (recorded, fresh))
+        counts = [np.bincount(of, minlength=recorded.n_classes) for of in votes]  # how many samples vote for each class
+        before, after = (dict(zip(recorded.class_names, (of / of.sum()).tolist(), strict=True)) for of in counts)
         tests.append(Shift("label_shares", None, None, share_shift(*counts), shares=(before, after)))
-    posix = sample_posix_of(known), sample_posix_of(fresh)
+    posix = sample_posix_of(recorded), sample_posix_of(fresh)
     if posix[0] is not None and posix[1] is not None:
         tests.append(_of_means("posix", posix[0], posix[1]))
     judged = holm([shift.p_value for shift in tests], DRIFT_ALPHA)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class _Asked(Protocol):
-    def measures(self, asked: Sequence[tuple[str, str, str]], /) -> dict[str, float]:  # noqa: ARG002
+    def measures(self, cases: Sequence[tuple[str, str, str]], /) -> dict[str, float]:  # noqa: ARG002
         """Return how reliable the verdicts on these are, by name; empty where that is not known."""
         return {}
 
@@ -67,9 +67,9 @@ class Assessor:
         if self.rater is None or any(sample.label is None for sample in samples):
             return None, {}
         is_read = array >= FIRST_CODE
-        asked = [samples[row] for row in np.nonzero(is_read)[0].tolist()]
+        answered = [samples[row] for row in np.nonzero(is_read)[0].tolist()]
         texts = map(text_of, array[is_read].tolist())
-        answers = [(sample.text, str(sample.label), text) for sample, text in zip(asked, texts, strict=True)]
+        answers = [(sample.text, str(sample.label), text) for sample, text in zip(answered, texts, strict=True)]
         worths = np.zeros(array.shape)
         worths[is_read] = self.rater.rate(answers)
         return worths, self.rater.measures(answers)

@@ -242,8 +242,8 @@ def _check_enough_given(path: Path, rephrasings: RephrasingSet, n_search: int, n
     n_held = len(rephrasings.heldout)
     of_heldout = "--rephrasings" if n_search == 1 else "--heldout"  # a verb that measures on test searches under none
     of_search = ("search", len(rephrasings.search), n_search, "--rephrasings")
-    asked = (of_search, ("held-out", n_held, n_heldout, of_heldout))
-    lacking = [of_set for of_set in asked if of_set[1] < of_set[2]]
+    needs = (of_search, ("held-out", n_held, n_heldout, of_heldout))
+    lacking = [of_set for of_set in needs if of_set[1] < of_set[2]]
     if lacking:
         kind, n, wanted, _ = lacking[0]
         cure = "add some"

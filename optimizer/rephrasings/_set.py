@@ -273,15 +273,15 @@ def read_wordings(path: Path) -> tuple[str, ...]:
     return tuple(distinct(texts))
 
 
-def given_wordings(given: Sequence[str] | str | Path) -> tuple[tuple[str, ...], str]:
+def given_wordings(source: Sequence[str] | str | Path) -> tuple[tuple[str, ...], str]:
     """Return wordings given in Python, as a path or as texts, and what to call them."""
-    if isinstance(given, str | Path):
-        if wordings := read_wordings(Path(given)):
-            return wordings, str(given)
-        raise InputError(f"--heldout-from {given} holds no wording: write one per line, or leave the option out")
-    texts = tuple(given) if isinstance(given, Iterable) else (given,)
+    if isinstance(source, str | Path):
+        if wordings := read_wordings(Path(source)):
+            return wordings, str(source)
+        raise InputError(f"--heldout-from {source} holds no wording: write one per line, or leave the option out")
+    texts = tuple(source) if isinstance(source, Iterable) else (source,)
     if not all(isinstance(text, str) for text in texts):
-        raise InputError(f"--heldout-from takes wordings, or the path of a file that holds them, not {given!r:.60}")
+        raise InputError(f"--heldout-from takes wordings, or the path of a file that holds them, not {source!r:.60}")
     return tuple(distinct(texts)), "another source" if texts else ""
 
 

@@ -172,11 +172,11 @@ _RULES = {
 def _paraphrased(texts: Sequence[str], number: int, protected: Collection[str], writer: Writer) -> list[str]:
     """The texts in a model's words; a text stays unchanged if the model loses a number or a label's word of it."""
     values = dict.fromkeys(itertools.chain.from_iterable(map(_values, texts)))
-    asked = [value for value in values if len(value.strip()) > 1]
+    readable = [value for value in values if len(value.strip()) > 1]
     temperature = 0.7 if number else 0.0
-    written = writer.write([_ask(value) for value in asked], temperature=temperature, sample=number)
+    written = writer.write([_ask(value) for value in readable], temperature=temperature, sample=number)
     paraphrases = {}
-    for value, answer in zip(asked, written, strict=True):
+    for value, answer in zip(readable, written, strict=True):
         new = answer.strip().removeprefix("<text>").removesuffix("</text>").strip()
         if new and _kept(value, protected) <= _kept(new, protected):
             paraphrases[value] = new

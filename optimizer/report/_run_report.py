@@ -281,8 +281,8 @@ def _classes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[s
     pairs = {name: [_of_class(scores, name) for scores in (before, after)] for name in classes}
     if pairs and before.get("macro_f1") is not None:
         # of these rows: with several models `macro_f1` is of all, and classes are the first's
-        known = ([of["f1"] for of in rows if of.get("f1") is not None] for rows in zip(*pairs.values(), strict=True))
-        pairs["mean of the classes (macro-F1)"] = [{"f1": float(np.mean(f1)), "n": None} for f1 in known]
+        scores = ([of["f1"] for of in rows if of.get("f1") is not None] for rows in zip(*pairs.values(), strict=True))
+        pairs["mean of the classes (macro-F1)"] = [{"f1": float(np.mean(f1)), "n": None} for f1 in scores]
     signs, rows = {"f1": 1, "sensitivity": -1, "consistency": 1}, []
     for name, (was, now) in pairs.items():
         both = [measure for measure in signs if None not in (was.get(measure), now.get(measure))]

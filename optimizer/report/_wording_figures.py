@@ -118,8 +118,8 @@ def enough(prompts: Mapping[str, Predictions], seed: int) -> Figure | None:
 def _add_interval(plot: go.Figure, curve: RephrasingCurve, color: str) -> None:
     """Shade what lies between the ends of S; all rephrasings are one subset, without an interval."""
     high, low = curve.high["sensitivity"], curve.low["sensitivity"]
-    known = np.isfinite(high)
-    x, y = [*curve.sizes[known], *curve.sizes[known][::-1]], [*high[known], *low[known][::-1]]
+    is_finite = np.isfinite(high)
+    x, y = [*curve.sizes[is_finite], *curve.sizes[is_finite][::-1]], [*high[is_finite], *low[is_finite][::-1]]
     style = {"fill": "toself", "fillcolor": color, "opacity": 0.2, "mode": "none"}
     plot.add_scatter(x=x, y=y, **style, hoverinfo="skip", showlegend=False)
 

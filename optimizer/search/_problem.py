@@ -42,7 +42,7 @@ class Observer:
     def started(self, task: Task, folder: Path) -> None:
         """All arguments are usable, and the run directory is ready."""
 
-    def phase(self, what: str) -> None:
+    def phase(self, text: str) -> None:
         """A new part of the work begins, in a few words; timing a local model comes before the run has `started`."""
 
     def answers(self, done: int, total: int) -> None:

@@ -154,8 +154,8 @@ class _ModelReserve:
         baseline, *others = prompts
         own = self._of(baseline, "test")
         planned = [own, *(self._of(prompt, "test", besides=baseline) for prompt in others), own.asking(n_besides)]
-        asked = [baseline, *(prompt for prompt in others if not self._has_answers_of(prompt, baseline))]
-        each = [self._of(prompt, "test").asking(self._test_shape[1]) for prompt in asked]
+        unanswered = [baseline, *(prompt for prompt in others if not self._has_answers_of(prompt, baseline))]
+        each = [self._of(prompt, "test").asking(self._test_shape[1]) for prompt in unanswered]
         return sum(map(self._priced, planned), Need()), sum(map(self._priced, each), Need())
 
     @property

@@ -76,8 +76,8 @@ def _new_edits(problem: SearchProblem, prompt: Prompt, pool: Sequence[Edit], dia
     diagnosis = diagnose_predictions(on_train, labelled=problem.task.train).of_views(restriction.views)
     proposed = _propose(problem, prompt, on_train, diagnosis, pool)
     if restriction.without:
-        known = {name for edit in proposed for name in (edit.id, edit.parameter_name)}
-        left_out = ", ".join(name for name in restriction.without if name in known)
+        names = {name for edit in proposed for name in (edit.id, edit.parameter_name)}
+        left_out = ", ".join(name for name in restriction.without if name in names)
         if left_out or not pool:
             problem.observer.phase(f"--without leaves out {left_out or 'none of the first edits'}")
     proposed = allowed_edits(proposed, restriction)

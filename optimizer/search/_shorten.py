@@ -87,7 +87,7 @@ class Contribution:
 
 
 def leave_one_out(
-    chosen: Candidate,
+    candidate: Candidate,
     seed_prompt: Prompt,
     evaluator: Evaluator,
     candidates: Sequence[Candidate],
@@ -100,20 +100,20 @@ def leave_one_out(
     The kinds come first, then at most `most` single edits (bundles are left out together), those with the largest loss
     first; with 0, nothing is left out.
     """
-    if not chosen.edits or most < 1:
+    if not candidate.edits or most < 1:
         return []
     by_parameter: dict[str, list[Edit]] = {}
     by_kind: dict[str, list[Edit]] = {}
-    for edit in chosen.edits:
+    for edit in candidate.edits:
         by_parameter.setdefault(edit.parameter_name, []).append(edit)
         by_kind.setdefault(edit.kind if edit.kind == "calibration" else f"all {edit.kind}s", []).append(edit)
     worth = edit_worths(candidates, pool)
     most_worthy = sorted(by_parameter, key=lambda parameter: (-worth[parameter], parameter))[:most]
-    whole = evaluator.predictions(chosen.prompt, "val")
+    whole = evaluator.predictions(candidate.prompt, "val")
 
     def leave_out(description: str, edits: Sequence[Edit]) -> Contribution:
-        edits_left = [edit for edit in chosen.edits if edit not in edits]
-        part = evaluator.predictions(apply_edits(seed_prompt, edits_left, chosen.order), "val")
+        edits_left = [edit for edit in candidate.edits if edit not in edits]
+        part = evaluator.predictions(apply_edits(seed_prompt, edits_left, candidate.order), "val")
         return Contribution(description, tuple(edit.id for edit in edits), compare_paired(whole, part))
 
     of_kinds = []

@@ -257,10 +257,10 @@ def _rows_of_hub(source: str, tables: Mapping[str, Any], choice: ColumnChoice) -
         raise DataError(f"{source}: none of its splits is called train; its splits: {', '.join(tables)}")
     label = find_columns(source, column_names([table.features for table in used.values()]), choice).label
     labelled = [split for split, table in used.items() if label and _has_labels(source, table, label)]
-    kept = {split: used[split] for split in labelled} or used
+    labelled_splits = {split: used[split] for split in labelled} or used
     notes = [f"the split {split!r} is left out: it is neither train, validation nor test" for split in unknown]
-    notes += [f"the split {split!r} is left out: it has no labels" for split in used if split not in kept]
-    return _rows(source, kept), notes
+    notes += [f"the split {split!r} is left out: it has no labels" for split in used if split not in labelled_splits]
+    return _rows(source, labelled_splits), notes
 
 
 def _rows(source: str, tables: Any) -> list[Record]:

@@ -206,6 +206,6 @@ def _unclear(draft: Draft) -> str:
     if skeleton := next(_skeletons(draft), None):
         shown = shortened(skeleton, 60)
         return f"it shows {shown}, of which no member is plainly the label (--answer json:NAME says which)"
-    for tag, said, _ in _tags(draft):
-        return f"it says {said!r}; if that holds the label: --answer xml:{tag}"
+    for tag, text, _ in _tags(draft):
+        return f"it says {text!r}; if that holds the label: --answer xml:{tag}"
     return ""

@@ -132,10 +132,14 @@ class Stretch:
 
 def _strongest(draft: Draft, indices: Sequence[int]) -> list[PartSpan]:
     """The parts that serve best: the first instructions of all messages; of weaker ones a single one, or one list's."""
-    found = {index: _stretches(draft.messages[index], draft.labels) for index in indices}
+    stretches = {index: _stretches(draft.messages[index], draft.labels) for index in indices}
     for strength in STRENGTHS:
         parts = [
-            [PartSpan(index, stretch.start, stretch.end) for stretch in found[index] if stretch.strength == strength]
+            [
+                PartSpan(index, stretch.start, stretch.end)
+                for stretch in stretches[index]
+                if stretch.strength == strength
+            ]
             for index in indices
         ]
         filled = [of_message for of_message in parts if of_message]

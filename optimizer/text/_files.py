@@ -42,11 +42,11 @@ _YAML_SCALARS = {
 }
 
 
-def as_path(given: Any, name: str) -> Path:
+def as_path(path: Any, name: str) -> Path:
     """The path that an argument of this name gives, as a text too; raises InputError for anything else."""
-    if not isinstance(given, (str, os.PathLike)):
-        raise InputError(f"{name} must be a path, not {given!r}")
-    return Path(given)
+    if not isinstance(path, (str, os.PathLike)):
+        raise InputError(f"{name} must be a path, not {path!r}")
+    return Path(path)
 
 
 def read_text(path: Path, name: str = "", error: type[InputError] = InputError) -> str:

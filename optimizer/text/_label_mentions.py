@@ -163,9 +163,9 @@ def _definition(line: str, labels: Sequence[str]) -> tuple[str, str] | None:
     """A line that says what a label means: ``label: ..``, or a tag that names the label."""
     for label in sorted(labels, key=len, reverse=True):
         name = re.escape(label)
-        said = rf"{name}\s*(?::|=|->|→|[–—]|- )\s*(\S.*)"
+        written = rf"{name}\s*(?::|=|->|→|[–—]|- )\s*(\S.*)"
         tagged = rf"<\w+[^>]*[\"']{name}[\"'][^>]*>(.+?)</\w+>"
-        for form in (said, tagged, rf"<{name}>(.+?)</{name}>"):
+        for form in (written, tagged, rf"<{name}>(.+?)</{name}>"):
             if meaning := re.match(form, line):
                 return label, meaning[1]
     return None

@@ -185,8 +185,8 @@ class RunRecord:
         for role, entry in (("baseline", self.manifest.get("baseline")), ("recommended", self.recommended)):
             for split in ("val", "test"):
                 scores = scores_and_bounds((entry or {}).get(split))
-                known = {name: float(value) for name, value in scores.items() if value is not None}
-                metrics |= {f"{role}/{split}/{name}": value for name, value in known.items()}
+                numbers = {name: float(value) for name, value in scores.items() if value is not None}
+                metrics |= {f"{role}/{split}/{name}": value for name, value in numbers.items()}
         metrics |= {f"calls/{name}": float(value) for name, value in self.manifest["calls"].items()}
         n_front = len(self.manifest.get("front") or ())
         return metrics | {"seconds": float(self.manifest["seconds"]), "front/prompts": float(n_front)}

@@ -168,8 +168,8 @@ class Tracking(Observer):
                 if PROMPT_ID in trial.user_attrs:
                     self._tell(trial.number)
 
-    def phase(self, what: str) -> None:
-        self._observer.phase(what)
+    def phase(self, text: str) -> None:
+        self._observer.phase(text)
 
     def answers(self, done: int, total: int) -> None:
         self._observer.answers(done, total)

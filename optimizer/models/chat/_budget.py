@@ -161,11 +161,11 @@ class Budget:
         limits = zip(_SHOWN, self.limits, *amounts, strict=True)
         reached = next(each for each in limits if each[1] is not None and each[2] > each[1])
         (flag, how, form), limit, _, used, busy, more, kept = reached
-        said = f"{used:{form}} {how}"
+        message = f"{used:{form}} {how}"
         if (left := limit - used - busy) > 0:
             besides = f" and {kept:{form}} for the final test" if kept else ""
-            said += f", {left:{form}} left: {more:{form}} more{besides} don't fit"
-        return f"{flag.format(limit)} is reached ({said})"
+            message += f", {left:{form}} left: {more:{form}} more{besides} don't fit"
+        return f"{flag.format(limit)} is reached ({message})"
 
     @property
     def spent(self) -> Need:

@@ -157,8 +157,8 @@ def _long_prompts(plain: _Patient) -> Finding:
         return Finding("long prompts", "no", f"one of 5,000 tokens is refused: {answer.reason}"[:_LONGEST])
     counted = f"; {answer.tokens_in:,} tokens counted" if answer.tokens_in else ""
     is_read = _MARK in (answer.text or "").casefold()
-    found = "the front is read" if is_read else "the front is not read"
-    return Finding("long prompts", "yes" if is_read else "no", found + counted)
+    verdict = "the front is read" if is_read else "the front is not read"
+    return Finding("long prompts", "yes" if is_read else "no", verdict + counted)
 
 
 async def _batches(client: ChatClient, timeout: float) -> Finding:

@@ -139,19 +139,19 @@ class Engine:
 
     async def _find_out(self, queries: Sequence[Query]) -> int:
         """Answer a first query alone if it isn't known what the server accepts; return how many were answered so."""
-        asked: list[Query] = []
+        answered: list[Query] = []
 
         async def ask(query: Query) -> Answer:
             if kept_answer := self.kept([query])[0]:  # which shows that, too
                 return kept_answer
             answer = await self._answer(query, Worker())
-            if query not in asked:
-                asked.append(query)
+            if query not in answered:
+                answered.append(query)
             return answer
 
         self.client.prepare()
         await self.negotiation.settle(queries, ask)
-        return len(asked)
+        return len(answered)
 
     async def _ask(self, queries: list[Query], progress: Progress, monitor: AnswerMonitor | None) -> list[Answer]:
         """Ask in batches if a grid is large enough, otherwise query by query."""

@@ -105,8 +105,8 @@ def _place(function: Any) -> str | None:
     if key is None:
         return None
     if not isinstance(key, str) or not key:
-        what = "must be a text that names what its answers depend on"
-        raise InputError(f"{function_name(function)}: its cache_key {what}, not {key!r}")
+        rule = "must be a text that names what its answers depend on"
+        raise InputError(f"{function_name(function)}: its cache_key {rule}, not {key!r}")
     whole = _whole(function)
     code = whole if inspect.isroutine(whole) else type(whole)
     try:

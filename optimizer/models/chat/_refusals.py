@@ -191,14 +191,14 @@ def retry_after(headers: Mapping[str, str], message: str, now: Callable[[], date
     >>> retry_after({}, "Rate limit reached for gpt-4o. Please try again in 1m2.5s. Visit https://..")
     62.5
     """
-    asked = []
+    waits = []
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = headers.get(name, "")
         with contextlib.suppress(ValueError):
-            asked.append(float(value) * unit)
+            waits.append(float(value) * unit)
         with contextlib.suppress(ValueError, TypeError, OverflowError):  # a date without a zone is not an HTTP date
-            asked.append((parsedate_to_datetime(value) - now()).total_seconds())
+            waits.append((parsedate_to_datetime(value) - now()).total_seconds())
     if words := _IN_WORDS.search(message):
         parts = re.findall(_PART, words[1].lower())
-        asked.append(sum(float(number) * _UNITS[unit] for number, unit in parts))
-    return next((max(0.0, seconds) for seconds in asked if seconds < _30_YEARS), None)
+        waits.append(sum(float(number) * _UNITS[unit] for number, unit in parts))
+    return next((max(0.0, seconds) for seconds in waits if seconds < _30_YEARS), None)

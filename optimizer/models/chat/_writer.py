@@ -96,7 +96,7 @@ class _Judge:
     """Asks once about three texts each, with the last two in both orders; subclasses read the answers."""
 
     system = ""
-    asked = ""
+    order = ""
     tags: tuple[str, str] = ("", "")  # in the first order
     are_alike = False  # whether the two texts keep the order of their tags when they are turned
     fails = ""  # what an unusable judge does, in words
@@ -147,7 +147,7 @@ class _Judge:
         if turned:
             compared.reverse()
             tags = tags if self.are_alike else tags[::-1]
-        content = "\n".join([_tagged("task", text), *map(_tagged, tags, compared), "", self.asked])
+        content = "\n".join([_tagged("task", text), *map(_tagged, tags, compared), "", self.order])
         return [{"role": "system", "content": f"{self.system} {_DATA}"}, {"role": "user", "content": content}]
 
 
@@ -155,7 +155,7 @@ class SamenessJudge(_Judge):
     """Compares answers: they are the same if it says so in both orders, or in the only one in which it can be read."""
 
     system = "You compare answers."
-    asked = _SAME
+    order = _SAME
     tags = ("first", "second")
     are_alike = True
     fails = "says of {share} pairs of answers neither yes nor no"
@@ -184,7 +184,7 @@ class RatingJudge(_Judge):
     """Rates answers against a reference, from 1 to 10."""
 
     system = "You rate answers."
-    asked = _RATE
+    order = _RATE
     tags = ("reference", "answer")
     fails = f"gives {{share}} answers no rating from {_LOWEST} to {_HIGHEST}"
 

@@ -193,7 +193,7 @@ class Reader:
         if branches:
             (prompt,) = prompts
             positions = [*range(len(prompt)), *(len(prompt) + depth for depth in depths)]
-            sequences = [np.array(some, dtype=np.int32) for some in branches]
+            sequences = [np.array(branch, dtype=np.int32) for branch in branches]
             rows = [rows[0]._replace(positions=positions, sequences=rows[0].sequences[: len(prompt)] + sequences)]
         n_shared = min(common_length([*pair]) for pair in zip(self._read, prompts, strict=False))
         shortest = min(map(len, prompts))

@@ -93,15 +93,15 @@ class DraftChecks:
                 return self.check(f"{text.rstrip()}{end} {boundary}", field, label, taken)
         return self.check(text, field, label, taken)
 
-    def check(self, said: str, field: str, label: str, taken: Iterable[str]) -> str:
+    def check(self, draft: str, field: str, label: str, taken: Iterable[str]) -> str:
         """Return a text that passes all checks; see `read`.
 
         Sentences beyond `_MOST_WORDS` are dropped, and so are examples that are samples or pieces of them.
         """
-        text = _fitted(" ".join(said.split()))
+        text = _fitted(" ".join(draft.split()))
         if self._copied(text) or self._lists_pieces(text):
             text = _WITH_EXAMPLES.sub("", text)
-        _check_length(text, said)
+        _check_length(text, draft)
         if label:
             self._check_named(text)
             if field == "definition":
