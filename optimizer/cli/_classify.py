@@ -13,7 +13,7 @@ from psopt.cli._measuring import ModelChoice, choose_model, prompt_lines, read_p
 from psopt.cli._tables import without_controls
 from psopt.cli._typer import UsageError, is_given
 from psopt.cli._verb import JSON, PICK, OutputOptions, verb
-from psopt.cli._writing import as_json_text, print_json, tell, with_version, wrapped
+from psopt.cli._writing import as_json_text, print_json, tell, warn, with_version, wrapped
 from psopt.errors import DataError, InputError, import_extra
 from psopt.settings import PROMPT, AnsweringOptions, LMConfig, Panel, PersonOptions, PromptOptions
 from psopt.text import as_text, counted, read_text
@@ -112,7 +112,7 @@ def classifier_for(
     choice = choose_model(answering.model, lm, [source])
     tell(choice.line)
     if choice.model == "minilm" and source.lacking:  # minilm reads texts together with a task's
-        tell(f"Note: the run's data can't be had, so answers may differ from the run's: {source.lacking}")
+        warn(f"the run's data can't be had, so answers may differ from the run's: {source.lacking}")
     if not is_given("max_unanswered"):  # a refused text is N/A here, and no measurement suffers
         choice = replace(choice, lm=replace(choice.lm, max_unanswered=1.0))
     return Classifier(source, columns, answering, model=choice.model, lm=choice.lm, sample_texts=texts), choice
@@ -184,7 +184,7 @@ def read_texts(file: Path, source: PromptSource, inputs: Sequence[str]) -> tuple
     if not texts:
         raise InputError("there is no text to classify: one per line is expected")
     if n_empty := content.rstrip("\n").count("\n") + 1 - len(texts):
-        tell(f"Note: {counted(n_empty, 'empty line')} left out, so the answers have fewer lines than {name}")
+        warn(f"{counted(n_empty, 'empty line')} left out, so the answers have fewer lines than {name}")
     return texts, columns
 
 

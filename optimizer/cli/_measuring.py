@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.cli._typer import UsageError, is_given, is_silent
-from psopt.cli._writing import tell, wrapped
+from psopt.cli._writing import tell, warn, wrapped
 from psopt.errors import BudgetReachedError, say_how_to_go_on
 from psopt.settings import LMConfig, MeasureOptions
 from psopt.text import counted
@@ -83,17 +83,19 @@ def read_measuring(
     choice = choose_model(model, options.lm, sources)
     options_as_in_run = as_in_run(sources, choice.model, options, _given())
     named = dict(zip([str(source.path) for source in sources], read_all(sources, task), strict=True))
-    tell(*(f"Note: {note}" for note in (task.info.note, AnswerType.of(task).note) if note))
+    warn(task.info.note)
+    if answers_note := AnswerType.of(task).note:
+        tell(f"Note: {answers_note}")
     if not named:
         named = {strategy: seed_prompt(task, strategy, seed=options_as_in_run.seed)}
     tell(choice.line, *_wordings_line(sources, options, options_as_in_run))
     if options.split == "test":
-        tell(*_changed_data_note(sources, task))
+        warn(_changed_data_note(sources, task))
     return Measuring(task, named, choice, options_as_in_run)
 
 
-def _changed_data_note(sources: Sequence[PromptSource], task: Task) -> Iterator[str]:
-    """Say that data which mark no splits are split otherwise than in a prompt's run, since they have changed."""
+def _changed_data_note(sources: Sequence[PromptSource], task: Task) -> str:
+    """Say that data which mark no splits are split otherwise than in a prompt's run, since they changed; else empty."""
 
     def is_split_anew(source: PromptSource) -> bool:
         data = source.measured.dataset if source.measured else {}
@@ -101,13 +103,12 @@ def _changed_data_note(sources: Sequence[PromptSource], task: Task) -> Iterator[
         return is_of_the_same and data.get("sha256") != task.info.sha256
 
     changed = next(filter(is_split_anew, sources), None)
-    if changed is not None:
-        run = changed.run or changed.path
-        note = (
-            f"Note: {task.info.name} has changed since {run} was made, so it is split anew, and test may hold "
-            "samples that the run has searched on; a column `split` keeps them apart"
-        )
-        yield from wrapped([note])
+    if changed is None:
+        return ""
+    return (
+        f"{task.info.name} has changed since {changed.run or changed.path} was made, so it is split anew, and test may "
+        "hold samples that the run has searched on; a column `split` keeps them apart"
+    )
 
 
 def _given() -> set[str]:

@@ -10,7 +10,7 @@ from psopt.cli._main import INTERRUPTED
 from psopt.cli._plan_lines import cost_lines, show_estimate
 from psopt.cli._screen import Screen
 from psopt.cli._tables import in_percent, new_table, print_sentences, print_table, result_console
-from psopt.cli._writing import print_json, tell
+from psopt.cli._writing import print_json, warn
 from psopt.errors import BudgetReachedError, InputError
 from psopt.evaluation import Scores, beside_quality_line, na_lines, na_note, objective_values, shares_lines
 from psopt.rephrasings import tame_note
@@ -61,8 +61,7 @@ def show_run_estimate(
     if settings.program:
         raise InputError("--dry-run does not know how often a --program calls its model; use --max-calls")
     task = task or settings.load_task()
-    if task.info.note:
-        tell(f"Note: {task.info.note}")
+    warn(task.info.note)
     plan = api.plan_run(task, settings, sizes, cache_dir) if sizes else None
     estimate = plan.estimate if plan else api.estimate_run(task, settings, cache_dir, run=run)
     return show_estimate(estimate, settings.model, settings.lm, as_json=as_json, plan=plan)

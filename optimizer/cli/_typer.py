@@ -126,10 +126,14 @@ def is_given(name: str) -> bool:
     return source in {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP}
 
 
+def is_quiet() -> bool:
+    """Whether the running command was given --quiet."""
+    return bool(get_current_context().params.get("quiet"))
+
+
 def is_silent() -> bool:
     """Whether only the result is printed: the running command was given --json or --quiet."""
-    params = get_current_context().params
-    return bool(params.get("as_json") or params.get("quiet"))
+    return is_quiet() or bool(get_current_context().params.get("as_json"))
 
 
 def script_for(shell: str) -> str:

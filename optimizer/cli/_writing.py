@@ -13,7 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import typer
-from psopt.cli._typer import is_silent
+from psopt.cli._typer import is_quiet, is_silent
 from psopt.errors import InputError
 from psopt.text import one_line
 
@@ -42,6 +42,13 @@ def tell(*lines: str) -> None:
     """Print lines besides the result, on standard error; nothing if --json or --quiet is given."""
     if not is_silent():
         for line in lines:
+            typer.echo(line, err=True)
+
+
+def warn(*notes: str) -> None:
+    """Print what a reader of the result has to know, on standard error, with --json too; nothing with --quiet."""
+    if not is_quiet():
+        for line in wrapped(f"Note: {note}" for note in notes if note):
             typer.echo(line, err=True)
 
 

@@ -42,7 +42,8 @@ def write_prompt(prompt: Prompt, form: str = "own", measured: Mapping[str, Any] 
     """Write a prompt in a form; psopt's JSON includes how it was measured. UnknownNameError for another form."""
     if form not in _FORMS:
         raise UnknownNameError("form of a prompt", str(form), _FORMS)
-    if form == "own" and prompt.template is not None:
+    came_as = prompt.template.origin.format if prompt.template is not None else ""
+    if (came_as and form == "own") or form == came_as == "text":
         return _as_it_came(prompt, measured)
     if form == "json":
         data = prompt.to_dict()

@@ -89,6 +89,13 @@ def test_a_limit_that_cant_pay_the_least_is_refused_with_the_least_that_works(
         assert "Next: psopt report run" in stopped.stdout
 
 
+def test_the_final_test_is_paid_for_where_a_server_counts_no_tokens(data: Any) -> None:
+    """Limits then use the most that each call can take, so as much is held back."""
+    with FakeServer(shape="uncounted") as server:
+        optimize(data, server, "--max-tokens-total", "200000", code=3)
+    assert check_end(data)["calls"]["tokens"] <= 200_000
+
+
 def test_reasoning_tokens_are_counted_and_what_is_cached_is_free(data: Any) -> None:
     with FakeServer(reasoning_tokens=40) as thinking:
         optimize(data, thinking, "--trials", "2", code=0)

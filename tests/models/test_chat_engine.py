@@ -149,4 +149,4 @@ def test_limits_hold_where_a_server_counts_no_tokens_and_that_is_said_once(
         model.predict(PROMPTS[:1], TEXTS)
     assert 2 < model.engine.budget.usage.made < 20
     assert sum("without the number of their tokens" in line for line in caplog.messages) == 1
-    assert model.engine.meter.n == 0  # what is counted is no length of a text
+    assert model.engine.meter.n == model.engine.budget.usage.made  # later estimates are of what limits count

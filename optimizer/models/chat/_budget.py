@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 from dataclasses import astuple, dataclass, field, fields
 from importlib import resources
 from pathlib import Path
@@ -96,6 +97,7 @@ class Budget:
     call_watcher: CallWatcher = _not_watched  # is notified of each call on this budget, as it is sent
     _reserved: Need = field(default_factory=Need)
     _in_batches: int = 0  # calls of them that open batches hold, whose files remember them: a kill loses none
+    _lock: threading.Lock = field(default_factory=threading.Lock)  # DSPy's threads count on one budget
 
     @classmethod
     def of(cls, options: LMConfig) -> Budget:
@@ -138,8 +140,9 @@ class Budget:
 
     def count(self, **amounts: float) -> None:
         """Add these amounts, named as in `Usage`, to what was spent."""
-        for name, amount in amounts.items():
-            setattr(self.usage, name, getattr(self.usage, name) + amount)
+        with self._lock:
+            for name, amount in amounts.items():
+                setattr(self.usage, name, getattr(self.usage, name) + amount)
         self._tell_ledger()
 
     def _tell_ledger(self) -> None:

@@ -111,7 +111,7 @@ class Engine:
         """The queries that would be sent, each once; the meter learns from the answers to the others."""
         by_key = {self.key(query): query for query in queries}
         for key, answer in self.kept_by_key(by_key).items():
-            self.meter.learn(by_key.pop(key), answer)
+            self.meter.learn(by_key.pop(key), answer.tokens_in, answer.tokens_out, answer.cached_in)
         return [*by_key.values()]
 
     @property
@@ -233,7 +233,6 @@ class Engine:
                 worker.is_sending = False
                 self.budget.release(most)
         self._has_spoken |= bool(answer.text)
-        self.meter.learn(query, answer)
         return answer
 
     async def _send_once(self, query: Query, tries: Tries) -> Answer:
@@ -265,10 +264,7 @@ class Engine:
         """Keep and count a batch's answers, its empty answers, and its failures."""
         self._cache.put_many({key: answer.to_dict() for key, answer in results.answers.items()})
         for key, answer in results.answers.items():
-            query = queries[key]
-            self._pay(answer, self._batch_price, query, made=1)
-            if query is not None:
-                self.meter.learn(query, answer)
+            self._pay(answer, self._batch_price, queries[key], made=1)
         self.budget.count(failed=len(results.failed))
         for key, answer in results.empty.items():
             self._pay(answer, self._batch_price, queries[key], failed=1)
@@ -282,6 +278,8 @@ class Engine:
     def _pay(self, answer: Answer, price: Price, query: Query | None, *, made: int = 0, failed: int = 0) -> None:
         """Count an answer and what it took; an empty one that is asked for again counts as failed."""
         tokens_in, tokens_out = self._tokens(answer, query)
+        if made and query is not None:  # what limits count, so that what is held back for the final test suffices
+            self.meter.learn(query, tokens_in, tokens_out, answer.cached_in)
         self.budget.count(
             made=made,
             failed=failed,

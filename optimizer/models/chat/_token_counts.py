@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from psopt.models.chat._budget import Price
-    from psopt.models.chat._client import Answer, Query
+    from psopt.models.chat._client import Query
     from psopt.search_spaces import Prompt
 
 # What a server itself may add to a conversation: marks around each message (three or four tokens at OpenAI), the date
@@ -186,14 +186,14 @@ class TokenMeter:
         """Assume this length of answers until enough are counted."""
         self._answer = answer
 
-    def learn(self, query: Query, answer: Answer) -> None:
-        """Take an answer into account if the server has counted its tokens."""
-        if answer.tokens_in:
+    def learn(self, query: Query, tokens_in: int, tokens_out: int, cached_in: int = 0) -> None:
+        """Take an answer into account if its tokens are counted, by the server or as the most that it can have."""
+        if tokens_in:
             self.n += 1
             self._expected += tokens_of_query(query)
-            self._tokens_in += answer.tokens_in
-            self._tokens_out += answer.tokens_out
-            self._cached_in += answer.cached_in
+            self._tokens_in += tokens_in
+            self._tokens_out += tokens_out
+            self._cached_in += cached_in
 
     def tokens_in(self, expected: TokenRange) -> TokenRange:
         """Narrow a range of tokens to what the server's counts so far make likely."""
