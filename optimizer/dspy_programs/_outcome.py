@@ -160,46 +160,54 @@ def find_outcome(
             "already compiled: there is nothing to fix"
         )
     if label_field is not None:
-        named = (output for output in reversed(outputs) if output.field == label_field)
-        names = [*(output.field for output in outputs), *chain.from_iterable(example.keys() for example in examples)]
-        if label_field not in names:
-            raise InputError(
-                f"label_field {label_field!r}: no step has such an output, and no example such a field"
-                + nearest(label_field, names)
-            )
-        output = next(named, Outcome(outputs[-1].step, label_field))  # given by the program itself if by no step
+        output = _named(label_field, outputs, examples)
     elif (has_metric or equivalence is not None) and not _in_examples(_of_class(outputs), examples):
         output = (_in_examples(outputs, examples) or _of_class(outputs) or outputs)[-1]
     else:
         if told is None and not _of_class(outputs):
             _refuse_compiled(program)
         output = _last_of_class(outputs, examples, told)
-    step, field = output.step, output.field
     if equivalence is not None:
-        return MeantOutcome(step, field, equivalence=equivalence)
+        return MeantOutcome(output.step, output.field, equivalence=equivalence)
     if has_metric and not _in_examples([output], examples):
-        if told is None or told.has_labels:
-            told = AnswerSpec(TEXT)
-        return UnreferencedOutcome(step, field, spec=told)
+        spec = AnswerSpec(TEXT) if told is None or told.has_labels else told
+        return UnreferencedOutcome(output.step, output.field, spec=spec)
     spec = told or _spec(output, examples, is_named=has_metric or label_field is not None)
+    return replace(output, labels=_labels(output, spec, outputs, examples), spec=spec)
+
+
+def _named(label_field: str, outputs: Sequence[Outcome], examples: Sequence[Any]) -> Outcome:
+    """The last output of this name, or a field of the examples that the program itself gives; raises InputError."""
+    names = [*(output.field for output in outputs), *chain.from_iterable(example.keys() for example in examples)]
+    if label_field not in names:
+        raise InputError(
+            f"label_field {label_field!r}: no step has such an output, and no example such a field"
+            + nearest(label_field, names)
+        )
+    named = (output for output in reversed(outputs) if output.field == label_field)
+    return next(named, Outcome(outputs[-1].step, label_field))
+
+
+def _labels(output: Outcome, spec: AnswerSpec, outputs: Sequence[Outcome], examples: Sequence[Any]) -> tuple[str, ...]:
+    """What answers may name: as the output's type lists it, otherwise as the examples have it; raises InputError."""
+    values = _values(examples, output.field)
     if spec.kind == LABELS:
-        sets = (value for value in _values(examples, field) if isinstance(value, _SETS))
-        labels = output.labels or tuple(sorted(set(map(as_text, chain.from_iterable(sets)))))
-        return replace(output, labels=labels, spec=spec)
+        sets = (value for value in values if isinstance(value, _SETS))
+        return output.labels or tuple(sorted(set(map(as_text, chain.from_iterable(sets)))))
     if spec.is_open:
-        return replace(output, labels=(), spec=spec)
-    # The program's own code may produce the class, or the type may not list the classes.
-    labels = output.labels or tuple(sorted({*map(as_text, _values(examples, field))}))
-    is_optional = any(of_step.is_optional for of_step in outputs if of_step.field == field)
-    if is_optional and any(field in example and example[field] is None for example in examples):
+        return ()
+    labels = output.labels or tuple(sorted({*map(as_text, values)}))
+    # The program's own code may produce the class, from an output of the same name.
+    is_optional = any(of_step.is_optional for of_step in outputs if of_step.field == output.field)
+    if is_optional and any(output.field in example and example[output.field] is None for example in examples):
         labels = (*labels, NONE)
     if len(labels) < 2:
         fields = ", ".join(of_step.field for of_step in outputs)
         raise InputError(
-            f"label_field {field!r} has fewer than two classes among the examples (outputs: {fields}); "
+            f"label_field {output.field!r} has fewer than two classes among the examples (outputs: {fields}); "
             "for free text give a metric=.., or answers='text'"
         )
-    return replace(output, labels=labels, spec=spec)
+    return labels
 
 
 def _outputs(steps: Iterable[tuple[str, Any]]) -> list[Outcome]:
