@@ -109,6 +109,8 @@ def export(
         Fields of `LMConfig` that differ from the run's, such as ``api_base`` or ``max_cost``; to verify.
     """
     check_keywords(lm_changes, LMConfig)
+    if not isinstance(verify, int) or verify < 0:
+        raise InputError(f"--verify must be a whole number of 0 or more, not {verify!r}")
     directory = RunDirectory.open(run)
     entry = read_entry(directory.path, pick)
     prompt_id = entry["id"]

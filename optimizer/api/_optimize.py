@@ -33,6 +33,7 @@ from psopt.runs import (
 )
 from psopt.runs.planning import Plan, least_calls, run_lines, run_settings
 from psopt.search import Observer, SearchProblem, check_limits
+from psopt.search.racing import races
 from psopt.text import as_path
 from psopt.tracking import Callback, OptunaCallback, Tracker, split_callbacks, tracked, tracker_names
 
@@ -88,7 +89,7 @@ def optimize(
     cache_dir : path, optional
         Where answers and embeddings are kept between runs; by default `psopt.models.cache_folder`.
     resume : bool
-        Resume the run in `out`; see also `psopt.resume`.
+        Resume the run in `out`, or begin it if there is none; see also `psopt.resume`.
     force : bool
         Resume it even if the data, the model, the rephrasings or psopt's version have changed.
     observer : Observer, optional
@@ -177,6 +178,8 @@ def run(
     something, and with its plan, if it was made now. For a local model, a few answers are timed, and `observer` is
     notified of how long the run will take. `callbacks` record the run in addition to the trackers in the settings.
     """
+    if force and not resume:
+        raise InputError("--force goes with --resume: add that, or leave it out")
     baseline = settings.baseline(task)
     check_other_wordings(baseline, settings)
     probes = probes_of(settings, task)
@@ -199,6 +202,9 @@ def run(
         proposer = make_proposer(settings, models)
         problem = SearchProblem(task, baseline, evaluator, settings.search, tracking, proposer)
         _check_readable(problem)
+        races(settings.search.race, evaluator)  # raises now, before anything is written
+        if resume and not directory.has_begun:
+            tracking.phase(f"{folder} holds no run yet, so one begins")
         if any(capabilities_of(each).costs_time for each in setup.answering):
             estimate = plan.estimate if plan else _estimate(setup, evaluator, directory)
             _say_how_long(problem, setup, estimate, sizes, resume=resume)

@@ -236,7 +236,7 @@ def estimate(
         See `optimize`.
     """
     task = task_for(task, [prompt], prompt_options)
-    if isinstance(trials, int):
+    if trials is not None and trials != "planned":
         settings["trials"] = trials
     run, sizes = run_options(task, settings, model=name_of_model(model))
     own = own_prompt(task, prompt, run.strategy, prompt_options)

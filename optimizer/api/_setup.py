@@ -125,5 +125,7 @@ def run_options(task: Task, keywords: Mapping[str, Any], **facts: Any) -> tuple[
     for leaf in leaves(DataOptions):
         if leaf.key in keywords:
             raise InputError(f"{leaf.key} says how data are read, and the task is read already: see psopt.load_task")
+    if keywords.get("program"):
+        raise InputError("a program is compiled with psopt.SensitivityOptimizer; --program is for psopt optimize")
     run = built(RunOptions, {**keywords, "dataset": task.name, **facts})
     return run, built(SizeOptions, keywords)

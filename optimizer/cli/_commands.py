@@ -29,7 +29,7 @@ COMMANDS = {
     "rephrase": (
         "Reword a prompt's instructions, check each rephrasing, and save them as a file for `--rephrasings-file`."
     ),
-    "doctor": "Find out what a model's server takes, by four short calls, and say what will be used.",
+    "doctor": "Find out what a model's server takes, by some six calls, and say what will be used.",
     "select": "Select a prompt of a run's front by what is asked of it, and print its id and scores.",
     "dashboard": "Serve Optuna's dashboard on a run, until Ctrl-C.",
     "data": "List and fetch the built-in data sets.",

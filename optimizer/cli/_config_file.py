@@ -79,6 +79,8 @@ def _wrong_type(value: Any, option: Any, *, is_on: bool) -> str:
     """Say which type an option takes if TOML's value is of another, and would become a text by chance; or empty."""
     if not is_on and not isinstance(value, bool):
         return "takes true or false"
+    if option.name == "model" and not option.multiple and isinstance(value, list) and len(value) > 1:
+        return f"takes one model here, not {len(value)}"
     for part in value if isinstance(value, list) else [value]:
         if isinstance(part, bool) and not getattr(option, "is_flag", False):
             return "takes a value, not true or false"

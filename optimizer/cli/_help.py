@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _WIDEST = 110
 # The longest name is `--format json|text|dspy|openai`; it leaves 44 of 80 columns for the options' meanings.
 _LONGEST_NAME = 30
-OF_A_FILE = "In a --config file"
+OF_A_FILE = "More, mainly for a --config file"
 """The box of options meant for a configuration file; they also have flags."""
 PANELS = (
     "Arguments",

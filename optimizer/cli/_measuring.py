@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.cli._typer import UsageError, is_given, is_silent
 from psopt.cli._writing import tell, warn, wrapped
-from psopt.errors import BudgetReachedError, say_how_to_go_on
+from psopt.errors import BudgetReachedError, InputError, say_how_to_go_on
 from psopt.settings import LMConfig, MeasureOptions
 from psopt.text import counted
 
@@ -203,6 +203,8 @@ def choose_model(named: str | None, lm: LMConfig, sources: Sequence[PromptSource
 
     named_here = _given()
     measured = [(source, source.measured) for source in sources if source.measured is not None]
+    if named == "":
+        raise InputError("--model is empty: name a model, or leave it out")
     if named:
         model, origin = named, "as --model says"
     elif sources:

@@ -101,7 +101,7 @@ def doctor(
     lm: LMConfig,
     as_json: bool = JSON,
 ) -> int:
-    """Find out what a model's server takes, by four short calls, and say what will be used.
+    """Find out what a model's server takes, by some six calls, and say what will be used.
 
     The result is remembered for all runs, and replaces earlier results.
     """

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Anew = Annotated[dict[str, Any], Changes("resume", (SizeOptions, RunOptions), "the run's")]
 Here = Annotated[dict[str, Any], Changes("worker", (LMConfig,), "as in the study")]
 _OUT = OUTPUT.first("Run directory", "DIR", shown_default="runs/TASK-MODEL")
-_RESUME = SEARCH.first("Resume the run in --out.", default=False, flags="--resume")
+_RESUME = SEARCH.first("Resume the run in --out, or begin it if there is none.", default=False, flags="--resume")
 _PROMPTS = ("the same prompt", "the new prompt")
 _SHOWN = 5  # samples that broke; --json and the report of --out show all
 

@@ -63,6 +63,13 @@ class _DrawnHelp(ClickCommand):
 class Command(_DrawnHelp, TyperCommand):
     """A command whose help psopt draws."""
 
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        """Refuse a second --model where one is taken: the first would be ignored without a word."""
+        takes_one = any("--model" in option.opts and not getattr(option, "multiple", False) for option in self.params)
+        if takes_one and sum(word.partition("=")[0] == "--model" for word in args) > 1:
+            raise UsageError("--model is given more than once, and this command takes one model", ctx)
+        return super().parse_args(ctx, args)
+
 
 class _Late(Command):
     """A command with only a name and a help text until it is used."""

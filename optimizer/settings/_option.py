@@ -3,10 +3,12 @@
 import functools
 import inspect
 import operator
+import os
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from numbers import Integral, Real
+from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
@@ -163,14 +165,14 @@ class Checked:
         check(self)
 
 
-_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", Path: "a path"}
 
 
 def _misfit(value: Any, types: tuple[Any, ...]) -> str:
     """What a value must be, in words, if it is of none of these types; empty where they are not all simple ones."""
     if not _KINDS.keys() >= set(types):
         return ""
-    fits = {bool: isinstance(value, bool), str: isinstance(value, str)}
+    fits = {bool: isinstance(value, bool), str: isinstance(value, str), Path: isinstance(value, (str, os.PathLike))}
     fits[int] = isinstance(value, Integral) and not fits[bool]
     fits[float] = isinstance(value, Real) and not fits[bool]
     return "" if any(fits[kind] for kind in types) else " or ".join(_KINDS[kind] for kind in types)
@@ -206,7 +208,7 @@ def pairs(texts: list[str]) -> Mapping[str, str]:
     for number, text in enumerate(texts, 1):
         name, sign, value = text.partition("=")
         if not (name.strip() and sign):
-            raise ValueError(f"number {number} has no '=': NAME=VALUE is expected")
+            raise ValueError(f"number {number} has no {'name' if sign else 'sign ='}: NAME=VALUE is expected")
         values[name.strip()] = value.strip()
     return values
 

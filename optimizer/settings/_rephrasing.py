@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal, Self, get_args
 
 from psopt.errors import InputError, UnknownNameError
-from psopt.settings._option import REPHRASINGS, Checked, told
+from psopt.settings._option import REPHRASINGS, Checked, check, told
 
 Family = Literal["paraphrase", "wording", "format", "label-order", "example-order"]
 FAMILIES: tuple[Family, ...] = get_args(Family)
@@ -74,6 +74,7 @@ class RephrasingOptions:
 
     def __post_init__(self) -> None:
         """Refuse an unknown family, and a judge or paraphrases of texts where no model writes."""
+        check(self)
         families = self.families if isinstance(self.families, str) else ",".join(self.families)
         object.__setattr__(self, "families", read_families(families))
         if self.file is not None:

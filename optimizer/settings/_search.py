@@ -63,6 +63,8 @@ class SearchRestriction:
     def __post_init__(self) -> None:
         check(self, margin=0, max_prompt_edits=1, examples_allowed=0)
         for kind, names, allowed in (("view", self.views, VIEWS), ("kind of edit", self.kinds, KINDS)):
+            if isinstance(names, str):
+                raise InputError(f"{kind}: give a list of names, such as [{names!r}]")
             for name in names:
                 if name not in allowed:
                     raise UnknownNameError(kind, name, allowed)

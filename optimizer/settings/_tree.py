@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -32,11 +33,19 @@ def built(
     for leaf in leaves(group):
         if leaf.key in values and (leaf.option or facts):
             value = values[leaf.key]
-            # A text is a single one, and not its letters
-            arguments[leaf.name] = (value,) if leaf.is_tuple and isinstance(value, str) else value
+            arguments[leaf.name] = _members(value) if leaf.is_tuple else value
         elif usual is not None:
             arguments[leaf.name] = getattr(usual, leaf.name)
     return group(**arguments)
+
+
+def _members(value: Any) -> Any:
+    """The members of a tuple of settings: a text is a single one, not its letters, and an id may be a number."""
+    if isinstance(value, (str, int)):
+        value = (value,)
+    if not isinstance(value, Iterable):
+        return value
+    return tuple(str(member) if isinstance(member, int) else member for member in value)
 
 
 def group_given(name: str, value: Any, group: type[_Settings]) -> _Settings | None:

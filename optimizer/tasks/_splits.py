@@ -37,7 +37,7 @@ def subset(samples: Sequence[Sample], n: int, *, seed: int, by_label: bool = Tru
     if n >= len(samples):
         return tuple(samples)
     strata = _strata(samples, by_label=by_label)
-    return _parted(samples, strata, shares(Counter(strata), n), _generator(seed, 3))[1]
+    return _parted(samples, strata, shares(Counter(strata), max(0, n)), _generator(seed, 3))[1]
 
 
 def part_off(
@@ -175,8 +175,11 @@ def make_splits(
         fault = f"{source}: {n_splits} splits need a different sample each; it has {len(train)}"
         if not n_lost:
             raise DataError(f"{fault}: add some")
-        fault += f", since {n_lost:,} of {len(marked.train):,} texts stand more than once, some with different labels"
-        raise DataError(f"{fault}: name more columns, which tell them apart (--input, or fields of the prompt)")
+        fault += f", since {n_lost:,} of {len(marked.train):,} texts "
+        if _contradict(marked.train):
+            fault += "stand more than once, some with different labels: name more columns, which tell them apart"
+            raise DataError(f"{fault} (--input, or fields of the prompt)")
+        raise DataError(f"{fault}are copies of others, or stand in val or test too: add other texts")
     marked = Splits(train, val, marked.test)
     drawn = _drawn(source, marked, seed, n_splits, by_label=by_label)
     if marked.test:
@@ -300,6 +303,12 @@ def _without_duplicates(samples: Sequence[Sample], *, but: Sequence[Sample]) -> 
             seen.add(text)
             unique_samples.append(sample)
     return tuple(unique_samples)
+
+
+def _contradict(samples: Iterable[Sample]) -> bool:
+    """Whether a text has several labels."""
+    labelled = {(normalised(sample.text), sample.label) for sample in samples}
+    return len(labelled) > len({text for text, _ in labelled})
 
 
 def normalised(text: str) -> str:

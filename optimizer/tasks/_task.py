@@ -276,6 +276,8 @@ def load_task(
         If the data can't be used: one line that says what, where, and how to fix it.
     """
     name = str(dataset)
+    if not name:
+        raise InputError("--dataset is empty: give the name of a data set, or a file")
     if seed < 0:
         raise InputError(f"seed must be 0 or more, not {seed}")
     if name in BUILTINS:

@@ -55,6 +55,8 @@ def as_in_a_file(options: ReadingOptions) -> dict[str, Any]:
         if name not in ReadingOptions.__annotations__:
             raise InputError(f"there is no option {name!r}{nearest(name, ReadingOptions.__annotations__)}")
     values: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    if isinstance(values.get("order"), str):
+        values["order"] = [label.strip() for label in values["order"].split(",")]
     for name in ("inputs", "order"):
         if name in values:
             values[name] = as_names(values[name], name)

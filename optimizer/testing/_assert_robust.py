@@ -48,7 +48,8 @@ def assert_robust(
     """
     from psopt.api import check  # pytest imports this package in every session: heavy imports wait until needed
 
-    result = check(task, prompt, model=model, use_ci_bound=sure, alarm=alarm, progress=False, options=options, **bounds)
+    bounds = {"use_ci_bound": sure, "alarm": alarm, **bounds}
+    result = check(task, prompt, model=model, progress=False, options=options, **bounds)
     missed = [str(threshold) for threshold in result.thresholds if not threshold.met]
     if missed:
         raise AssertionError("; ".join(missed))

@@ -121,6 +121,23 @@ def test_what_cant_be_reworded_is_said_in_pythons_words(task: Task, wrong: Any, 
         in_another_process(task)
 
 
+@each(
+    "call, said",
+    [
+        (lambda task: psopt.optimize(task, program="mine:program"), "compiled with psopt.SensitivityOptimizer"),
+        (lambda task: psopt.estimate(task, trials="x"), "trials must be a whole number, not 'x'"),
+        (lambda task: psopt.diagnose(task, rephrasings_file=5), "rephrasings_file must be a path, not 5"),
+        (lambda task: psopt.check(task, pinned=[3000], min_f1=0), "the pinned sample '3000' is none of"),
+        (lambda task: psopt.SearchRestriction(kinds="note"), r"give a list of names, such as \['note'\]"),
+        (lambda task: psopt.export("run", verify=-1), "verify must be a whole number of 0 or more, not -1"),
+        (lambda task: psopt.load_task("d.csv", answers="ordinal", order="low,high"), "d.csv"),
+    ],
+)
+def test_what_a_keyword_cant_be_is_one_line(task: Task, call: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        call(task)
+
+
 def test_a_text_and_messages_are_taken_as_they_are(task: Task, folder: Path) -> None:
     by_file = [psopt.diagnose(task, shape, **SMALL).prompt for shape in ("mail.txt", "mail.json")]
     in_memory = [psopt.diagnose(task, prompt, **SMALL).prompt for prompt in (TEXT, CHAT)]

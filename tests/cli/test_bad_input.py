@@ -42,6 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "good.csv").write_text(GOOD)
     (folder / "columns.csv").write_text("words,kind\nx,a\n")
     (folder / "broken.json").write_text("{")
+    (folder / "models.toml").write_text('model = ["sim", "minilm"]')
     (folder / "other.json").write_text(json.dumps({"description": "d", "labels": ["x", "y"]}))
     return folder
 
@@ -91,6 +92,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ([*OPTIMIZE, "--strategy", "1-shot", "--prompt", "other.json"], "leave one of them out"),
         ([*OPTIMIZE, "--rephrasings", "5000"], "5000"),
         ([*OPTIMIZE, "--resume"], "--out"),
+        ([*OPTIMIZE, "--model", "sim", "--force"], "--force goes with --resume"),
+        ([*OPTIMIZE, "--model", "sim", "--race", "on", "--samples", "12"], "--race on needs at least 20 samples"),
+        ([*CHECK, "--model", "sim", "--model", "minilm"], "--model is given more than once"),
+        ([*CHECK, "--config", "models.toml"], "'model' takes one model here, not 2"),
+        ([*CHECK, "--model", ""], "--model is empty"),
+        (["classify", "--prompt", "", "good.csv"], "--prompt is empty"),
         ([*OPTIMIZE, "--out", "good.csv"], "is a file"),
         ([*OPTIMIZE, "--out", "full"], "not empty"),
         ([*OPTIMIZE, "--out", "/proc/psopt-run"], "can't be written"),

@@ -82,7 +82,7 @@ def test_extra_fields_go_with_every_request_and_tell_answers_apart(data: Path, s
         (["--extra-body", "{'a': 1}"], "no JSON"),
         (["--extra-body", "[1]"], "a JSON object is expected"),
         (["--extra-body", '{"model": "x"}'], "must not hold 'model'"),
-        (["--header", SECRET], "number 1 has no '='"),
+        (["--header", SECRET], "number 1 has no sign =: NAME=VALUE"),
         (["--header", f"bad name={SECRET}"], "no header that can be sent"),
     ],
 )
@@ -165,9 +165,15 @@ def test_a_server_that_sends_requests_on_to_another_is_not_followed(data: Path, 
     assert server.counts()["requests"] == 0
 
 
-def doctor(folder: Path, url: str, *more: str) -> subprocess.CompletedProcess[str]:
+def doctor(folder: Path, url: str, *more: str, code: int = 0) -> subprocess.CompletedProcess[str]:
     words = ["doctor", "--model", "openai/test", "--api-base", url, *more]
-    return psopt_in(folder, *words, OPENAI_API_KEY="token", code=0)
+    return psopt_in(folder, *words, OPENAI_API_KEY="token", code=code)
+
+
+def test_doctor_keeps_to_limits(tmp_path: Path, server: FakeServer) -> None:
+    before = server.counts()["requests"]
+    assert "--max-calls 2 is reached" in doctor(tmp_path, server.url, "--max-calls", "2", code=3).stderr
+    assert server.counts()["requests"] == before + 2
 
 
 def findings(folder: Path, url: str) -> Any:

@@ -90,6 +90,8 @@ def test_the_column_of_texts_is_named_where_its_name_was_guessed_and_columns_tha
     assert load_task(path, text_column="body").info.note == ""
     with pytest.raises(DataError, match="it has 0, since 20 of 20 texts stand more than once"):
         load_task(path, inputs=["subject", "team"])
+    with pytest.raises(DataError, match="38 of 40 texts are copies of others"):
+        Task.from_records([("a", "x"), ("b", "y")] * 20)
 
 
 def test_parquet_without_its_extra_is_one_line_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

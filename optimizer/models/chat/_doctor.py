@@ -51,7 +51,8 @@ class Examination:
 def examine(model: str, *, cache_dir: Path | None = None, options: LMConfig | None = None) -> Examination:
     """Find out by a few calls what a model's server can do; what was known about it before is detected again, and kept.
 
-    Raises InputError if the model is not asked with chat messages. Raises ModelError if it gives no answer at all.
+    Raises InputError if the model is not asked with chat messages, ModelError if it gives no answer at all, and
+    BudgetReachedError if a limit of `options` does not pay for the calls.
     """
     kind, _, name = model.partition("/")
     if kind not in CHAT_KINDS or not name:
@@ -60,9 +61,9 @@ def examine(model: str, *, cache_dir: Path | None = None, options: LMConfig | No
             hint = "that runs here, and needs no doctor"
         raise InputError(f"doctor looks at openai/NAME, azure/DEPLOYMENT and dspy/NAME, not at {model!r}; {hint}")
     options = replace(options or LMConfig(), retries=_RETRIES, batch=False)
-    cache = AnswerCache(cache_dir)
-    plain = _Patient(kind, name, cache, replace(options, logprobs=False, structured=True, renegotiate=True))
-    likely = _Patient(kind, name, cache, replace(options, logprobs=True, renegotiate=False))
+    cache, budget = AnswerCache(cache_dir), Budget.of(options)
+    plain = _Patient(kind, name, cache, replace(options, logprobs=False, structured=True, renegotiate=True), budget)
+    likely = _Patient(kind, name, cache, replace(options, logprobs=True, renegotiate=False), budget)
     try:
         first = plain.ask("A cat")
         structured = plain.ask("A dog", _LABELS)
@@ -89,8 +90,8 @@ class _Call(NamedTuple):
 class _Patient:
     """A model that is asked a few times, never from the cache; it keeps how long that took."""
 
-    def __init__(self, kind: str, name: str, cache: AnswerCache, options: LMConfig) -> None:
-        self.engine = chat_engine(kind, name, cache, options, Budget())
+    def __init__(self, kind: str, name: str, cache: AnswerCache, options: LMConfig, budget: Budget) -> None:
+        self.engine = chat_engine(kind, name, cache, options, budget)
         self.seconds: list[float] = []
 
     def ask(self, text: str, labels: tuple[str, ...] = (), task: str = _TASK) -> _Call:
