@@ -237,8 +237,8 @@ class ModelProvider:
         if task.spec.is_open or not has_label_prior:
             if self.lm.calibration == "batch":
                 raise InputError(
-                    f"--calibration batch needs the probabilities of labels, and {answering.name} gives none: take "
-                    "smollm2, gguf/ or hf/, or openai/ with --logprobs"
+                    f"--calibration batch needs a language model's probabilities of labels, and {answering.name} gives "
+                    "none: take smollm2, gguf/ or hf/, or openai/ with --logprobs"
                 )
             return answering
         if self.lm.calibration == "off":

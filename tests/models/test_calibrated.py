@@ -157,7 +157,7 @@ def test_models_with_label_probabilities_are_calibrated_as_asked(calibration: An
 
 
 def test_a_model_without_probabilities_can_not_be_calibrated_by_force() -> None:
-    with pytest.raises(InputError, match="needs the probabilities of labels, and function/"):
+    with pytest.raises(InputError, match="needs a language model's probabilities of labels, and function/"):
         ModelProvider(lm=LMConfig(calibration="batch")).answering(lambda messages: "A", _task())
     with pytest.raises(InputError, match="unknown calibration 'yes'"):
         LMConfig(calibration="yes")  # type: ignore[arg-type]
