@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import InputError
 from psopt.evaluation import Predictions, evaluate
 from psopt.models import ModelProvider, capabilities_of, evenly_spread
+from psopt.models.chat import asks_in_chat
 from psopt.runs import (
     MANIFEST,
     REPHRASINGS,
@@ -253,8 +254,9 @@ def _verified(
 ) -> Verification:
     """Ask about some of a run's val samples through the text of an exported prompt, and compare with the run's answers.
 
-    The text is read as by somebody who has only the file. If it asks exactly the same, the run's own prompt is asked,
-    so that models that read a prompt's parts rather than its text can be asked too.
+    The text is read as by somebody who has only the file. A model that reads a prompt's parts is asked with the run's
+    own prompt, if the text asks the same; a server never is, since what it gets beside psopt's own form (a schema for
+    the answer, examples in that form) is in no file.
     """
     settings = RunSettings.from_dict(directory.read_json(MANIFEST)["settings"])
     if settings.program:
@@ -275,7 +277,7 @@ def _verified(
     reread = read_back(prompt, written, list(fields_of(texts[0])))
     models = ModelProvider(cache_dir, settings.lm.changed(**lm_changes))
     model = models.answering(settings.models[0], task)
-    asked_prompt = prompt if asks_the_same(prompt, reread, texts) else reread
+    asked_prompt = reread if asks_in_chat(model) or not asks_the_same(prompt, reread, texts) else prompt
     soft = settings.lm.logprobs and asked_prompt.asks == LABEL
     predictions = evaluate(model, asked_prompt, (asked_prompt.description,), samples, from_probabilities=soft)
     usage = models.budget.usage

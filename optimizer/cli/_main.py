@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130  # 128 + SIGINT, as in shells
 _LONGEST_SAVING = 8.0  # seconds; SIGTERM is often followed by SIGKILL after ten
+_SERVING = "psopt-serve"  # how the threads of `psopt.serving` are named
 _AFTER_CALLBACK = 0.1  # seconds; a weak reference's callback takes less
 _signals: list[int] = []
 _watchdogs: list[threading.Timer] = []
@@ -233,9 +234,10 @@ def _forget_signals() -> None:
 
 
 def leave(code: int) -> NoReturn:
-    """Exit; after a signal or an error do not wait for threads, which may wait for a server that hangs."""
+    """Exit; after a signal or an error, or if it has served, do not wait for threads: they may wait for a server."""
     others = [thread for thread in threading.enumerate() if thread is not threading.main_thread() and not thread.daemon]
-    if code and others:
+    has_served = any(thread.name.startswith(_SERVING) for thread in others)
+    if has_served or (code and others):
         _leave_at_once(code)
     sys.exit(code)
 

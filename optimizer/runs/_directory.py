@@ -141,6 +141,8 @@ class RunDirectory:
             damage = f"{file} is damaged: {error}"
             if name == MANIFEST:  # trials and answers are stored elsewhere, so it can be written again
                 damage += "; put it back, or delete it and resume with its `psopt optimize` command and --resume"
+            elif name == REPHRASINGS:  # which a run that is resumed reads
+                damage += f"; put it back, or delete it and {self.how_to_write_anew}"
             elif name != TRACKING:
                 damage += f"; {self.how_to_write_anew}"
             raise InputError(damage) from error

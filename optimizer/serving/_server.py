@@ -5,6 +5,7 @@ At SIGTERM it answers all accepted requests before it ends.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import json
@@ -34,6 +35,7 @@ _LOGGER = logging.getLogger("psopt.serve")
 _MOST_BYTES = 1_000_000  # of a request: more than any of today's models reads
 _BUSY_SECONDS = 1  # after which a client that was turned away may ask again
 _BACKLOG = 2048  # connections that the system queues while others are answered
+_LONGEST_ENDING = 20  # seconds for accepted texts after SIGTERM; Kubernetes ends a process after 30
 
 
 def serve(
@@ -46,13 +48,22 @@ def serve(
     passes_keys: bool,
     on_ready: Callable[[str], None],
 ) -> None:
-    """Answer requests until SIGINT or SIGTERM; raises InputError if it can't listen at the address."""
+    """Answer requests until SIGINT or SIGTERM; raises InputError if it can't listen at the address.
+
+    After a signal, accepted texts have some seconds to be answered; threads that still wait for a server are left.
+    """
     listening = _listen(host, port)
     shown_host = f"[{host}]" if ":" in host else host
     queue = TextQueue(classifier, n_threads, most_waiting)
     app = _chat_app(queue, classifier, passes_keys=passes_keys)
     config = uvicorn.Config(
-        app, log_config=None, access_log=False, lifespan="off", proxy_headers=False, backlog=_BACKLOG
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        proxy_headers=False,
+        backlog=_BACKLOG,
+        timeout_graceful_shutdown=_LONGEST_ENDING,
     )
     on_ready(f"http://{shown_host}:{listening.getsockname()[1]}")
     try:
@@ -97,6 +108,8 @@ def _chat_app(queue: TextQueue, classifier: Classifier, *, passes_keys: bool) ->
             return _completion(await queue.answer(text, key), name)
         except PsoptError as error:
             return _refusal(error)
+        except asyncio.CancelledError:  # by uvicorn, some time after the signal
+            return _error(503, "psopt serve was told to stop, and the model has not answered", "server_error")
         except Exception:
             _LOGGER.exception("a request failed")
             return _error(500, "this is a bug of psopt; its log says more", "server_error")

@@ -8,7 +8,8 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.errors import ModelError
+from psopt.errors import BudgetReachedError, ModelError
+from psopt.models.chat import Budget
 
 from tests.models.conftest import KEY, PROMPTS, TEXTS, model_at
 from tests.sweeps import each
@@ -87,6 +88,14 @@ def test_an_odd_response_is_a_failing_call_that_is_sent_again(what: str, odd_ser
     assert odd_server.n_requests == 3
     assert str(caught.value).isprintable()
     assert ("HTTP 500: no reason given" in str(caught.value)) == (what == "a failure without a word")
+
+
+def test_a_request_whose_connection_is_closed_without_a_word_counts(odd_server: Any) -> None:
+    odd_server.reply, odd_server.n_requests = b"", 0
+    model = model_at(odd_server, budget=Budget(max_calls=2), retries=5)
+    with pytest.raises(BudgetReachedError, match="--max-calls 2 is reached"):
+        model.predict(PROMPTS[:1], TEXTS[:1])
+    assert odd_server.n_requests == 2
 
 
 def test_half_a_surrogate_pair_or_nested_brackets_in_an_answer_end_nothing(odd_server: Any, tmp_path: Path) -> None:

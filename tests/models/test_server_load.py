@@ -52,17 +52,21 @@ def test_the_limit_comes_to_what_the_server_takes_and_refusals_that_do_not_grow_
 class SimulatedServer:
     """Takes so many requests at once in the order in which they come; goes on computing what is given up."""
 
-    def __init__(self, n_at_once: int, seconds: float, hanging: Collection[int] = ()) -> None:
+    def __init__(
+        self, n_at_once: int, seconds: float, hanging: Collection[int] = (), slower: tuple[int, float] = (0, 0.0)
+    ) -> None:
         self.free_at = [0.0] * n_at_once
         self.seconds = seconds
         self.hanging = hanging  # numbers of requests that are never answered
+        self.slower = slower  # from this request on by so many seconds
         self.n_sent = 0
 
     def done_at(self, now: float) -> float:
         self.n_sent += 1
         if self.n_sent in self.hanging:
             return float("inf")
-        done = max(now, heapq.heappop(self.free_at)) + self.seconds
+        number, more = self.slower
+        done = max(now, heapq.heappop(self.free_at)) + self.seconds + more * (self.n_sent >= number)
         heapq.heappush(self.free_at, done)
         return done
 
@@ -84,7 +88,7 @@ def serve(server: SimulatedServer, n_calls: int, most: int, timeout: float) -> t
                 del done_at[call]
                 patience.answered(call, now)
                 limit.count(call.sent_at, now)
-        for call in [call for call in done_at if patience.is_hopeless(call, now)]:
+        for call in patience.hopeless(done_at, now):
             del done_at[call]
             n_given_up += 1
             n_to_send += 1
@@ -98,6 +102,12 @@ def test_a_server_that_takes_one_at_a_time_is_asked_for_nothing_twice(seconds: f
     took, n_given_up = serve(server, 48, 32, timeout)
     assert took <= 1.02 * 48 * seconds
     assert (n_given_up, server.n_sent) == (0, 48)
+
+
+@each("more, most_twice", [(1.9, 8), (8.0, 16), (25.0, 32)])
+def test_a_server_that_becomes_slower_is_waited_for(more: float, most_twice: int) -> None:
+    """At each try four times as long, up to the user's time: each place gives up a few requests, and no more."""
+    assert serve(SimulatedServer(8, 0.1, slower=(60, more)), 150, 8, 60.0)[1] <= most_twice
 
 
 def test_what_hangs_is_given_up_after_a_time_that_follows_what_answers_take() -> None:

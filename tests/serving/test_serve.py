@@ -156,6 +156,19 @@ def test_at_sigterm_what_was_taken_is_answered(folder: Path) -> None:
     assert code == 0
 
 
+def test_after_sigterm_nobody_waits_long_for_a_model_that_fails(folder: Path) -> None:
+    with (
+        FakeServer(faults="500", fault_rate=1) as server,
+        serving(folder, *at(server)) as (process, address),
+        ThreadPoolExecutor(1) as threads,
+    ):
+        asked = threads.submit(ask, address, saying("one"))
+        server.wait_for(requests=1)
+        process.send_signal(signal.SIGTERM)
+        status, _ = asked.result()
+        assert (status, process.wait(10)) == (503, 0)
+
+
 def test_faults_and_limits_are_one_line_and_the_next_request_is_answered(folder: Path) -> None:
     with (
         FakeServer(answer="fixed:Payment", faults="500", fault_rate=1) as server,

@@ -121,6 +121,8 @@ class BatchResults:
 
 # The names in httpx and aiohttp; openai's client over aiohttp also reports a cut connection as a ConnectTimeout.
 _NO_CONNECTION = {"ConnectError", "ConnectTimeout", "ClientConnectorError", "ClientConnectorDNSError"}
+_CUT = (ConnectionResetError, BrokenPipeError)
+_DISCONNECTED = "ServerDisconnectedError"  # in aiohttp: a connection that was closed without an answer
 
 # Those that the openai package retries (408, 409, 429 and 5xx), and 425 Too Early (RFC 8470).
 _PASSING = frozenset({408, 409, 425, 429})
@@ -182,8 +184,8 @@ class UnclearRefusalError(ModelRefusedError):
 def is_unreachable(error: BaseException) -> bool:
     """Whether no connection was made, judging by an error and its causes."""
     chain = causes(error)
-    if any(isinstance(cause, ConnectionResetError | BrokenPipeError) for cause in chain):
-        return False
+    if any(isinstance(cause, _CUT) or type(cause).__name__ == _DISCONNECTED for cause in chain):
+        return False  # the request may have arrived, and been paid for
     return any(isinstance(cause, ConnectionRefusedError) or type(cause).__name__ in _NO_CONNECTION for cause in chain)
 
 

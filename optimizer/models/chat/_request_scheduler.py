@@ -15,7 +15,7 @@ from psopt.models.chat._wait_notices import WaitNotices, clock, span
 from psopt.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Coroutine
+    from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
     from typing import Any
 
     from psopt.models.chat._client import Answer
@@ -188,11 +188,10 @@ class RequestScheduler:
         """Give up requests that hang. While this process stood still, answers may have come that are not read yet."""
         now = asyncio.get_running_loop().time()
         self._is_looking = False
-        for call, scope in list(self._calls.items()):
+        for call in self._calls:
             call.stood_still += now - due
-            if self.timeouts.is_hopeless(call, now):
-                del self._calls[call]
-                scope.reschedule(now)
+        for call in self.timeouts.hopeless(self._calls, now):
+            self._calls.pop(call).reschedule(now)
         if self._calls:
             self._look_later()
 
@@ -218,7 +217,8 @@ class TimeoutPolicy:
     Servers answer roughly in order: a request overtaken by twice as many as were in flight when it came hangs, and is
     sent again. Any other is in the queue, and is waited for as long as answers come: giving it up would add work, since
     servers usually continue to compute answers that nobody waits for. The time allowed starts at the user's setting,
-    and follows what the latest answers took, so that a hang costs seconds and not minutes.
+    and follows what the latest answers took, so that a hang costs seconds and not minutes. If requests are given up and
+    no answer comes at all, the server may have become slower: then more time is allowed each time, up to the user's.
     """
 
     def __init__(self, start: float) -> None:
@@ -226,6 +226,7 @@ class TimeoutPolicy:
         self.n_answers = 0
         self._last_at = float("-inf")
         self._latencies: deque[float] = deque(maxlen=_N_KNOWN)
+        self._in_vain = 0.0  # how long requests were waited for that were given up since the last answer
 
     def sent(self, now: float, places: int, n_given_up: int = 0) -> _Call:
         return _Call(now, self.n_answers, places, n_given_up)
@@ -233,11 +234,12 @@ class TimeoutPolicy:
     def answered(self, call: _Call, now: float) -> None:
         self.n_answers += 1
         self._last_at = now
+        self._in_vain = 0.0
         self._latencies.append(call.waited(now))
 
     def allowed(self) -> float:
         """Seconds after which an answer is overdue."""
-        slowest = max(self._latencies, default=0.0)
+        slowest = max(self._in_vain, *self._latencies, 0.0)
         usual = self.start
         if len(self._latencies) >= _N_ENOUGH:
             usual = min(usual, max(_SHORTEST, _UNUSUAL * slowest))
@@ -247,7 +249,15 @@ class TimeoutPolicy:
         """Seconds since the last answer; infinite if there was none."""
         return now - self._last_at
 
-    def is_hopeless(self, call: _Call, now: float) -> bool:
+    def hopeless(self, calls: Iterable[_Call], now: float) -> list[_Call]:
+        """Return the requests to give up."""
+        hopeless = [call for call in calls if self._is_hopeless(call, now)]
+        if self.silence(now) >= self.allowed():
+            waits = [call.waited(now) for call in hopeless]
+            self._in_vain = max(self._in_vain, min(self.start / _SLACK, max(waits, default=0.0)))
+        return hopeless
+
+    def _is_hopeless(self, call: _Call, now: float) -> bool:
         allowed = self.allowed() * min(_LONGEST_AGAIN, 2.0**call.n_given_up)
         if call.waited(now) < allowed:
             return False

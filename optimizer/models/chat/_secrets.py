@@ -79,5 +79,5 @@ def secret_values(settings: Mapping[str, Any]) -> list[str]:
 
 
 def _is_no_word(secret: str) -> bool:
-    """Whether a string contains a digit, or upper case after lower case, which no word of a message does."""
-    return len(secret) >= _SHORTEST and bool(re.search(r"\d|[a-z][^A-Z]*[A-Z]", secret))
+    """Whether a string begins as keys do, or has a digit, or upper case after lower case, as no word of a message."""
+    return len(secret) >= _SHORTEST and bool(re.search(r"^sk-|\d|[a-z][^A-Z]*[A-Z]", secret))
