@@ -121,14 +121,18 @@ def test_what_cant_be_reworded_is_said_in_pythons_words(task: Task, wrong: Any, 
         in_another_process(task)
 
 
+WRONG_TRIALS: dict[str, Any] = {"trials": "x"}
+ONE_KIND: dict[str, Any] = {"kinds": "note"}
+
+
 @each(
     "call, said",
     [
         (lambda task: psopt.optimize(task, program="mine:program"), "compiled with psopt.SensitivityOptimizer"),
-        (lambda task: psopt.estimate(task, trials="x"), "trials must be a whole number, not 'x'"),
+        (lambda task: psopt.estimate(task, **WRONG_TRIALS), "trials must be a whole number, not 'x'"),
         (lambda task: psopt.diagnose(task, rephrasings_file=5), "rephrasings_file must be a path, not 5"),
         (lambda task: psopt.check(task, pinned=[3000], min_f1=0), "the pinned sample '3000' is none of"),
-        (lambda task: psopt.SearchRestriction(kinds="note"), r"give a list of names, such as \['note'\]"),
+        (lambda task: psopt.SearchRestriction(**ONE_KIND), r"give a list of names, such as \['note'\]"),
         (lambda task: psopt.export("run", verify=-1), "verify must be a whole number of 0 or more, not -1"),
         (lambda task: psopt.load_task("d.csv", answers="ordinal", order="low,high"), "d.csv"),
     ],

@@ -160,9 +160,9 @@ def test_a_run_with_log_probabilities_races_and_tells_how_sure_the_model_was(tmp
         assert "confidence against S" in done.stdout
         first = run.json("run.json")
         assert racing_line(first["race"])[1:] in " ".join(done.stdout.split())
-        n_asked = server.n_asked
         export = run.psopt("export", "run", "--pick", "knee", "--verify", "4", "--api-base", server.base)
         assert "reproduces 4 of 4 answers" in export.stderr + export.stdout
+        n_asked = server.n_asked
         (tmp_path / "rows.jsonl").write_text(json.dumps({"text": server.rows[0]["text"]}))
         run.psopt("classify", "--prompt", "run", "--json", "--api-base", server.base, "rows.jsonl", code=0)
         assert server.n_asked == n_asked

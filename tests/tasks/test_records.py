@@ -58,7 +58,11 @@ def test_pairs_and_mappings_give_the_same_task_and_words_and_options_reach_it() 
         (PAIRS, {"labels": ["good", "ugly"]}, "'bad' is none of the labels"),
         (PAIRS, {"labels": [0, 1]}, "labels: 0 is no text; write '0'"),
         (PAIRS, {"answers": "ordinal", "order": [1, 0]}, "order: 1 is no text; write '1'"),
-        (PAIRS, {"answers": "ordinal", "order": "bad,good"}, "label 'bad' is not in the order of labels: bad,good"),
+        (
+            PAIRS,
+            {"answers": "ordinal", "order": "bad,better"},
+            "label 'good' is not in the order of labels: bad, better",
+        ),
         (PAIRS, {"pined_column": "sure"}, "there is no option 'pined_column'; did you mean 'pinned_column'"),
     ],
 )
