@@ -25,7 +25,7 @@ from psopt.models.chat import (
     name_hint,
     same_meaning,
 )
-from psopt.models.chat._factory import RUN_HERE, WRITING_KINDS
+from psopt.models.chat._factory import BATCH_KINDS, RUN_HERE, WRITING_KINDS
 from psopt.models.gguf import GGUFModel, fast_copy, fetched_model
 from psopt.models.hf import HFModel
 from psopt.models.minilm import Encoder, MiniLM
@@ -95,7 +95,8 @@ def load_model(
 
     Raises UnknownNameError if there is no such model. Raises MissingExtraError if it needs an optional dependency that
     is not installed. Raises InputError if the task's answers are more than a label, and the model gives only labels
-    (see `Capabilities.writes`) or lacks the requested probabilities (see `Capabilities.has_confidences`).
+    (see `Capabilities.writes`) or lacks the requested probabilities (see `Capabilities.has_confidences`); or if it has
+    no batches, and they are asked for.
     """
     options = options or LMConfig()
     budget = budget or Budget.of(options)  # shared with a judge
@@ -103,6 +104,8 @@ def load_model(
         _check_own(model, task, options)
         return model  # type: ignore[no-any-return]
     kind, name = _read_name(model, task)
+    if options.batch and kind not in BATCH_KINDS:
+        raise InputError(f"--batch is for openai/ and azure/ models, and not for {kind}: leave it out")
     if kind == "minilm":
         return MiniLM([sample.text for sample in (task.train or task.val)], cache_dir=cache_dir)
     if kind == "sim":

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.errors import BudgetReachedError, InputError, ModelError, UnansweredError
-from psopt.models import AnswerCache
+from psopt.models import AnswerCache, load_model
 from psopt.models.chat import Budget, LMConfig, chat_model, price_of
 from psopt.models.chat.batches import BatchRunner
+from psopt.tasks import Task
 
 from tests.models.conftest import LABELS, PROMPTS, TEXTS, model_at
 from tests.sweeps import each
@@ -239,8 +240,10 @@ def test_what_keeps_batches_from_being_asked_is_one_line(place: Place) -> None:
     with pytest.raises(InputError, match=r"--batch needs a server .* \(GET /batches answered HTTP 404\): leave"):
         place.predict()
     assert place.server.counts()["requests"] == 0
-    with pytest.raises(InputError, match="--batch is for openai/ and azure/ models"):
-        chat_model("dspy", "openai/test", AnswerCache(None), LMConfig(batch=True))
+    task = Task.from_records([(f"text {number}", "ab"[number % 2]) for number in range(12)])
+    for name in ("dspy/openai/test", "minilm"):
+        with pytest.raises(InputError, match="--batch is for openai/ and azure/ models"):
+            load_model(name, task, options=LMConfig(batch=True))
 
 
 def test_what_lines_are_refused_for_is_left_out_and_another_model_ends_the_run(place: Place, expected: Any) -> None:

@@ -76,9 +76,7 @@ def chat_model(
     budget: Budget | None = None,
     assessor: Assessor | None = None,
 ) -> ChatModel:
-    """Make a task model, perhaps with an assessor of its free answers; raises InputError if it has no batches."""
-    if options.batch and kind not in BATCH_KINDS:
-        raise InputError(f"--batch is for openai/ and azure/ models, and {kind}/ is asked call by call: leave it out")
+    """Make a task model, perhaps with an assessor of its free answers."""
     engine = chat_engine(kind, model, cache, options, budget)
     if engine.batches:
         engine.meter.price = engine.meter.price.in_batches()
