@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from _equal_calls_page import IS_BETTER, MEASURES, lead
+from _promise_cells import clopper_pearson
 from _promise_page import is_worse as is_truly_worse
 from _racing_page import MEASURES as NAMES
 from _racing_page import beside_plain
@@ -188,7 +189,9 @@ def promise_holds(results: Results) -> Judged | None:
     if not runs:
         return None
     worse = sum(is_truly_worse(run, "recommended") for run in runs)
-    return _verdict(worse <= 0.05 * len(runs), len(runs), _RUNS), f"{worse} of {len(runs)} runs"
+    most = clopper_pearson(worse, len(runs), 0.9)  # two-sided, hence 95 % for its upper end alone
+    told = f"{worse} of {len(runs)} runs: at most {most:.1%}, with 95 % confidence"
+    return _verdict(worse <= 0.05 * len(runs), len(runs), _RUNS), told
 
 
 def intervals_cover(results: Results) -> Judged | None:
