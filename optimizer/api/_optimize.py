@@ -33,7 +33,6 @@ from psopt.runs import (
 )
 from psopt.runs.planning import Plan, least_calls, run_lines, run_settings
 from psopt.search import Observer, SearchProblem, check_limits
-from psopt.search.racing import races
 from psopt.text import as_path
 from psopt.tracking import Callback, OptunaCallback, Tracker, split_callbacks, tracked, tracker_names
 
@@ -202,7 +201,6 @@ def run(
         proposer = make_proposer(settings, models)
         problem = SearchProblem(task, baseline, evaluator, settings.search, tracking, proposer)
         _check_readable(problem)
-        races(settings.search.race, evaluator)  # raises now, before anything is written
         if resume and not directory.has_begun:
             tracking.phase(f"{folder} holds no run yet, so one begins")
         if any(capabilities_of(each).costs_time for each in setup.answering):

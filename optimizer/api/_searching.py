@@ -29,6 +29,7 @@ from psopt.runs import (
 from psopt.search import Reserve, Search, SearchProblem, open_study, show_note
 from psopt.search.distributed import StoredStudy, StudyMetadata, check_is_there
 from psopt.search.gating import check_pinned
+from psopt.search.racing import races
 from psopt.text import counted, escaped_markdown, shell_line
 
 if TYPE_CHECKING:
@@ -61,7 +62,9 @@ def search_in(
     """
     evaluator, observer = problem.evaluator, problem.observer
     check_pinned(settings.pinned, evaluator.samples["test"])
-    _ = problem.limits  # refuses limits that can't be kept
+    # Both refuse what can't be kept, before anything is written.
+    _ = problem.limits
+    races(problem.options.race, evaluator)
     evaluator.show_progress(observer.answers)
     observer.budget = evaluator.budget
     recorder = RunRecorder(directory, problem.task, settings, evaluator, plan=plan)

@@ -13,7 +13,7 @@ import typer
 from psopt.cli._measuring import choose_model, read_measuring, reading_bar
 from psopt.cli._typer import UsageError, is_given
 from psopt.cli._verb import DRY_RUN, MODEL_OF_PROMPT, OWN_PROMPT, STRATEGY, OutputOptions, verb
-from psopt.cli._writing import check_writable, print_json, tell, wrapped, write_file
+from psopt.cli._writing import check_writable, note_lines, print_json, tell, write_file
 from psopt.settings import OUTPUT, BoundOptions, DataOptions, MeasureOptions, Panel, PromptOptions
 from psopt.text import escaped_markdown, one_line, percent, shortened_list
 
@@ -158,7 +158,7 @@ def _tell(
         for threshold in result.thresholds:
             if not (output.quiet and threshold.met):
                 typer.echo(str(threshold), err=not threshold.met)
-    tell(*wrapped(f"Note: {note}" for note in notes if note))
+    tell(*note_lines(*notes))
     return int(not result.met)
 
 

@@ -122,9 +122,7 @@ def prompt_file(prompt: str, pick: str) -> str | Path:
     """The file of the prompt that --pick names, if --prompt is a run directory."""
     from psopt.runs import is_prompt_text, pick_note, picked_prompt
 
-    if not prompt:
-        raise UsageError("--prompt is empty: name a run directory or a prompt's file")
-    if is_prompt_text(prompt) or not Path(prompt).is_dir():
+    if not prompt or is_prompt_text(prompt) or not Path(prompt).is_dir():  # an empty path would be this folder
         if is_given("pick"):
             raise UsageError(f"--pick picks a prompt of a run, and --prompt {prompt} is no run directory: leave it out")
         return prompt

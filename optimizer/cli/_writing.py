@@ -45,10 +45,15 @@ def tell(*lines: str) -> None:
             typer.echo(line, err=True)
 
 
+def note_lines(*notes: str) -> list[str]:
+    """Return notes as lines; empty ones are left out."""
+    return wrapped(f"Note: {note}" for note in notes if note)
+
+
 def warn(*notes: str) -> None:
     """Print what a reader of the result has to know, on standard error, with --json too; nothing with --quiet."""
     if not is_quiet():
-        for line in wrapped(f"Note: {note}" for note in notes if note):
+        for line in note_lines(*notes):
             typer.echo(line, err=True)
 
 

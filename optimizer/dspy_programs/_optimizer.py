@@ -186,8 +186,10 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
             check_answers("SensitivityOptimizer", self.answers, self.order)
             self._wordings, self._wordings_from = given_wordings(self.heldout_from)
         callbacks, of_dspy = listed(self.callbacks), dspy.utils.BaseCallback
-        self._log, self._trackers = split_callbacks(own for own in callbacks if not isinstance(own, of_dspy))
-        self.callbacks = [its for its in callbacks if isinstance(its, of_dspy)]  # where DSPy looks for them
+        trackers = (callback for callback in callbacks if not isinstance(callback, of_dspy))
+        self._log, self._trackers = split_callbacks(trackers)
+        # where DSPy looks for its own
+        self.callbacks = [callback for callback in callbacks if isinstance(callback, of_dspy)]
 
     def compile(
         self,

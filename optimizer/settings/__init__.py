@@ -21,6 +21,7 @@ from psopt.settings._option import (
     leaf_of,
     leaves,
     like,
+    listed,
 )
 from psopt.settings._python import in_python, spelled_for_python
 from psopt.settings._rephrasing import (

@@ -214,14 +214,12 @@ def pairs(texts: list[str]) -> Mapping[str, str]:
 
 
 def listed(text: str) -> tuple[str, ...]:
-    """Read a list separated by commas.
-
-    Raises ValueError.
+    """Read a list separated by commas; raises InputError for an empty member.
 
     >>> listed("low, high")
     ('low', 'high')
     """
     names = tuple(name.strip() for name in text.split(","))
     if not all(names):
-        raise ValueError(f"{text!r} is no list of labels: LOW,MEDIUM,HIGH is expected")
+        raise InputError(f"{text!r} is no list of labels: LOW,MEDIUM,HIGH is expected")
     return names

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from psopt.errors import DataError, InputError, nearest
+from psopt.settings import listed
 from psopt.tasks._answer_spec import AnswerSpec, check_answers
 from psopt.tasks._cells import ColumnChoice, as_names
 from psopt.tasks._hub import HubName, is_hub_name
@@ -56,7 +57,7 @@ def as_in_a_file(options: ReadingOptions) -> dict[str, Any]:
             raise InputError(f"there is no option {name!r}{nearest(name, ReadingOptions.__annotations__)}")
     values: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if isinstance(values.get("order"), str):
-        values["order"] = [label.strip() for label in values["order"].split(",")]
+        values["order"] = listed(values["order"])
     for name in ("inputs", "order"):
         if name in values:
             values[name] = as_names(values[name], name)

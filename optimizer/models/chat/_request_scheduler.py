@@ -251,14 +251,15 @@ class TimeoutPolicy:
 
     def hopeless(self, calls: Iterable[_Call], now: float) -> list[_Call]:
         """Return the requests to give up."""
-        hopeless = [call for call in calls if self._is_hopeless(call, now)]
-        if self.silence(now) >= self.allowed():
+        allowed = self.allowed()
+        hopeless = [call for call in calls if self._is_hopeless(call, now, allowed)]
+        if self.silence(now) >= allowed:
             waits = [call.waited(now) for call in hopeless]
             self._in_vain = max(self._in_vain, min(self.start / _SLACK, max(waits, default=0.0)))
         return hopeless
 
-    def _is_hopeless(self, call: _Call, now: float) -> bool:
-        allowed = self.allowed() * min(_LONGEST_AGAIN, 2.0**call.n_given_up)
+    def _is_hopeless(self, call: _Call, now: float, allowed: float) -> bool:
+        allowed *= min(_LONGEST_AGAIN, 2.0**call.n_given_up)
         if call.waited(now) < allowed:
             return False
         n_served = self.n_answers - call.n_before
