@@ -8,11 +8,10 @@ from psopt.answers import answers_line
 from psopt.evaluation import beside_quality_line, na_lines, shares_line
 from psopt.rephrasings import tame_note
 from psopt.report._class_figures import class_figures
-from psopt.report._page import render_page
+from psopt.report._page import PromptPanel, render_page
 from psopt.report._prompt_figures import compared_figure
 from psopt.report._run_report import most_severe
 from psopt.report._sample_figures import joint_view, sample_sensitivity
-from psopt.report._side_by_side import PromptPanel
 from psopt.report._wording_figures import damage, enough, families, flips
 from psopt.text import latex_table, markdown_table
 

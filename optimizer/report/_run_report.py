@@ -21,10 +21,9 @@ from psopt.evaluation import (
 from psopt.rephrasings import tame_note
 from psopt.report._class_figures import class_figures, confusion
 from psopt.report._contents import Contents, read_contents
-from psopt.report._page import render_page
+from psopt.report._page import PromptPanel, fixed_and_broken, render_page
 from psopt.report._prompt_figures import contributions_figure, front_figure
 from psopt.report._sample_figures import joint_view, kept_and_right, sample_sensitivity
-from psopt.report._side_by_side import PromptPanel, fixed_and_broken
 from psopt.report._wording_figures import damage, enough, families, flips
 from psopt.runs import (
     REPORT,

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.evaluation import compare_paired, verdict
 from psopt.report._contents import Contents, read_contents
-from psopt.report._page import render_page
+from psopt.report._page import fixed_and_broken, render_page
 from psopt.report._prompt_figures import fronts_figure
-from psopt.report._side_by_side import fixed_and_broken
 from psopt.runs import price_line, text_to_read
 from psopt.settings import by_full_name
 from psopt.text import latex_table, markdown_table, percent, unified_diff
