@@ -30,10 +30,13 @@ _FEWEST = 40  # val samples
 _FIELDS = {"medical": "Medical Science"}
 
 
-def lm_task(name: str, folder: Path) -> Task:
-    """One of `NAMES`; `folder` holds trec/ and, in more/, the files of the others."""
+def lm_task(name: str, folder: Path, sizes: tuple[int, int, int] = _SIZES) -> Task:
+    """One of `NAMES` or another of `_public_sets`; `folder` holds trec/ and, in more/, the files of the others.
+
+    `sizes` are those of the splits that are drawn here.
+    """
     if name in PUBLIC:
-        splits = load_splits(name, Path.home() / ".cache" / "psopt-experiments", _SIZES, _SEED)
+        splits = load_splits(name, Path.home() / ".cache" / "psopt-experiments", sizes, _SEED)
         chosen = PUBLIC[name]
         rows = [row for split in splits for row in split]
         return Task.from_records(rows, name=name, description=chosen.instructions, noun=chosen.field, seed=_SEED)

@@ -164,7 +164,8 @@ def _handed_back(
     before, *after = (test.predictions(answers) for answers in test.answers(population, keys))
     both = dict(zip(nominees, after, strict=True))
     on_val = {
-        name: MeasuredGain.between(baseline.val, nominee.val, len(test.truth)) for name, nominee in nominees.items()
+        name: {"": MeasuredGain.between(baseline.val, nominee.val, len(test.truth))}
+        for name, nominee in nominees.items()
     }
     sure = gate(before, {"knee": both["knee"]}, on_val=on_val)
     two = gate(before, both) if len(both) > 1 else sure

@@ -1,10 +1,11 @@
 """What psopt recommends is not worse than what you had: how often does that hold on a language model?
 
-    python experiments/lm_promise.py smollm2 [gguf/PATH ..] [--seeds 200] [--originals simple calibrated]
+    python experiments/lm_promise.py smollm2 [gguf/PATH ..] [--sets trec news] [--seeds 200]
+        [--originals simple calibrated]
 
-A seed draws 400 of TREC's train questions, and `psopt.optimize` searches them with its defaults and few answers: from
+A seed draws 400 of a set's train texts, and `psopt.optimize` searches them with its defaults and few answers: from
 the plain request, and from the same with its label prior removed, which does not guess and so has more to lose. The
-truth is measured on 150 test questions that no run has, under four wordings by people: F1 and S of the original prompt,
+truth is measured on 150 test texts that no run has, under four wordings by people: F1 and S of the original prompt,
 of the knee, and of the recommended prompt. Worse means lower in F1 by more than the gate's margin, or higher in S where
 the gate compares S: the S of a near-constant original prompt means nothing. No run finds answers of another.
 
@@ -15,6 +16,7 @@ Each run is saved when it is done and not repeated. A run takes 2 to 5 minutes o
 
 from __future__ import annotations
 
+import itertools
 import json
 import tempfile
 from pathlib import Path
@@ -32,33 +34,34 @@ from psopt.tasks import subset
 if TYPE_CHECKING:
     from psopt.tasks import Task
 
-_DATASET = "trec"
+_SETS = ("trec", "news")
+_SIZES = (600, 200, 200)  # train, val, test of a set that is drawn here
 _ORIGINALS: dict[str, dict[str, str]] = {"simple": {}, "calibrated": {"calibration": "batch"}}
+_HELD_BACK = 40  # test samples, for a candidate that is better on val; earlier runs held 20 back
 _N_DRAWN, _N_TRUTH, _N_WORDINGS = 400, 150, 4
 
 
 def main() -> None:
     """Make the missing runs."""
-    parser = lm_parser(__doc__, (_DATASET,))
+    parser = lm_parser(__doc__, _SETS)
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--max-calls", type=int, default=1000)
     parser.add_argument("--test-samples", type=int, help="as planned, unless given")
     parser.add_argument("--originals", nargs="+", choices=_ORIGINALS, default=list(_ORIGINALS))
     words = parser.parse_args()
     setting = (
-        f"{_N_DRAWN} of TREC's train questions a run, at most {words.max_calls:,} answers; the truth on {_N_TRUTH} "
-        f"test questions under {_N_WORDINGS} wordings by people."
+        f"{_N_DRAWN} of a set's train texts a run, at most {words.max_calls:,} answers; the truth on {_N_TRUTH} "
+        f"test texts under {_N_WORDINGS} wordings by people."
     )
     kept = KeptResults(words.results, "lm_promise", "runs", setting)
-    task = lm_task(_DATASET, words.data)
-    wordings = wordings_by_people(_DATASET, words.data, _N_WORDINGS)
     sizes = {"max_calls": words.max_calls, "test_samples": words.test_samples}
-    for model in words.models:
-        truth = _Truth(model, task, wordings)
-        for seed in range(words.seeds):
-            for original in words.originals:
-                run = {"model": Path(model).stem, "original": original, "seed": seed}
-                kept.measure(run, _measured, truth, seed, {**sizes, **_ORIGINALS[original]})
+    for model, dataset in itertools.product(words.models, words.sets):
+        truth = _Truth(
+            model, lm_task(dataset, words.data, _SIZES), wordings_by_people(dataset, words.data, _N_WORDINGS)
+        )
+        for seed, original in itertools.product(range(words.seeds), words.originals):
+            run = {"model": Path(model).stem, "dataset": dataset, "original": original, "seed": seed}
+            kept.measure({**run, "held_back": _HELD_BACK}, _measured, truth, seed, {**sizes, **_ORIGINALS[original]})
 
 
 class _Truth:

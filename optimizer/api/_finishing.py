@@ -176,7 +176,7 @@ def _recommend(
             mode=settings.gate,
             margin=settings.gate_margin,
             pinned={*settings.pinned, *(sample.id for sample in evaluator.samples["test"] if sample.pinned)},
-            on_val={of.id: MeasuredGain.between(start.val, of.val, n_val) for of in tested},
+            on_val={of.id: MeasuredGain.of_each(start.val, of.val, n_val) for of in tested},
         )
     prompt = next((of for of in tested if of.id == verdict.id), start)
     needed = _samples_needed(evaluator, start, tested, verdict)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import optuna
 from psopt._version import __version__
 from psopt.api._finishing import finish
+from psopt.api._test_size import most_tested
 from psopt.errors import BudgetReachedError, DamagedStudyError, InputError, NoLabelsError, say_how_to_go_on
 from psopt.models.chat import asks_in_chat
 from psopt.rephrasings import to_file
@@ -77,7 +78,9 @@ def search_in(
     try:
         study = _begin(recorder, problem, program, resume=resume)
         _note_beginning(study, recorder)
-        reserve = Reserve(evaluator, settings.leave_one_out or 0, len(settings.heldout_from), len(probes))
+        reserve = Reserve(
+            evaluator, settings.leave_one_out or 0, len(settings.heldout_from), len(probes), most_tested(recorder)
+        )
         worker = f"optimize-{uuid.uuid4().hex[:6]}" if settings.storage else ""
         search = Search(study, problem, worker=worker)
         stopped = _run(search, reserve)

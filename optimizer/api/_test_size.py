@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 from psopt.api._setup import test_samples
 from psopt.proposals import PLANTED_TEXTS
 from psopt.runs.planning import samples_needed
-from psopt.search import Reserve
+from psopt.search import ENOUGH_TESTED, Reserve
 from psopt.search.gating import gate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from psopt.evaluation import Evaluator
     from psopt.runs import RunRecorder
     from psopt.search import Candidate, Search
+    from psopt.search_spaces import Prompt
 
 # Chosen: as if half of the difference on val, which has chosen the nominee, were luck. Half as large a difference takes
 # four times as many samples.
@@ -27,26 +28,29 @@ _PLANTED = 2 * 2 * PLANTED_TEXTS  # answers for each note of a prompt: both prom
 def widen_test(
     recorder: RunRecorder, search: Search, nominated: Sequence[Candidate], to_score: Sequence[Candidate]
 ) -> None:
-    """Let the test take as many samples as the limits pay for, unless the planned ones show half of val's difference.
+    """Let the test take more samples than planned, if they may be too few and the limits pay for more.
 
-    `to_score` holds all candidates that are to be scored on test, the original prompt first. This is decided before
-    test is asked about anything, so the gate's level holds.
+    As many as are paid for are taken, unless the planned ones show half of val's difference. Up to `ENOUGH_TESTED`, the
+    original prompt and the nominees come before the rest of `to_score`, all candidates that are to be scored on test.
+    This is decided before test is asked about anything, so the gate's level holds.
     """
     settings, evaluator = recorder.settings, search.problem.evaluator
-    plan = recorder.plan or recorder.before.get("plan") or {}
     n_planned = len(evaluator.samples["test"])
-    most = plan.get("most_test", 0)
-    asks_more = settings.leave_one_out or settings.heldout_from or settings.probe or settings.program
-    has_verdict = bool(recorder.before.get("recommended", {}).get("tests"))
+    most = most_tested(recorder)
     reserve = Reserve(evaluator)
-    if n_planned >= most or asks_more or has_verdict or settings.gate != "sure" or not reserve.is_needed:
+    if not nominated or n_planned >= most or not reserve.is_needed:
         return
-    if not nominated or _planned_is_enough(evaluator, to_score[0], nominated, settings.gate_margin):
-        return
-    prompts = {candidate.id: candidate.prompt for candidate in to_score}
-    n_notes = max(sum(edit.kind == "note" for edit in candidate.edits) for candidate in nominated)
-    n_besides = len(evaluator.samples["train"]) * len(evaluator.rephrasings.search) + _PLANTED * n_notes
-    n_samples = min(most, n_planned + reserve.further_test_samples([*prompts.values()], n_besides))
+    baseline = search.state.baseline
+    n_samples = n_planned
+    if not _planned_is_enough(evaluator, baseline, nominated, settings.gate_margin):
+        n_notes = max(sum(edit.kind == "note" for edit in candidate.edits) for candidate in nominated)
+        n_besides = len(evaluator.samples["train"]) * len(evaluator.rephrasings.search) + _PLANTED * n_notes
+        n_samples += reserve.further_test_samples(_prompts_of(to_score), n_besides)
+    # A few questions of val can't tell a guess from a prompt that is a little better, for which S is compared, too.
+    if n_samples < ENOUGH_TESTED and not baseline.val.is_one_answer:
+        n_paid = n_planned + reserve.further_test_samples(_prompts_of([baseline, *nominated]), n_besides=0)
+        n_samples = max(n_samples, min(n_paid, ENOUGH_TESTED))
+    n_samples = min(most, n_samples)
     if n_samples == n_planned:
         return
     recorder.settings = replace(settings, test_samples=n_samples)
@@ -54,6 +58,21 @@ def widen_test(
     search.problem.observer.phase(
         f"the final test takes {n_samples} samples: {n_planned} may be too few, and the limit pays for more"
     )
+
+
+def _prompts_of(candidates: Iterable[Candidate]) -> list[Prompt]:
+    return list({candidate.id: candidate.prompt for candidate in candidates}.values())
+
+
+def most_tested(recorder: RunRecorder) -> int:
+    """The most samples that the final test may take; 0 if it is to have as many as planned."""
+    settings = recorder.settings
+    asks_more = settings.leave_one_out or settings.heldout_from or settings.probe or settings.program
+    has_verdict = bool(recorder.before.get("recommended", {}).get("tests"))
+    if asks_more or has_verdict or settings.gate != "sure":
+        return 0
+    plan = recorder.plan or recorder.before.get("plan") or {}
+    return int(plan.get("most_test", 0))
 
 
 def _planned_is_enough(

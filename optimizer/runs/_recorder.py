@@ -68,14 +68,11 @@ class RunRecorder:
         if not self.before:
             return
         before = self.before
-        settings = before["settings"], self.settings.to_dict()
-        may_quote = ["no" if of.get("parts", {}).get("no_verbatim") else "yes" for of in settings]
         pairs = {
             "the samples": (before["dataset"]["sha256"], self.task.info.sha256),
             "the answers": (_answers(before["dataset"]), _answers(answers_of(self.task))),
             "the model": (before["model"], self.settings.model),
             "the rephrasings": (before["rephrasings"]["sha256"], self.evaluator.rephrasings.sha256),
-            "whether prompts may hold text of samples": may_quote,
             "psopt's version": (before["psopt_version"], __version__),
         }
         changed = []

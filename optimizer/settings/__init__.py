@@ -59,4 +59,13 @@ from psopt.settings._search import (
     TextKind,
     View,
 )
-from psopt.settings._tree import built, by_full_name, changed, check_keywords, flat, group_given, of_flat
+from psopt.settings._tree import (
+    built,
+    by_full_name,
+    changed,
+    changed_leaves,
+    check_keywords,
+    flat,
+    group_given,
+    of_flat,
+)

@@ -62,6 +62,17 @@ def changed(settings: _Settings, changes: Mapping[str, Any]) -> _Settings:
     return replace(settings, **wanted)  # type: ignore[type-var]
 
 
+def changed_leaves(before: Any, after: Any, but: tuple[type, ...] = ()) -> Iterator[tuple[Leaf, Any, Any]]:
+    """The fields that differ between two settings of one kind, at any depth, with both values; except some groups'."""
+    for name, group in groups(type(before)).items():
+        if group not in but:
+            yield from changed_leaves(getattr(before, name), getattr(after, name), but)
+    for leaf in leaves(type(before)):
+        values = getattr(before, leaf.name), getattr(after, leaf.name)
+        if values[0] != values[1]:
+            yield leaf, *values
+
+
 def check_keywords(keywords: Mapping[str, Any], *known: type, also: tuple[str, ...] = ()) -> None:
     """Raise InputError for a keyword that is no option of these settings; it suggests the nearest one."""
     names = [*also, *chain.from_iterable(map(_names, known))]

@@ -26,6 +26,7 @@ _AS_JSON = re.compile(
 _JSON_TOKEN = re.compile(
     r"\"(?P<key>[^\"\n]+)\"\s*:(?=\s*(?P<value>\"[^\"\n]*\"|\[[^\]]*\]|[^,}\n]*))|\"[^\"\n]*\"|[{}]"
 )
+_BARE = re.compile(r"-?\d|(?:true|false|null)\b|\[")
 _WORD = re.compile(r"[^\W\d][\w-]*")
 _USUAL_KEYS = ("label", "category", "class", "classification", "answer", "topic", "intent", "sentiment", "prediction")
 _BESIDE_LABEL = re.compile(
@@ -61,6 +62,7 @@ class AnswerForm:
     output: str = "{label}"  # an answer, with ``{label}`` in place of the label
     key: str = ""  # in a JSON answer, the member that holds the label
     keys: tuple[str, ...] = ()  # in a JSON answer, all members
+    bare: tuple[str, ...] = ()  # in a JSON answer, those that are shown as numbers, as true or false, or as lists
     tag: str = ""  # in an XML answer, the element that holds the label
 
     @classmethod
@@ -96,7 +98,8 @@ def _json(draft: Draft, label_column: str) -> AnswerForm | None:
         members = _members(skeleton)
         keys = tuple(members)
         if key := _key_of_label(members, draft.labels, label_column):
-            return AnswerForm(f"json:{key}", f"it shows {shortened(skeleton, 60)}", key=key, keys=keys)
+            bare = tuple(name for name, value in members.items() if _BARE.match(value))
+            return AnswerForm(f"json:{key}", f"it shows {shortened(skeleton, 60)}", key=key, keys=keys, bare=bare)
     for message in draft.messages:
         match = _AS_JSON.search(message.text)
         if match is None or message.role == "assistant":

@@ -318,7 +318,7 @@ def example_form(draft: Draft, block: InputBlock | None, answer: AnswerForm) -> 
             end = block.tail[1] or block.end
         pieces = (*_fields_elsewhere(draft, start, end), *_pieces(message, start, end))
         gap = _gap(text[start:end], _tail(text, block), answer, ends_in_field=isinstance(pieces[-1], Field))
-    return ExampleForm(pieces, gap, answer.output, answer.key, answer.keys, turns)
+    return ExampleForm(pieces, gap, answer.output, answer.key, answer.keys, turns, answer.bare)
 
 
 def fields_as_lines(names: Sequence[str], *, is_named: bool = False) -> list[str | Field]:

@@ -106,7 +106,7 @@ class ExampleForm:
     The `gap` is between them if they stand in one message; with `turns`, an example is a user's turn and an
     assistant's before the last message. The `output` has ``{label}`` in place of the label. If there are `keys`, the
     answer is JSON with these members in order, without those for which a sample has no field; `label_key` holds the
-    label.
+    label. The `bare` ones are numbers, true or false, or lists, as far as a sample's are.
     """
 
     input: tuple[str | Field, ...] = (Field("text", "{text}"),)
@@ -115,6 +115,7 @@ class ExampleForm:
     label_key: str = ""
     keys: tuple[str, ...] = ()
     turns: bool = False
+    bare: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +167,8 @@ class Template:
     def to_dict(self) -> dict[str, Any]:
         """Return the template as plain JSON data: literal text as strings, everything else as objects."""
         data: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # tuples become lists
+        if not self.example.bare:
+            del data["example"]["bare"]  # prompts without any keep the id that they had before there were any
         return data
 
     @classmethod
@@ -294,8 +297,17 @@ def example_answer(form: ExampleForm, fields: Mapping[str, str], label: str) -> 
         if value is not None:
             for key in around:
                 inner = inner.setdefault(key, {})
-            inner[name] = value
+            inner[name] = _unquoted(value) if path in form.bare else value
     return json.dumps(members, ensure_ascii=False)
+
+
+def _unquoted(text: str) -> Any:
+    """The number, truth value or list that a text stands for; the text itself if it is none."""
+    try:
+        value = json.loads({"True": "true", "False": "false"}.get(text, text))
+    except ValueError:
+        return text
+    return text if isinstance(value, dict) else value
 
 
 def filled_in(pieces: Sequence[Piece], fields: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from psopt.evaluation import Predictions, compare_paired, mean_of, pooled, score
 from psopt.metrics import PairedDifference
-from psopt.search.gating import gate
+from psopt.search.gating import MeasuredGain, gate
 
 from tests.evaluation.grids import grid
 from tests.sweeps import each
@@ -80,3 +80,33 @@ def test_the_gate_must_hold_with_every_model(after: tuple[float, float], verdict
     chances = [p for one in each for p in one.p_better]
     assert test.p_value == max(test.p_not_worse, min(1.0, 4 * min(chances)))
     assert set(test.to_dict()["of_models"]) == {"m0", "m1"}
+
+
+def test_by_the_mean_a_model_whose_s_means_nothing_hides_no_loss_of_the_others() -> None:
+    steady, shaky = np.repeat(TRUTH[:, None], Q, axis=1), answers(0.7, 5)
+    constant = np.zeros((N, Q), dtype=int)
+
+    def both(of_first: np.ndarray, of_second: np.ndarray) -> Predictions:
+        first, second = (
+            grid(array, TRUTH.tolist(), model=f"m{place}", over="mean")
+            for place, array in enumerate((of_first, of_second))
+        )
+        return replace(first, others=(second,))
+
+    found = gate(both(steady, constant), {"new": both(shaky, steady)})
+    (test,) = found.tests
+    assert "there only F1 was tested" in found.reason
+    assert test.f1.after > test.f1.before
+    assert test.sensitivity.before == 0
+    assert test.sensitivity.after == pytest.approx(score(both(shaky, steady).each[0]).sensitivity)
+    assert found.verdict == "keep"
+
+
+def test_what_is_likely_with_each_model_counts_what_that_model_gained_on_val() -> None:
+    before, after = predictions(0.7, 0.9, seed=3), predictions(0.9, 0.6, seed=11)
+    on_val = MeasuredGain.of_each(score(before), score(after), 20)
+    assert set(on_val) == {"m0", "m1", ""}
+    found = gate(before, {"new": after}, mode="likely", on_val={"new": on_val})
+    of_models = found.tests[0].of_models
+    assert of_models["m1"].estimate.f1 == pytest.approx(on_val["m1"].f1) == pytest.approx(-0.3, abs=0.1)
+    assert found.verdict == "keep"

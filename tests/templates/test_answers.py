@@ -64,3 +64,23 @@ def test_what_the_user_says_goes_before(tmp_path: Path, spec: str, shown: str) -
     found = template(tmp_path, 'Answer as {"why": "billing", "x": ".."}.', answer=spec)
     assert found.answer == spec
     assert example_answer(found.example, {"x": "X"}, "tech") == shown
+
+
+@each(
+    "skeleton, label, shown",
+    [
+        ('{"team": 3}', "4", '{"team": 4}'),
+        ('{"team": true}', "False", '{"team": false}'),
+        ('{"team": ["tech", "sales"]}', '["tech"]', '{"team": ["tech"]}'),
+        ('{"team": ["tech", "sales"]}', "tech", '{"team": "tech"}'),  # a choice of one
+        ('{"team": "3"}', "4", '{"team": "4"}'),
+        ('{"team": 3}', "four", '{"team": "four"}'),
+    ],
+)
+def test_an_example_s_answer_has_the_type_that_the_prompt_shows(
+    tmp_path: Path, skeleton: str, label: str, shown: str
+) -> None:
+    found = template(tmp_path, f"Return {skeleton}")
+    assert example_answer(found.example, {}, label) == shown
+    assert type(found).from_dict(found.to_dict()) == found
+    assert ("bare" in found.to_dict()["example"]) == ('"3"' not in skeleton)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import InputError
 from psopt.runs._settings import RunSettings
 from psopt.runs.planning._sizes import FLOOR_TRIALS, Sizes, asked_sizes, path
-from psopt.settings import RunOptions
+from psopt.settings import DataOptions, RunOptions, changed_leaves
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -218,17 +218,28 @@ class Planner:
 
 
 def resumed_from(manifest: Mapping[str, Any], settings: RunSettings, asked: SizeOptions) -> RunSettings:
-    """A resumed run's settings: what is not set again stays as in its run.json; InputError for another effort."""
+    """A resumed run's settings: sizes that are not set again stay as in its run.json.
+
+    Raises InputError for another effort, and for another value of an option that holds from a run's beginning to its
+    end; what `RunRecorder.check_same` compares is left to that.
+    """
     before = RunSettings.from_dict(manifest["settings"])
     if asked.effort not in {None, before.effort}:
         raise InputError(
             f"the run was begun with effort {before.effort}, and keeps it: leave --effort {asked.effort} out"
         )
-    if before.effort == "full":
-        return settings
     sizes = {name: getattr(before, ours) for name, ours in _OF_RUN.items()}
     sizes |= {name: getattr(before.search, name) for name in _OF_SEARCH}
     settings = replace(sized(settings, sizes | asked_sizes(asked)), effort=before.effort)
+    for leaf, was, now in changed_leaves(before, settings, but=(DataOptions,)):
+        if leaf.option and "resume" not in leaf.option.changed_by and leaf.key != "model":
+            flag = leaf.flags.partition("/")[0]
+            raise InputError(
+                f"{flag} was {was!r:.60} when the run began, and can't become {now!r:.60}: give the same, or start a "
+                "new run"
+            )
+    if before.effort == "full":
+        return settings
     limits = Limits.of_user(settings.lm)
     if before.limited_by == "plan" and limits == Limits.of_user(before.lm):
         return replace(settings, limited_by="plan")

@@ -52,7 +52,7 @@ def gate(
     mode: GateMode = "sure",
     margin: float = GATE_MARGIN,
     pinned: Collection[str] = (),
-    on_val: Mapping[str, MeasuredGain] | None = None,
+    on_val: Mapping[str, Mapping[str, MeasuredGain]] | None = None,
 ) -> Verdict:
     """Decide from answers on test, under held-out wordings, which of several prompts is recommended.
 
@@ -68,10 +68,11 @@ def gate(
     class is found any more.
 
     If the baseline answers one label to nearly everything (`psopt.evaluation.AnswerShares`), or has no higher F1 than a
-    constant answer, its S and C mean nothing. A nominee then passes ``sure`` if its F1 is better: one test at 5 %.
+    constant answer, its S and C mean nothing. A nominee then passes ``sure`` if its F1 is better: one test at 5 %. Of
+    the models' mean, S and C are those of the other models.
 
     A nominee passes ``likely`` if its F1 is no lower and F1 - S + C is higher, by an estimate from test and, if given,
-    from val (`on_val`), whose samples count half (see `MeasuredGain`). That is not a test.
+    from val (`on_val`, as of `MeasuredGain.of_each`), whose samples count half. That is not a test.
 
     With several models, a nominee must be no worse with each, and better with one. For the models' mean there is one
     test, of the mean difference (`psopt.evaluation.mean_of`).
@@ -87,7 +88,13 @@ def gate(
             pairs = zip(ours.each, theirs.each, strict=True)
             return with_every_model({of_ours.model: compare(name, of_ours, of_theirs) for of_ours, of_theirs in pairs})
         decisive, by_estimate = _decisive(ours, mode), mode == "likely"
-        return compare_nominee(name, ours, theirs, margin, pinned, of_val.get(name), decisive, by_estimate=by_estimate)
+        gain = (of_val.get(name) or {}).get("" if ours.others else ours.model)
+        test = compare_nominee(name, ours, theirs, margin, pinned, gain, decisive, by_estimate=by_estimate)
+        steady = [pair for pair in zip(ours.each, theirs.each, strict=True) if not why_worthless(pair[0])]
+        if not 0 < len(steady) < len(ours.each):
+            return test
+        before, after = map(_together, zip(*steady, strict=True))
+        return test.with_steadiness_of(compare_nominee(name, before, after, margin))
 
     tests = [compare(name, baseline, answers) for name, answers in nominees.items()]
     if mode == "sure":  # one that is barred does not pass, but still counts in Holm's levels
@@ -129,7 +136,13 @@ def check_pinned(pinned: Collection[str], samples: Collection[Sample], which: st
 
 
 def _decisive(baseline: Predictions, mode: GateMode) -> tuple[str, ...]:
-    return F1_ALONE if _f1_alone(baseline, mode) else BOTH
+    are_worthless = mode != "off" and all(why_worthless(answers) for answers in baseline.each)
+    return F1_ALONE if are_worthless else BOTH
+
+
+def _together(of_models: Sequence[Predictions]) -> Predictions:
+    """The answers of several models as one value, again."""
+    return replace(of_models[0], others=tuple(of_models[1:]))
 
 
 def _f1_alone(baseline: Predictions, mode: GateMode) -> str:

@@ -12,7 +12,7 @@ from psopt.evaluation import compare_classes, compare_paired, holm, pooled, qual
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from psopt.evaluation import Objectives, Predictions
+    from psopt.evaluation import Objectives, Predictions, Scores
     from psopt.metrics import PairedDifference
 
 
@@ -148,6 +148,13 @@ class NomineeTest:
         gain = self.estimate.f1 if self.decisive == F1_ALONE else self.estimate.total
         return self.estimate.f1 >= 0 and gain > 0
 
+    def with_steadiness_of(self, other: NomineeTest) -> NomineeTest:
+        """Return it with the S and C of another test, of the models with which the original prompt's mean something."""
+        estimate = replace(
+            self.estimate, sensitivity=other.estimate.sensitivity, consistency=other.estimate.consistency
+        )
+        return replace(self, sensitivity=other.sensitivity, consistency=other.consistency, estimate=estimate)
+
     def to_dict(self) -> dict[str, Any]:
         data = {**asdict(self), "p_value": self.p_value}
         del data["of_models"]
@@ -258,6 +265,14 @@ class MeasuredGain:
         values = {name: (getattr(before, name, None), getattr(after, name, None)) for name in _MEASURES}
         differences: dict[str, Any] = {name: _difference(*of_both) for name, of_both in values.items()}
         return cls(n_samples=n_samples, **differences)
+
+    @classmethod
+    def of_each(cls, before: Scores, after: Scores, n_samples: int) -> dict[str, MeasuredGain]:
+        """The differences with each of several models, by its name, and those of all, or of the only one, by ""."""
+        gains = {
+            name: cls.between(of_model, after.per_model[name], n_samples) for name, of_model in before.per_model.items()
+        }
+        return {**gains, "": cls.between(before, after, n_samples)}
 
     @property
     def total(self) -> float:

@@ -83,7 +83,7 @@ def test_a_wider_margin_lets_more_pass_and_sure_never_looks_at_val() -> None:
     of_test = gate(BASELINE, {"knee": answers(0.63)})
     assert of_test.verdict == "keep"
     assert gate(BASELINE, {"knee": answers(0.63)}, margin=0.06).verdict == "better"
-    with_val = gate(BASELINE, {"knee": answers(0.63)}, on_val={"knee": MeasuredGain(0.9, 0.0, 0.0, 60)})
+    with_val = gate(BASELINE, {"knee": answers(0.63)}, on_val={"knee": {"": MeasuredGain(0.9, 0.0, 0.0, 60)}})
     assert (with_val.verdict, with_val.tests[0].p_value) == ("keep", of_test.tests[0].p_value)
 
 
@@ -231,7 +231,7 @@ def test_likely_asks_val_too_at_half_its_weight(on_val: MeasuredGain, is_likely:
     array[rights] = (TRUTH[rights, None] + 1) % 3
     nominee = Predictions(array, SAMPLES[:30], LABELS)
     assert gate(baseline, {"knee": nominee}, mode="likely").verdict == "keep"
-    verdict = gate(baseline, {"knee": nominee}, mode="likely", on_val={"knee": on_val})
+    verdict = gate(baseline, {"knee": nominee}, mode="likely", on_val={"knee": {"": on_val}})
     assert (verdict.id == "knee") is is_likely
     (test,) = verdict.tests
     assert test.f1.difference == pytest.approx(-0.1)  # of test alone, as ever

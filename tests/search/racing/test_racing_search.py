@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import psopt
 import pytest
 from psopt.errors import BudgetReachedError, InputError
+from psopt.evaluation import AnswerShares
 from psopt.models import AnswerCache, Capabilities
 from psopt.models.chat import Budget, LMConfig, chat_model
 from psopt.models.sim import SimulatedModel
@@ -247,6 +249,33 @@ def test_what_a_limit_keeps_for_the_best_one_s_grid_goes_into_nothing_else(tmp_p
     with contextlib.suppress(BudgetReachedError):
         search.complete_front()
     assert best.id in ids(search.candidates)
+
+
+def test_once_val_has_a_better_candidate_more_test_samples_are_held_back_than_planned(
+    tmp_path: Path, task: Task
+) -> None:
+    planned = replace(task, test=task.test[:20])
+    model = SimulatedModel(SIM, planned)
+    model.capabilities = replace(model.capabilities, is_free=False)
+    search = racing(tmp_path, planned, make_evaluator(planned, model, *WORDINGS), trials=4)
+    search.run()
+    evaluator, baseline = search.problem.evaluator, search.problem.baseline_prompt
+    evaluator.budget.max_calls = 100_000
+    numbers = itertools.count()
+
+    def held_back(most_tested: int) -> int:
+        Reserve(evaluator, most_tested=most_tested).watch(search)
+        new = replace(baseline, noun=f"text {next(numbers)}")  # only what is asked anew is announced
+        evaluator.predictions(new, "val")
+        return int(evaluator.budget.held_back.calls)
+
+    prompts, wordings = 2, len(HELD_OUT)
+    assert held_back(0) == held_back(20) == prompts * 20 * wordings
+    assert held_back(30) == prompts * 30 * wordings
+    assert held_back(1000) == prompts * 40 * wordings
+    val = search.state.baseline.val
+    search.history._whole[0] = replace(search.state.baseline, val=replace(val, shares=AnswerShares(near_constant="a")))
+    assert held_back(1000) == prompts * 20 * wordings, "the original prompt nearly always answers a"
 
 
 def optimize(task: Task, folder: Path, **options: Any) -> Any:
