@@ -26,7 +26,7 @@ from psopt.evaluation import (
 )
 from psopt.models.chat import LMConfig
 from psopt.runs import REPHRASINGS, Measured, PromptSource, RunDirectory, client_options, read_predictions, read_source
-from psopt.settings import AnsweringOptions, PromptOptions
+from psopt.settings import AnsweringOptions, PromptOptions, model_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,7 +111,7 @@ def asking_rule(
                 "--target-f1 rests on the run's val answers: leave --model and all that changes answers as it was there"
             )
         source = replace(source, run=None)
-    answered = _kept_answers(source, "val", n_wordings, is_needed=target_f1 is not None)
+    answered = _kept_answers(source, "val", n_wordings, model, is_needed=target_f1 is not None)
     if answered is None:
         return AskingRule(rate, None)
     steady = votes(answered).steadiness
@@ -125,7 +125,7 @@ def asking_rule(
     else:
         on_val = level_for_error(steady, right, 1 - target_f1) or _nothing_shown(steady, right, target_f1)
     rule = AskingRule(rate, on_val.least, target_f1, on_val)
-    if (on_test := _kept_answers(source, "test", n_wordings, is_needed=False)) is None:
+    if (on_test := _kept_answers(source, "test", n_wordings, model, is_needed=False)) is None:
         return rule
     return replace(rule, test=kept_from(votes(on_test).steadiness, vote_is_right(on_test), on_val.least))
 
@@ -135,7 +135,7 @@ def _is_asked_as_measured(source: PromptSource, model: str | None, lm: LMConfig 
     measured = source.measured
     if measured is None:
         return True
-    if source.options != PromptOptions() or model not in {None, measured.model}:
+    if source.options != PromptOptions() or model not in {None, *model_names(measured.model)}:
         return False
     if lm is None:
         return True
@@ -143,8 +143,10 @@ def _is_asked_as_measured(source: PromptSource, model: str | None, lm: LMConfig 
     return now.deciding == then.deciding
 
 
-def _kept_answers(source: PromptSource, split: Split, n_wordings: int, *, is_needed: bool) -> Predictions | None:
-    """The run's answers to the prompt on a split, under `n_wordings`; None without them, an error if needed."""
+def _kept_answers(
+    source: PromptSource, split: Split, n_wordings: int, model: str | None, *, is_needed: bool
+) -> Predictions | None:
+    """A model's answers to the run's prompt on a split, under `n_wordings`; None without them, an error if needed."""
     if source.run is None or source.prompt is None:
         if is_needed:
             raise InputError(
@@ -165,7 +167,7 @@ def _kept_answers(source: PromptSource, split: Split, n_wordings: int, *, is_nee
             f"{source.run} has val answers under {answered.n_rephrasings} wordings, and steadiness hangs on their "
             f"number: give --wordings {answered.n_rephrasings} or less"
         )
-    return answered.under(range(n_wordings))
+    return answered.of_model(model or "").under(range(n_wordings))
 
 
 def _nothing_shown(steady: NDArray[np.float64], right: NDArray[np.bool_], target_f1: float) -> Kept:
@@ -252,6 +254,7 @@ def drift(
     except InputError:  # it was not scored on test
         split = "val"
         reference = read_predictions(directory, prompt.id, split)
+    reference = reference.of_model(model)
     if prompt.labels != reference.labels:
         raise InputError(
             f"--baseline: prompt {source.path} is for the labels {', '.join(prompt.labels)}, and its run's "

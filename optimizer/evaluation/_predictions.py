@@ -19,6 +19,7 @@ from psopt.answers import (
     text_of,
     worths_of,
 )
+from psopt.errors import InputError
 from psopt.evaluation._label_rows import LabelRows, counts_where, p_tau_where
 from psopt.metrics import prediction_distribution, sample_consistency, sample_sensitivity
 from psopt.models import NOT_ASKED
@@ -93,6 +94,17 @@ class Predictions:
         if not self.others:
             return (self,)
         return (replace(self, others=()), *self.others)
+
+    def of_model(self, name: str) -> Predictions:
+        """The answers of one of several models; all, if there is only one. Raises InputError if it is none of them."""
+        if not self.others:
+            return self
+        for answers in self.each:
+            if answers.model == name:
+                return answers
+        names = ", ".join(answers.model for answers in self.each)
+        has = f"no answers of {name}, only" if name else "answers"
+        raise InputError(f"the run has {has} of {names}: take one of these with --model")
 
     @property
     def texts(self) -> list[str]:

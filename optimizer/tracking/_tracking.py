@@ -77,6 +77,8 @@ def split_callbacks(callbacks: Iterable[Callback]) -> tuple[tuple[str, ...], tup
     callbacks = listed(callbacks)
     others = [callback for callback in callbacks if not isinstance(callback, str)]
     for callback in others:
+        if isinstance(callback, type) and issubclass(callback, Tracker):
+            raise InputError(f"callbacks: {callback.__name__} is a class: give a tracker, {callback.__name__}(..)")
         if not (isinstance(callback, Tracker) or callable(callback)):
             raise InputError(f"callbacks: {callback!r} is no tracker, no name of one, and can't be called")
     return tracker_names(callback for callback in callbacks if isinstance(callback, str)), tuple(others)
@@ -93,7 +95,10 @@ def _tracker(callback: Callback, study: Callable[[], optuna.Study | None]) -> Tr
         return MLflowTracker(experiment)
     own = import_own(callback, "tracker")
     if isinstance(own, type) and issubclass(own, Tracker):
-        own = own()
+        try:
+            own = own()
+        except Exception as error:  # whatever its author's code raises
+            raise _unusable(callback, error) from error
     if not isinstance(own, Tracker):
         raise InputError(f"tracker {callback} is no psopt.tracking.Tracker, but a {type(own).__name__}")
     return own
@@ -110,11 +115,15 @@ def tracked(
         except PsoptError:
             raise
         except Exception as error:  # whatever its package raises for the user's settings
-            reason = one_line(f"{type(error).__name__}: {error}")
-            raise InputError(f"{tracker.name} can't be used: {reason}") from error
+            raise _unusable(tracker.name, error) from error
     if any(tracker.call_watcher for tracker in tracking.trackers):
         budget.call_watcher = tracking.watch_call
     return tracking
+
+
+def _unusable(name: str, error: Exception) -> InputError:
+    reason = one_line(f"{type(error).__name__}: {error}")
+    return InputError(f"tracker {name} can't be used: {reason}")
 
 
 class Tracking(Observer):
@@ -143,7 +152,7 @@ class Tracking(Observer):
             self._each(lambda tracker: tracker.end(record, ending))
             self._save()
         for tracker in self._to_close:
-            with contextlib.suppress(Exception):  # nothing is left to report
+            with contextlib.suppress(Exception, SystemExit):  # nothing is left to report
                 tracker.close()
 
     def started(self, task: Task, folder: Path) -> None:
@@ -209,7 +218,7 @@ class Tracking(Observer):
         """Let a tracker do something; leave it out from then on if that fails."""
         try:
             act(tracker)
-        except Exception as error:  # noqa: BLE001  # whatever somebody else's package raises: the run goes on
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever somebody else's package raises: the run goes on
             if tracker in self.trackers:
                 self.trackers.remove(tracker)
                 reason = one_line(f"{type(error).__name__}: {error}")[:_LONGEST_REASON]
@@ -241,7 +250,7 @@ class Tracking(Observer):
         try:
             self._directory.write_json(TRACKING, {"schema_version": 1, "trackers": self._kept})
         except (InputError, TypeError, ValueError, RecursionError) as error:
-            LOGGER.warning("%s: to be resumed, the run will be recorded anew", error)
+            LOGGER.warning("what trackers keep: %s: to be resumed, the run will be recorded anew", error)
             self._directory = None
 
 

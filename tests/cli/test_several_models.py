@@ -240,3 +240,17 @@ def test_a_prompt_for_several_models_is_used_with_one(both: Path) -> None:
     check_refused(done, "is several models, and this is for one: name it with --model", alone=False)
     psopt_in(both, "classify", "--prompt", "run", "--model", OTHER, "texts.txt", code=0)
     check_refused(psopt_in(both, "migrate", "run", "--model", "minilm"), "is of several models")
+
+
+def test_new_texts_are_held_against_the_answers_of_the_model_that_is_asked(both: Path) -> None:
+    run = read(both)
+    texts = {sample.id: sample.text for sample in psopt.load_task("trec").test}
+    with np.load(both / "run/predictions" / f"{run['recommended']['id']}-2.npz") as kept:
+        (both / "known.txt").write_text("".join(f"{texts[name]}\n" for name in kept["test_ids"].tolist()))
+    fresh = ("check", "--baseline", "run", "--fresh", "known.txt", "--json", "--model")
+    stable = json.loads(psopt_in(both, *fresh, OTHER, code=0).stdout)["shifts"][0]
+    assert stable["measure"] == "sensitivity"
+    assert stable["before"] == stable["after"] > 0
+    check_refused(psopt_in(both, *fresh, "minilm"), f"has no answers of minilm, only of {STEADY}, {OTHER}: take one")
+    told = ("classify", "--prompt", "run", "--wordings", "2", "--abstain", ".3", "known.txt", "--model", OTHER)
+    check_says(psopt_in(both, *told, code=0).stderr, "On val, where this was set:")

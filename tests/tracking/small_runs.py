@@ -67,3 +67,10 @@ class Listening(Tracker):
 
     def close(self) -> None:
         self._hear("close")
+
+
+class NeedsAKey(Listening):
+    """A tracker that nobody can make without its key."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(name=key)

@@ -101,8 +101,10 @@ def test_a_run_that_fails_is_ended_as_failed_and_a_function_is_called_as_optunas
 @each(
     "callback, said",
     [
-        (Listening("check"), r"^listening can't be used: ValueError: no space left$"),
+        (Listening("check"), r"^tracker listening can't be used: ValueError: no space left$"),
         (3, "callbacks: 3 is no tracker"),
+        (Listening, r"callbacks: Listening is a class: give a tracker, Listening\(\.\.\)"),
+        ("tests.tracking.small_runs:NeedsAKey", "tracker tests.tracking.small_runs:NeedsAKey can't be used: TypeError"),
         ("mlfow", r"unknown tracker 'mlfow'; did you mean 'mlflow'\?"),
         ("wandb:x", "wandb:x: copy psopt's examples/trackers/wandb_tracker.py, and name wandb_tracker:Wandb"),
         ("mlflow,mlflow:x", "trackers mlflow,mlflow:x: each is named once"),
