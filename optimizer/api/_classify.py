@@ -18,10 +18,24 @@ from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
 from psopt.runs import PromptSource, TaskPrompt, as_measured, lm_as_in_run, read_source, set_in
 from psopt.search_spaces import Prompt
 from psopt.settings import AnsweringOptions, DataOptions, PromptOptions, built, check_keywords, group_given
-from psopt.tasks import LABEL, AnswerSpec, DatasetInfo, InputColumns, Row, Sample, Task, fields_of, texts_of_records
+from psopt.tasks import (
+    LABEL,
+    ORDINAL,
+    AnswerSpec,
+    DatasetInfo,
+    InputColumns,
+    Row,
+    Sample,
+    Task,
+    fields_of,
+    in_order,
+    texts_of_records,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from psopt.runs import Measured
 
 _AS_THEY_COME = AnsweringOptions()
 
@@ -134,7 +148,7 @@ class Classifier:
     ) -> None:
         self._columns = columns
         self.prompt = prompt_to_classify_with(source, options.labels, sample_texts).prompt
-        self._task = source.task or _bare_task(self.prompt, sample_texts)
+        self._task = source.task or _bare_task(self.prompt, sample_texts, source.measured)
         self.model = ModelProvider(options.cache_dir, lm).answering(model, self._task)
         self._prompts = [self.prompt]  # unchanged, with the label prior that it brings
         if options.wordings > 1:
@@ -255,8 +269,25 @@ def _check_fields(prompt: Prompt, texts: Sequence[str]) -> None:
             )
 
 
-def _bare_task(prompt: Prompt, texts: Sequence[str]) -> Task:
-    """A task that holds only the texts to classify, unlabelled."""
+def _bare_task(prompt: Prompt, texts: Sequence[str], measured: Measured | None = None) -> Task:
+    """A task that holds only the texts to classify, unlabelled; answers are compared as the prompt was measured."""
     samples = tuple(Sample(str(index), text, None) for index, text in enumerate(texts))
-    info, answers = DatasetInfo("texts", "memory", ""), str(AnswerSpec.of_form(prompt.asks))
-    return Task("texts", prompt.description, prompt.labels, samples, (), (), info, noun=prompt.noun, answers=answers)
+    of_data = measured.dataset if measured else {}
+    spec = AnswerSpec.read("the prompt's file", of_data.get("answers")) if "answers" in of_data else None
+    if spec is None or spec.is_assessed or spec.form != prompt.asks:  # its judge may not be at hand
+        spec = AnswerSpec.of_form(prompt.asks)
+    positions: tuple[float, ...] = ()
+    if spec.kind == ORDINAL:
+        _, positions = in_order("the prompt's file", prompt.labels, tuple(of_data.get("order", ())))
+    return Task(
+        "texts",
+        prompt.description,
+        prompt.labels,
+        samples,
+        val=(),
+        test=(),
+        info=DatasetInfo("texts", "memory", ""),
+        noun=prompt.noun,
+        answers=str(spec),
+        positions=positions,
+    )

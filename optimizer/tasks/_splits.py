@@ -288,21 +288,22 @@ def _draw(marked: Splits, seed: int, *, by_label: bool) -> Splits:
 
 
 def _without_duplicates(samples: Sequence[Sample], *, but: Sequence[Sample]) -> tuple[Sample, ...]:
-    """Keep the first of equal texts; drop texts that have different labels, and those that are in `but`.
+    """Keep the first of equal texts, or a pinned one; drop those that have different labels, and those in `but`.
 
     A text with two labels has no right answer, so none of its samples can teach or choose anything.
     """
     labels: dict[str, set[str | None]] = defaultdict(set)
     for sample in samples:
         labels[normalised(sample.text)].add(sample.label)
-    seen = {normalised(sample.text) for sample in but}
-    unique_samples = []
+    others = {normalised(sample.text) for sample in but}
+    kept: dict[str, Sample] = {}
     for sample in samples:
         text = normalised(sample.text)
-        if text not in seen and len(labels[text]) == 1:
-            seen.add(text)
-            unique_samples.append(sample)
-    return tuple(unique_samples)
+        if text in others or len(labels[text]) > 1:
+            continue
+        if text not in kept or (sample.pinned and not kept[text].pinned):
+            kept[text] = sample
+    return tuple(kept.values())
 
 
 def _contradict(samples: Iterable[Sample]) -> bool:

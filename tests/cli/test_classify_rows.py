@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import re
 from typing import TYPE_CHECKING, Any
@@ -168,3 +169,25 @@ def test_rows_of_pairs_are_put_together_as_the_data_set_does() -> None:
     inner = [f"a{sign}b" for sign in ("\u2028", "\x85", "\f", "\v", "\x1e")]
     assert texts_of_lines("\r\n".join(inner), columns) == inner
     assert texts_of_lines('{"subject": "a", "body": "b"}\n', columns) == ["subject: a\nbody: b"]
+
+
+@each(
+    "answers, truths, said, steady",
+    [("number:0.5", (1, 2), ("1", "1.2", "1.4"), 1.0), ("ordinal", ("1", "2", "9"), ("1", "2", "2"), 0.6)],
+)
+def test_votes_of_a_prompt_away_from_its_data_compare_answers_as_its_run_did(
+    tmp_path: Path, answers: str, truths: tuple[Any, ...], said: tuple[str, ...], steady: float
+) -> None:
+    records = [{"text": f"text {place}", "label": truths[place % len(truths)]} for place in range(60)]
+    asked = itertools.count()
+
+    def model(_: Any) -> str:
+        return said[next(asked) % len(said)]
+
+    task = psopt.Task.from_records(records, answers=answers)
+    sizes: dict[str, Any] = {"trials": 1, "samples": 10, "test_samples": 10, "rephrasings": 3, "heldout": 3}
+    run = psopt.optimize(task, model=model, out=tmp_path / answers[:3], concurrency=1, **sizes)
+    prompt = run.path / "prompts" / f"{run.baseline.id}.json"
+    (answer,) = psopt.classify(["a new text"], prompt, model=model, vote=True, rephrasings=3, concurrency=1)
+    assert answer.sensitivity < 1 - steady + 0.1
+    assert answer.agreement >= steady

@@ -11,6 +11,7 @@ import pytest
 import sqlalchemy.exc
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import TrialState
+from psopt.errors import DamagedStudyError
 from psopt.search import _trial
 from psopt.search.distributed import open_storage
 from psopt.search.distributed._coordinator import beating
@@ -153,3 +154,19 @@ def test_a_heartbeat_that_fails_is_said_unless_it_is_for_a_moment_or_at_the_end(
         assert over.wait(30)
     assert len(told) == (1 if said else 0)
     assert "".join(told).startswith(said)
+
+
+def test_half_a_line_at_a_journal_s_end_is_cut_and_one_in_its_middle_is_named(
+    tmp_path: Path, task: Task, keyword_model: Any
+) -> None:
+    journal = tmp_path / "study.log"
+    first = make(f"journal:{journal}", task, keyword_model)
+    first.run()
+    whole = journal.read_bytes()
+    journal.write_bytes(whole + whole.splitlines()[-1][:20])
+    again = make(f"journal:{journal}", task, keyword_model)
+    assert journal.read_bytes().startswith(whole + b"{")  # what opening it adds
+    assert [one.id for one in again.candidates] == [one.id for one in first.candidates]
+    journal.write_bytes(whole[:200] + b"\n" + whole[200:])
+    with pytest.raises(DamagedStudyError, match=r"is damaged .* put it back, or start anew in another folder"):
+        make(f"journal:{journal}", task, keyword_model)

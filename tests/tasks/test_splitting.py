@@ -195,6 +195,11 @@ def test_pinned_samples_that_the_data_place_stay_there_and_the_last_of_a_class_i
     assert [str(sample.text) for sample in task.train if sample.pinned] == ["alone"]
 
 
+def test_of_equal_texts_the_pinned_one_stays() -> None:
+    task = Task.from_records([*rows(), {**rows()[5], "id": "copy", "pinned": "yes"}])
+    assert pinned(task, "test") == {*PINNED_IDS, "copy"}
+
+
 def test_the_column_of_pinned_samples_may_have_another_name(tmp_path: Path) -> None:
     path = write_records(tmp_path / "d.csv", rows("keep", "1", "0"))
     toml = tmp_path / "t.toml"

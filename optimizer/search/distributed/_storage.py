@@ -9,6 +9,8 @@ keeps the file locked, so that results can't be saved.
 from __future__ import annotations
 
 import contextlib
+import json
+import os
 import re
 import signal
 import threading
@@ -22,7 +24,7 @@ import optuna
 import sqlalchemy
 import sqlalchemy.exc
 from optuna.storages import BaseStorage, JournalStorage
-from optuna.storages.journal import JournalFileBackend
+from optuna.storages.journal import JournalFileBackend, JournalFileSymlinkLock
 from psopt._signals import send_to_main_thread
 from psopt.errors import DamagedStudyError, InputError, import_extra
 
@@ -68,6 +70,7 @@ def _make_storage(url: str) -> optuna.storages.BaseStorage:
     if url.startswith("journal:"):
         path = Path(url.removeprefix("journal:"))
         path.parent.mkdir(parents=True, exist_ok=True)
+        _cut_torn_end(path)
         return JournalStorage(JournalFileBackend(str(path)))
     if url.startswith("sqlite:"):
         return _set_up(url, {"connect_args": {"timeout": _SQLITE_TIMEOUT}})
@@ -80,6 +83,21 @@ def _make_storage(url: str) -> optuna.storages.BaseStorage:
         url = f"postgresql+psycopg://{location}"
     # A connection that broke while idle is detected and replaced, instead of failing the next call.
     return _set_up(url, {"pool_pre_ping": True})
+
+
+def _cut_torn_end(path: Path) -> None:
+    """Remove what a process that was killed while it wrote has left: half a line, which the next one would spoil."""
+    if not path.exists():
+        return
+    lock = JournalFileSymlinkLock(str(path))
+    lock.acquire()
+    try:
+        content = path.read_bytes()
+        end = content.rfind(b"\n") + 1
+        if end < len(content):
+            os.truncate(path, end)
+    finally:
+        lock.release()
 
 
 def _set_up(url: str, engine: dict[str, Any]) -> optuna.storages.BaseStorage:
@@ -110,7 +128,7 @@ def _opening(url: str) -> Iterator[None]:
             reason += "; pip install 'psopt[postgres]'"
         elif isinstance(error, ImportError):
             reason += "; install what this kind of storage needs, or take sqlite:///FILE or postgresql://.."
-        elif "malformed" in reason or "not a database" in reason:
+        elif "malformed" in reason or "not a database" in reason or isinstance(error, json.JSONDecodeError):
             raise DamagedStudyError(
                 f"the storage {without_password(url)!r} is damaged ({reason}): put it back, or start anew in another "
                 "folder (answers that were paid for are in the cache)"
