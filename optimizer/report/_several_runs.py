@@ -176,6 +176,8 @@ def _compared(first: Contents, second: Contents) -> TwoRuns:
     own = ""
     if n < max(len(predictions.samples) for predictions in answers):
         own = "; the scores of each run are on all of its own samples"
+    if common[0].others and common[0].over == "worst":
+        own += "; each difference is that with the model that gains least"
     held_out = [of.run["rephrasings"]["heldout"] for of in shown]
     both = [wording for wording in held_out[0] if wording in held_out[1]]
     if len(both) >= _FEWEST:

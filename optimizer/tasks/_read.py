@@ -23,7 +23,7 @@ from psopt.tasks._hub import HubName, fetch_tables, is_hub_name
 from psopt.tasks._labels import check_among, check_classes, in_order, scale_hint, several_hint, typo_hint
 from psopt.tasks._promptfoo import EXPECTED, is_tests, read_tests
 from psopt.tasks._references import labels_in, set_written, written_set
-from psopt.tasks._row import DatasetInfo
+from psopt.tasks._row import DatasetInfo, inputs_of
 from psopt.tasks._samples import SPLIT_NAMES, Placed, make_samples
 from psopt.tasks._splits import draws_test, make_splits, normalised, pinned_note, rare_note
 from psopt.tasks._taskfile import TaskFile, read_task_file
@@ -93,7 +93,11 @@ def _labels(described: TaskFile, splits: Splits) -> tuple[str, ...]:
     labels = described.labels or tuple(in_data)
     if not labels:
         in_file = 'the labels in a task file (--task-file): labels = ["..", ".."]'
-        raise DataError(f"the data have no labels beside the inputs: name their column (--label-column), or {in_file}")
+        inputs = next((", ".join(inputs_of(sample.text)) for sample in itertools.chain(*splits)), "") or "text"
+        raise DataError(
+            f"the data have no labels beside the inputs ({inputs}): name their column (--label-column), which no "
+            f"prompt may show, or {in_file}"
+        )
     check_classes(described.origin, labels, described.definitions, described.subclasses)
     check_among(described.origin, in_data, labels)
     return labels
