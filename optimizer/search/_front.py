@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 
 class EstimatedScores(NamedTuple):
-    """F1, S and, where it is defined, C of a candidate whose grid is partly known; `is_hollow` as in `Scores`."""
+    """F1, S and, where it is defined, C of a candidate whose grid is partly known; what they mean is as in `Scores`."""
 
     f1: float
     sensitivity: float
     consistency: float | None = None
     is_hollow: bool = False
+    is_one_answer: bool = False
 
     @property
     def gains(self) -> NDArray[np.float64]:
@@ -91,9 +92,14 @@ def pareto_front(candidates: Sequence[R], least_f1: float) -> tuple[R, ...]:
 
 
 def feasible_of(candidates: Sequence[R], least_f1: float) -> list[R]:
-    """Return the candidates with at least this F1, without hollow ones if any others are left."""
+    """Return the candidates with at least this F1, without hollow ones if any others are left.
+
+    If none are, guesses remain, but no candidate that gives nearly everything one answer: the middle of a scale may be
+    nearer to all than what the original prompt answers.
+    """
     feasible = [candidate for candidate in candidates if candidate.val.f1 >= least_f1]
-    return [candidate for candidate in feasible if not candidate.val.is_hollow] or feasible
+    trying = [candidate for candidate in feasible if not (candidate.edits and candidate.val.is_one_answer)]
+    return [candidate for candidate in trying if not candidate.val.is_hollow] or trying
 
 
 def knee(front: Sequence[R], baseline: Candidate) -> R:

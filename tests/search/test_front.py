@@ -64,6 +64,14 @@ def test_a_guess_is_no_bar_for_s_and_stays_out_of_the_front() -> None:
     assert knee([better, knows], knows) is knows
 
 
+def test_a_constant_answer_stays_out_of_the_front_even_where_the_original_prompt_is_a_guess() -> None:
+    guess = candidate(0, 0.66, 0.46, is_guess=True)
+    middle = candidate(1, 0.73, 0.0, n_edits=1, near_constant="3")
+    assert pareto_front([guess, middle], 0.6) == (guess,)
+    also_guess = candidate(2, 0.7, 0.4, n_edits=1, is_guess=True)
+    assert pareto_front([guess, middle, also_guess], 0.6) == (also_guess,)
+
+
 def nominated(best: Candidate, shortest: Candidate) -> list[int]:
     found: Any = SimpleNamespace(baseline=BASE, front=(best,), shortest=shortest)
     return [nominee.trial for nominee in nominees(found)]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.errors import InputError
-from psopt.evaluation import score, why_worthless
+from psopt.evaluation import answer_shares, score
 from psopt.models import NOT_ASKED, capabilities_of
 from psopt.models.chat import asks_in_chat
 from psopt.search._front import EstimatedScores, Tried
@@ -238,7 +238,10 @@ class CandidateRaces:
 
     def marked(self, scores: EstimatedScores, prompt: Prompt) -> EstimatedScores:
         """Mark in scores whether a prompt's answers so far are nearly always the same, or guesses."""
-        return scores._replace(is_hollow=bool(why_worthless(self.evaluator.predictions_so_far(prompt, "val"))))
+        shares = answer_shares(self.evaluator.predictions_so_far(prompt, "val"))
+        if shares is None:
+            return scores
+        return scores._replace(is_hollow=shares.is_hollow, is_one_answer=shares.near_constant is not None)
 
     def knows_as_much(self, rival: Tried, candidate: StoppedCandidate) -> bool:
         """Whether a rival was asked about all that a candidate was asked about."""
