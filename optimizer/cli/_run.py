@@ -199,8 +199,9 @@ def _about(result: _Result) -> str:
     if model == "minilm":
         of_what = "minilm, an embedding model for demonstrations: measure on the model that you use"
     which = {"worst": "each of the model that is worst in it", "mean": "the means over the models"}
-    if over := result.run.baseline.val.over:
-        of_what = f"{model}: F1, S and C are {which[over]}"
+    scores = result.run.baseline.val
+    if scores.over:
+        of_what = f"{model}: {scores.quality_name}, S and C are {which[scores.over]}"
     sentences = [f"Measured with {of_what}."]
     meanings = {">": "recommended", "*": "best compromise (knee)", "°": "shortest that is no worse"}
     used = {result.sign(candidate) for candidate in _all_of(result.run)}

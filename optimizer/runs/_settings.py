@@ -58,6 +58,8 @@ class RunSettings(RunOptions):
             raise InputError("--strategy 1-shot shows texts of samples, and --no-verbatim forbids that: leave one out")
         if len(self.models) > 1:
             self._check_several()
+        elif self.over != "worst":
+            raise InputError(f"--over {self.over} is for several models, and here is one: leave it out")
         if self.rephrasing.file is None:  # otherwise the file says how many there are, and the search checks
             check_wordings(self.search.race, self.rephrasings)
 

@@ -127,6 +127,7 @@ def test_an_interrupted_migration_names_the_command_that_gives_its_verdict_and_l
         (["migrate", "run", "--model", "nomodel"], "unknown model 'nomodel'"),
         (["migrate", "run", "--model", WEAK, "--no-search", "--trials", "3"], "--no-search only measures"),
         (["migrate", "run", "--model", WEAK, "--resume"], "--resume needs --out"),
+        (["optimize", "--dataset", "data.csv", "--model", GOOD, "--over", "mean"], "--over mean is for several models"),
         (["report", "run", "nowhere"], "no run directory"),
         (["report", "run", "run", "--html", "nowhere/page.html"], "there is no folder"),
         (["report", "run", "--html", "page.html"], "--html is of several runs"),
