@@ -158,6 +158,8 @@ def as_array(
         raise ValueError(f"{name} has shape {array.shape}; it must be {shape}")
     if array.size == 0:
         raise ValueError(f"{name} is empty: shape {array.shape}")
+    if array.dtype == object and all(isinstance(value, int) for value in array.flat):  # pandas' nullable integers
+        array = array.astype(np.int64)
     if kinds and array.dtype.kind not in kinds:
         raise ValueError(f"{name} must hold {content}, not {array.dtype}")
     return array
@@ -199,9 +201,9 @@ def read_n_classes(n_classes: int) -> int:
     return read_size(n_classes, "n_classes", 2, ", N/A included")
 
 
-def read_label_list(labels: Sequence[int] | ArrayLike) -> NDArray[Any]:
+def read_label_list(labels: Sequence[int] | ArrayLike, n_classes: int | None = None) -> NDArray[Any]:
     """A fixed list of labels: distinct class numbers, at least one."""
-    array = read_class_numbers(as_array(labels, "labels", (1,), "(n_labels,)"), "labels", None)
+    array = read_class_numbers(as_array(labels, "labels", (1,), "(n_labels,)"), "labels", n_classes)
     if len(np.unique(array)) != len(array):
         raise ValueError(f"labels repeats a label: {array.tolist()}; give each once")
     return array

@@ -185,7 +185,7 @@ def class_intervals(
     predicted, _ = read_either(predictions, n_classes)
     truth = read_labels(y, len(predicted), n_classes)
     tail = read_tail(confidence)
-    wanted = np.arange(n_classes) if labels is None else read_label_list(labels)
+    wanted = np.arange(n_classes) if labels is None else read_label_list(labels, n_classes)
     array = np.asarray(predictions)
     kernel = read_similarity(similarity, len(predicted), n_classes)
     n_samples = np.maximum(_concerned(predicted, truth, wanted), 1)
@@ -260,7 +260,7 @@ def macro_f1_interval(
     predicted, _ = read_either(predictions, n_classes)
     truth = read_labels(y, len(predicted), n_classes)
     tail = read_tail(confidence)
-    wanted = np.arange(n_classes) if labels is None else read_label_list(labels)
+    wanted = np.arange(n_classes) if labels is None else read_label_list(labels, n_classes)
     draws = read_groups(groups, len(predicted))
     estimate = macro_f1(predicted, truth, wanted.tolist())
     if np.isnan(estimate):

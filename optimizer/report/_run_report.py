@@ -187,7 +187,7 @@ def _facts(contents: Contents) -> dict[str, str]:
         **_data_facts(run),
         "trials": f"{race.get('candidates', settings['trials'])}, sampler {settings['sampler']}, seed {run['seed']}",
         "plan": _plan_fact(run),
-        "answers": _answers_fact(run["calls"]),
+        "answers": _answers_fact(run["calls"]) + "; without those of workers" * bool(settings.get("storage")),
         "racing": racing_line(race).removeprefix("racing: ") if race else "",
         "time": f"{minutes}:{seconds:02} minutes",
         "psopt": "; ".join(filter(None, (run["psopt_version"], run["command"]))),

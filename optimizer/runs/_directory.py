@@ -87,7 +87,7 @@ class RunDirectory:
             path.mkdir(parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=path).close()
         except OSError as error:
-            raise InputError(f"--out {path} can't be written: {error.strerror}") from error
+            raise InputError(f"the run directory {path} can't be written: {error.strerror}") from error
         return cls(path)
 
     @classmethod

@@ -25,7 +25,8 @@ class FakeServer:
     ----------
     answer : str, mapping or function
         The answer: ``"fixed:TEXT"``, or a mapping from words to answers, of which the first applies whose words are in
-        the last message (``""`` is in all), or a function from the request's messages to a text.
+        the last message (``""`` is in all), or a function from the request's messages to a text. If that fails, the
+        server answers with status 500 and the error.
     faults : str
         Any of ``429``, ``500``, ``503``, ``hang`` (no answer for `hang_ms`, then the connection is cut) and ``half``
         (cut in the middle of an answer), separated by commas.
@@ -58,6 +59,12 @@ class FakeServer:
         delay_ms: float = 0.0,
         hang_ms: float = 1000.0,
     ) -> None:
+        if not (isinstance(answer, (str, Mapping)) or callable(answer)):
+            raise ValueError(f"answer must be a text, a mapping or a function, not {answer!r}")
+        if not 0 <= fault_rate <= 1:
+            raise ValueError(f"fault_rate must be from 0 to 1, not {fault_rate!r}")
+        if min(delay_ms, hang_ms) < 0:
+            raise ValueError("delay_ms and hang_ms must be 0 or more")
         self.url = ""
         self._answer = answer
         self._faults = [fault for fault in faults.split(",") if fault]
@@ -127,7 +134,7 @@ class FakeServer:
         elif isinstance(self._answer, Mapping):
             text = next((text for words, text in self._answer.items() if words in str(messages[-1]["content"])), "")
         else:
-            text = self._answer(messages)
+            text = str(self._answer(messages))
         n_in, n_out = len(json.dumps(messages)) // 4, max(1, len(text) // 4)  # a token is about four characters
         usage = {"prompt_tokens": n_in, "completion_tokens": n_out, "total_tokens": n_in + n_out}
         choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
@@ -143,12 +150,12 @@ class _Handler(BaseHTTPRequestHandler):
         if "/models" in self.path:
             self._send(200, {"object": "list", "data": [{"id": "any", "object": "model"}]})
         else:
-            self._has_no_such_path()
+            self._fail(404, f"no such path: {self.path}")
 
     def do_POST(self) -> None:
         content = self.rfile.read(int(self.headers["Content-Length"]))
         if "/chat/completions" not in self.path:
-            self._has_no_such_path()
+            self._fail(404, f"no such path: {self.path}")
             return
         body = json.loads(content)
         headers = {name.casefold(): value for name, value in self.headers.items()}
@@ -160,12 +167,17 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.write(b'HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"choices": [{"mess')
             self.close_connection = True
         elif status == "200":
-            self._send(200, self.fake._completion(body))
+            try:
+                completion = self.fake._completion(body)
+            except Exception as error:  # noqa: BLE001  # whatever the test's own function raises
+                self._fail(500, f"the answer's function failed: {error!r}")
+            else:
+                self._send(200, completion)
         else:
-            self._send(int(status), {"error": {"message": "a fault, as told", "type": "fake", "code": status}})
+            self._fail(int(status), "a fault, as told")
 
-    def _has_no_such_path(self) -> None:
-        self._send(404, {"error": {"message": f"no such path: {self.path}", "type": "fake", "code": 404}})
+    def _fail(self, status: int, message: str) -> None:
+        self._send(status, {"error": {"message": message, "type": "fake", "code": status}})
 
     def _send(self, status: int, message: dict[str, Any]) -> None:
         content = json.dumps(message).encode()

@@ -64,3 +64,16 @@ def test_what_does_not_come_and_a_fault_that_there_is_none_of_are_told() -> None
         server.wait_for(answered=1, seconds=0.01)
     with pytest.raises(ValueError, match="rain"):
         FakeServer(faults="rain")
+
+
+def test_what_can_not_be_served_is_refused_and_a_failing_answer_is_a_status_with_its_error() -> None:
+    options: list[dict[str, Any]] = [{"answer": 5}, {"fault_rate": 3}, {"delay_ms": -5}]
+    for wrong in options:
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))}"):
+            FakeServer(**wrong)
+
+    def failing(_: Any) -> str:
+        raise KeyError("no such row")
+
+    with FakeServer(failing) as server, pytest.raises(openai.InternalServerError, match="no such row"):
+        ask(server, max_retries=0)
