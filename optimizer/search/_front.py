@@ -92,14 +92,13 @@ def pareto_front(candidates: Sequence[R], least_f1: float) -> tuple[R, ...]:
 
 
 def feasible_of(candidates: Sequence[R], least_f1: float) -> list[R]:
-    """Return the candidates with at least this F1, without hollow ones if any others are left.
+    """Return the candidates with at least this F1: those that are not hollow, else guesses, else all.
 
-    If none are, guesses remain, but no candidate that gives nearly everything one answer: the middle of a scale may be
-    nearer to all than what the original prompt answers.
+    One that gives nearly everything one answer may be nearer to all than a guess is: the middle of a scale.
     """
     feasible = [candidate for candidate in candidates if candidate.val.f1 >= least_f1]
-    trying = [candidate for candidate in feasible if not (candidate.edits and candidate.val.is_one_answer)]
-    return [candidate for candidate in trying if not candidate.val.is_hollow] or trying
+    guesses = [candidate for candidate in feasible if not candidate.val.is_one_answer]
+    return [candidate for candidate in guesses if not candidate.val.is_hollow] or guesses or feasible
 
 
 def knee(front: Sequence[R], baseline: Candidate) -> R:

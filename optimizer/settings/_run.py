@@ -130,7 +130,9 @@ class RunOptions(Checked):
         "By how much its F1 may be lower than yours, as a share.", "X", default=GATE_MARGIN, least=0, most=0.99
     )
     probe: str | None = DATA.rare(
-        "Texts of your own, with labels or without: both prompts are put to them at the end.", "FILE"
+        "Texts of your own, with labels or without: both prompts are put to them at the end.",
+        "FILE",
+        changed_by=("resume",),
     )
     pinned: tuple[str, ...] = SEARCH.rare(
         "Id of a test sample that must stay right; may be repeated.", "ID", default=(), flags="--pin", repeats=True

@@ -134,7 +134,7 @@ def test_a_run_lets_no_text_of_a_sample_into_any_prompt_and_keeps_to_it(tmp_path
     check(said, tickets)
     settings = json.loads((run.path / "run.json").read_text())["settings"]
     assert RunSettings.from_dict(settings).search.parts.no_verbatim
-    with pytest.raises(InputError, match="--no-verbatim was True when the run began"):
+    with pytest.raises(InputError, match="option no_verbatim was True when the run began, and can't become False"):
         psopt.optimize(tickets, trials=7, resume=True, **options)
 
 

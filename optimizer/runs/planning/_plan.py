@@ -233,10 +233,9 @@ def resumed_from(manifest: Mapping[str, Any], settings: RunSettings, asked: Size
     settings = replace(sized(settings, sizes | asked_sizes(asked)), effort=before.effort)
     for leaf, was, now in changed_leaves(before, settings, but=(DataOptions,)):
         if leaf.option and "resume" not in leaf.option.changed_by and leaf.key != "model":
-            flag = leaf.flags.partition("/")[0]
             raise InputError(
-                f"{flag} was {was!r:.60} when the run began, and can't become {now!r:.60}: give the same, or start a "
-                "new run"
+                f"option {leaf.key} was {was!r:.60} when the run began, and can't become {now!r:.60}: "
+                "give the same, or start a new run"
             )
     if before.effort == "full":
         return settings
