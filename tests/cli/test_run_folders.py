@@ -17,6 +17,7 @@ from tests.cli.limited_runs import psopt as priced
 from tests.cli.telling import check_refused, check_says
 from tests.commands import psopt
 from tests.fake_server import FakeServer
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,6 +66,23 @@ def test_a_run_that_has_lost_a_file_has_a_cure(here: Path) -> None:
     check_refused(psopt(here, "resume", "run"), "there is no file gone.db; put it back")
     assert not (here / "gone.db").exists()
     assert manifest(run) == settings  # it is as it was, not failed
+
+
+@each(
+    "words, said",
+    [
+        (["--samples", "9"], "option samples was 12 when the run began, and can't become 9: give the same"),
+        (["--rounds", "2"], "option rounds was 1"),
+        (["--vary", "format"], "option vary was ('paraphrase',)"),
+        (["--drop-labels"], "option keep_labels was True"),
+        (["--gate", "off"], "option gate was 'sure'"),
+        (["--study-name", "other"], "option study_name was ''"),
+    ],
+)
+def test_what_holds_for_a_whole_run_is_not_changed_by_resuming_it(made: Path, words: list[str], said: str) -> None:
+    before = manifest(made / "run")
+    check_refused(psopt(made, "optimize", "--dataset", "data.csv", *SMALL, "--resume", *words), said)
+    assert manifest(made / "run") == before
 
 
 def test_a_run_is_resumed_from_another_folder(made: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import InputError
 from psopt.runs._settings import RunSettings
 from psopt.runs.planning._sizes import FLOOR_TRIALS, Sizes, asked_sizes, path
-from psopt.settings import DataOptions, RunOptions, changed_leaves
+from psopt.settings import DataOptions, RunOptions, SizeOptions, all_leaves, changed_leaves
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from psopt.models.chat import LMConfig, Need
     from psopt.runs._cost_estimate import CostEstimate
     from psopt.runs._search_estimate import SearchBasis
-    from psopt.settings import Effort, SizeOptions
+    from psopt.settings import Effort
 
 
 # Chosen: light asks about as much as MIPROv2's light. Each further effort asks three to four times as much, so that its
@@ -231,8 +231,11 @@ def resumed_from(manifest: Mapping[str, Any], settings: RunSettings, asked: Size
     sizes = {name: getattr(before, ours) for name, ours in _OF_RUN.items()}
     sizes |= {name: getattr(before.search, name) for name in _OF_SEARCH}
     settings = replace(sized(settings, sizes | asked_sizes(asked)), effort=before.effort)
-    for leaf, was, now in changed_leaves(before, settings, but=(DataOptions,)):
-        if leaf.option and "resume" not in leaf.option.changed_by and leaf.key != "model":
+    options = {leaf.key: leaf.option for group in (RunOptions, SizeOptions) for leaf in all_leaves(group)}
+    begun, asked_now = (replace(of, train_samples=of.train_samples or of.samples) for of in (before, settings))
+    for leaf, was, now in changed_leaves(begun, asked_now, but=(DataOptions,)):
+        option = options.get(leaf.key)
+        if option and "resume" not in option.changed_by and leaf.key != "model":
             raise InputError(
                 f"option {leaf.key} was {was!r:.60} when the run began, and can't become {now!r:.60}: "
                 "give the same, or start a new run"
