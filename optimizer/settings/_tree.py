@@ -63,14 +63,14 @@ def changed(settings: _Settings, changes: Mapping[str, Any]) -> _Settings:
 
 
 def changed_leaves(before: Any, after: Any, but: tuple[type, ...] = ()) -> Iterator[tuple[Leaf, Any, Any]]:
-    """The fields that differ between two settings of one kind, at any depth, with both values; except some groups'."""
+    """The fields that differ between two settings of one kind, at any depth, with both values in run.json's form."""
     for name, group in groups(type(before)).items():
         if group not in but:
             yield from changed_leaves(getattr(before, name), getattr(after, name), but)
     for leaf in leaves(type(before)):
-        values = getattr(before, leaf.name), getattr(after, leaf.name)
-        if values[0] != values[1]:
-            yield leaf, *values
+        was, now = (_plain(getattr(settings, leaf.name), leaf) for settings in (before, after))
+        if was != now:
+            yield leaf, was, now
 
 
 def check_keywords(keywords: Mapping[str, Any], *known: type, also: tuple[str, ...] = ()) -> None:

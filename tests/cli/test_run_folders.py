@@ -73,7 +73,7 @@ def test_a_run_that_has_lost_a_file_has_a_cure(here: Path) -> None:
     [
         (["--samples", "9"], "option samples was 12 when the run began, and can't become 9: give the same"),
         (["--rounds", "2"], "option rounds was 1"),
-        (["--vary", "format"], "option vary was ('paraphrase',)"),
+        (["--vary", "format"], "option vary was 'paraphrase'"),
         (["--drop-labels"], "option keep_labels was True"),
         (["--gate", "off"], "option gate was 'sure'"),
         (["--study-name", "other"], "option study_name was ''"),
