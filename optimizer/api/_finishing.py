@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from optuna.trial import TrialState
 from psopt.api._test_size import widen_test
 from psopt.errors import BudgetReachedError, InputError
 from psopt.evaluation import Evaluator, Predictions, Split, compare_paired, risk_coverage, score, vote_is_right, votes
@@ -30,12 +31,15 @@ from psopt.runs import (
 )
 from psopt.runs.planning import samples_needed
 from psopt.search import Candidate, Search, knee, leave_one_out, nominees, score_on_test, scoring_order, tokens_around
+from psopt.search.distributed import CLAIMED, OF_RUN
 from psopt.search.gating import MeasuredGain, Verdict, gate, untested
 from psopt.search_spaces import CALIBRATE, Prompt
 from psopt.tasks import Sample, Task, read_samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from optuna.trial import FrozenTrial
 
 
 _LEFT_OUT = 8  # edits whose contribution is measured if a further evaluation costs next to nothing
@@ -71,6 +75,7 @@ def finish(
     if alone:
         beside["calibration"] = {"id": alone[0].id, **scores_of(scored.get(alone[0].id, alone[0]))}
     beside |= _kept_if_steady(evaluator, best)
+    beside |= _of_workers(search)
     front, shortest = tuple(scored.get(of.id, of) for of in on_val), scored.get(shortest.id, shortest)
     contributions = _contributions(recorder, search, best, stopped)
     reason = "budget" if stopped or unpaid else search.finish_reason
@@ -83,6 +88,18 @@ def finish(
     write_report(recorder.directory)
     run = Run(recorder.directory.path, start, front, shortest, search.study, reason, recommendation, run_figure)
     return run, _limit_met(stopped, unpaid)
+
+
+def _of_workers(search: Search) -> dict[str, Any]:
+    """What the trials of workers took. What they asked to diagnose and to propose nobody has counted."""
+    trials = [trial for trial in search.study.trials_in(TrialState.COMPLETE) if not _is_own(trial)]
+    spent = {name: sum(trial.user_attrs.get(name, 0) for trial in trials) for name in ("calls", "tokens", "cost_usd")}
+    return {"workers": {"trials": len(trials), **spent}} if trials else {}
+
+
+def _is_own(trial: FrozenTrial) -> bool:
+    """Whether a part of the run itself has evaluated it, and no worker."""
+    return str(trial.user_attrs.get(CLAIMED, OF_RUN)).startswith(OF_RUN)
 
 
 def _scored(search: Search, order: Sequence[Candidate]) -> tuple[dict[str, Candidate], list[Candidate]]:

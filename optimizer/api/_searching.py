@@ -28,7 +28,7 @@ from psopt.runs import (
     study_name,
 )
 from psopt.search import Reserve, Search, SearchProblem, open_study, show_note
-from psopt.search.distributed import StoredStudy, StudyMetadata, check_is_there
+from psopt.search.distributed import OF_RUN, StoredStudy, StudyMetadata, check_is_there
 from psopt.search.gating import check_pinned
 from psopt.search.racing import races
 from psopt.text import counted, escaped_markdown, shell_line
@@ -81,7 +81,7 @@ def search_in(
         reserve = Reserve(
             evaluator, settings.leave_one_out or 0, len(settings.heldout_from), len(probes), most_tested(recorder)
         )
-        worker = f"optimize-{uuid.uuid4().hex[:6]}" if settings.storage else ""
+        worker = f"{OF_RUN}{uuid.uuid4().hex[:6]}" if settings.storage else ""
         search = Search(study, problem, worker=worker)
         stopped = _run(search, reserve)
         result, limit = finish(recorder, search, stopped, probes)

@@ -187,7 +187,8 @@ def _facts(contents: Contents) -> dict[str, str]:
         **_data_facts(run),
         "trials": f"{race.get('candidates', settings['trials'])}, sampler {settings['sampler']}, seed {run['seed']}",
         "plan": _plan_fact(run),
-        "answers": _answers_fact(run["calls"]) + "; without those of workers" * bool(settings.get("storage")),
+        "answers": _answers_fact(run["calls"]),
+        "workers": _workers_fact(run.get("workers")),
         "racing": racing_line(race).removeprefix("racing: ") if race else "",
         "time": f"{minutes}:{seconds:02} minutes",
         "psopt": "; ".join(filter(None, (run["psopt_version"], run["command"]))),
@@ -245,6 +246,12 @@ def _answers_fact(calls: Mapping[str, Any]) -> str:
     if read_before := calls.get("cached_input_tokens"):
         fact += f" ({read_before:,} of them from the server's own cache)"
     return f"{fact}; {calls['cost_usd']:.2f} USD"
+
+
+def _workers_fact(workers: Mapping[str, Any] | None) -> str:
+    if not workers:
+        return ""
+    return f"{workers['calls']:,} answers more, in the {workers['trials']} trials that they evaluated"
 
 
 def _suspects_fact(directory: RunDirectory) -> str:

@@ -97,6 +97,10 @@ def check_study(storage: str, folder: Path, n_trials: int) -> Any:
     feasible = [trial for trial in done if trial.constraints["f1"] <= 0]
     assert front == {tuple(one.values) for one in feasible if not any(dominates(other, one) for other in feasible)}
     assert (folder / "run" / "report.html").is_file()
+    of_workers = [trial for trial in done if not trial.user_attrs.get("psopt:claimed", "").startswith("optimize-")]
+    told = run.get("workers") or {"trials": 0, "calls": 0}
+    assert told["trials"] == len(of_workers)
+    assert told["calls"] == sum(trial.user_attrs["calls"] for trial in of_workers)
     return study
 
 

@@ -49,6 +49,7 @@ ANSWERS = "psopt:answers"  # the answers on val
 # Of a trial, for everyone to see
 PROMPT_ID = "prompt_id"
 CLAIMED = "psopt:claimed"  # the worker that evaluates the prompt
+OF_RUN = "optimize-"  # begins the names of the processes of the run itself, among those of workers
 DROPPED = "dropped"  # why its prompt was not evaluated
 FAILED = "failed"  # why it could not be evaluated
 INFEASIBLE = "infeasible"  # by how much its F1 is too low
