@@ -26,7 +26,7 @@ _AS_JSON = re.compile(
 _JSON_TOKEN = re.compile(
     r"\"(?P<key>[^\"\n]+)\"\s*:(?=\s*(?P<value>\"[^\"\n]*\"|\[[^\]]*\]|[^,}\n]*))|\"[^\"\n]*\"|[{}]"
 )
-_BARE = re.compile(r"-?\d|(?:true|false|null)\b|\[")
+_BARE = re.compile(r"-?\d|(?:true|false|null)\b")
 _WORD = re.compile(r"[^\W\d][\w-]*")
 _USUAL_KEYS = ("label", "category", "class", "classification", "answer", "topic", "intent", "sentiment", "prediction")
 _BESIDE_LABEL = re.compile(
@@ -62,7 +62,7 @@ class AnswerForm:
     output: str = "{label}"  # an answer, with ``{label}`` in place of the label
     key: str = ""  # in a JSON answer, the member that holds the label
     keys: tuple[str, ...] = ()  # in a JSON answer, all members
-    bare: tuple[str, ...] = ()  # in a JSON answer, those that are shown as numbers, as true or false, or as lists
+    bare: tuple[str, ...] = ()  # in a JSON answer, those that are shown as numbers, or as true or false
     tag: str = ""  # in an XML answer, the element that holds the label
 
     @classmethod

@@ -106,7 +106,7 @@ class ExampleForm:
     The `gap` is between them if they stand in one message; with `turns`, an example is a user's turn and an
     assistant's before the last message. The `output` has ``{label}`` in place of the label. If there are `keys`, the
     answer is JSON with these members in order, without those for which a sample has no field; `label_key` holds the
-    label. The `bare` ones are numbers, true or false, or lists, as far as a sample's are.
+    label. The `bare` ones are numbers, or true or false, as far as a sample's are.
     """
 
     input: tuple[str | Field, ...] = (Field("text", "{text}"),)
@@ -297,17 +297,17 @@ def example_answer(form: ExampleForm, fields: Mapping[str, str], label: str) -> 
         if value is not None:
             for key in around:
                 inner = inner.setdefault(key, {})
-            inner[name] = _unquoted(value) if path in form.bare else value
+            inner[name] = _plain(value, is_bare=path in form.bare)
     return json.dumps(members, ensure_ascii=False)
 
 
-def _unquoted(text: str) -> Any:
-    """The number, truth value or list that a text stands for; the text itself if it is none."""
+def _plain(text: str, *, is_bare: bool) -> Any:
+    """The list, or for a bare member the number or truth value, that a text stands for; otherwise the text itself."""
     try:
         value = json.loads({"True": "true", "False": "false"}.get(text, text))
     except ValueError:
         return text
-    return text if isinstance(value, dict) else value
+    return value if isinstance(value, list) or (is_bare and isinstance(value, (int, float))) else text
 
 
 def filled_in(pieces: Sequence[Piece], fields: Mapping[str, str]) -> str:
