@@ -28,6 +28,7 @@ from _lm_sets import lm_task, wordings_by_people
 from psopt.errors import BudgetReachedError
 from psopt.evaluation import evaluate, score
 from psopt.models import ModelProvider
+from psopt.search import ENOUGH_TESTED
 from psopt.search_spaces import Prompt
 from psopt.tasks import subset
 
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 _SETS = ("trec", "news")
 _SIZES = (600, 200, 200)  # train, val, test of a set that is drawn here
 _ORIGINALS: dict[str, dict[str, str]] = {"simple": {}, "calibrated": {"calibration": "batch"}}
-_HELD_BACK = 40  # test samples, for a candidate that is better on val; earlier runs held 20 back
 _N_DRAWN, _N_TRUTH, _N_WORDINGS = 400, 150, 4
 
 
@@ -61,7 +61,7 @@ def main() -> None:
         )
         for seed, original in itertools.product(range(words.seeds), words.originals):
             run = {"model": Path(model).stem, "dataset": dataset, "original": original, "seed": seed}
-            kept.measure({**run, "held_back": _HELD_BACK}, _measured, truth, seed, {**sizes, **_ORIGINALS[original]})
+            kept.measure({**run, "held_back": ENOUGH_TESTED}, _measured, truth, seed, {**sizes, **_ORIGINALS[original]})
 
 
 class _Truth:

@@ -273,8 +273,8 @@ def _bare_task(prompt: Prompt, texts: Sequence[str], measured: Measured | None =
     """A task that holds only the texts to classify, unlabelled; answers are compared as the prompt was measured."""
     samples = tuple(Sample(str(index), text, None) for index, text in enumerate(texts))
     of_data = measured.dataset if measured else {}
-    spec = AnswerSpec.read("the prompt's file", of_data.get("answers")) if "answers" in of_data else None
-    if spec is None or spec.is_assessed or spec.form != prompt.asks:  # its judge may not be at hand
+    spec = AnswerSpec.read("the prompt's file", of_data.get("answers"))
+    if spec.is_assessed or spec.form != prompt.asks:  # its judge may not be at hand
         spec = AnswerSpec.of_form(prompt.asks)
     positions: tuple[float, ...] = ()
     if spec.kind == ORDINAL:

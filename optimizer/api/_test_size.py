@@ -12,12 +12,11 @@ from psopt.search import ENOUGH_TESTED, Reserve
 from psopt.search.gating import gate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from psopt.evaluation import Evaluator
     from psopt.runs import RunRecorder
     from psopt.search import Candidate, Search
-    from psopt.search_spaces import Prompt
 
 # Chosen: as if half of the difference on val, which has chosen the nominee, were luck. Half as large a difference takes
 # four times as many samples.
@@ -45,10 +44,10 @@ def widen_test(
     if not _planned_is_enough(evaluator, baseline, nominated, settings.gate_margin):
         n_notes = max(sum(edit.kind == "note" for edit in candidate.edits) for candidate in nominated)
         n_besides = len(evaluator.samples["train"]) * len(evaluator.rephrasings.search) + _PLANTED * n_notes
-        n_samples += reserve.further_test_samples(_prompts_of(to_score), n_besides)
+        n_samples += reserve.further_test_samples([of.prompt for of in dict.fromkeys(to_score)], n_besides)
     # A few questions of val can't tell a guess from a prompt that is a little better, for which S is compared, too.
     if n_samples < ENOUGH_TESTED and not baseline.val.is_one_answer:
-        n_paid = n_planned + reserve.further_test_samples(_prompts_of([baseline, *nominated]), n_besides=0)
+        n_paid = n_planned + reserve.further_test_samples([of.prompt for of in (baseline, *nominated)], n_besides=0)
         n_samples = max(n_samples, min(n_paid, ENOUGH_TESTED))
     n_samples = min(most, n_samples)
     if n_samples == n_planned:
@@ -58,10 +57,6 @@ def widen_test(
     search.problem.observer.phase(
         f"the final test takes {n_samples} samples: {n_planned} may be too few, and the limit pays for more"
     )
-
-
-def _prompts_of(candidates: Iterable[Candidate]) -> list[Prompt]:
-    return list({candidate.id: candidate.prompt for candidate in candidates}.values())
 
 
 def most_tested(recorder: RunRecorder) -> int:

@@ -87,17 +87,21 @@ def _make_storage(url: str) -> optuna.storages.BaseStorage:
 
 def _cut_torn_end(path: Path) -> None:
     """Remove what a process that was killed while it wrote has left: half a line, which the next one would spoil."""
-    if not path.exists():
+    if not _torn_bytes(path):
         return
     lock = JournalFileSymlinkLock(str(path))
-    lock.acquire()
-    try:
-        content = path.read_bytes()
-        end = content.rfind(b"\n") + 1
-        if end < len(content):
-            os.truncate(path, end)
-    finally:
-        lock.release()
+    with contextlib.suppress(OSError):  # where nothing can be written, nothing is appended either
+        lock.acquire()
+        try:
+            os.truncate(path, path.stat().st_size - _torn_bytes(path))  # 0 if somebody was just writing it
+        finally:
+            lock.release()
+
+
+def _torn_bytes(path: Path) -> int:
+    """How many bytes stand after the last line's end; reading goes on without them."""
+    content = path.read_bytes() if path.exists() else b""
+    return len(content) - content.rfind(b"\n") - 1
 
 
 def _set_up(url: str, engine: dict[str, Any]) -> optuna.storages.BaseStorage:
