@@ -19,3 +19,4 @@ from psopt.answers._open_grid import (
 )
 from psopt.answers._reader import ANSWER_FORMS, AnswerReader, reader_for
 from psopt.answers._reading import read_answer
+from psopt.answers._sets import LabelSets

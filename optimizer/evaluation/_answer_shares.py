@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from psopt.answers import CLOSENESS, F1
+from psopt.answers import CLOSENESS, F1, LabelSets
 from psopt.evaluation._na_kinds import whose
 from psopt.evaluation._open_scores import NO_SHARES
 from psopt.metrics import mean_difference
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
+    from psopt.evaluation._label_rows import LabelRows
     from psopt.evaluation._predictions import Predictions
+
+    Floats = NDArray[np.float64]
 
 
 # Threshold of `lopsidedness`. From .5 on a bias towards a label raises C by .12 or more on real models, and where S
@@ -33,14 +36,15 @@ _LEVEL = 0.05  # one-sided, as in the gate: Fisher's convention
 
 @dataclass(frozen=True, slots=True)
 class AnswerShares:
-    """What a prompt answers, compared with what is right; only for single labels, scored by F1 or by closeness."""
+    """What a prompt answers, compared with what is right; only for labels, scored by F1, micro-F1 or closeness."""
 
-    answer_shares: dict[str, float] = field(default_factory=dict)  # each label's share of the answers, N/A last
+    # Each label's share of the answers, N/A last; of several labels a text, the share of the answers that give it
+    answer_shares: dict[str, float] = field(default_factory=dict)
     class_shares: dict[str, float] = field(default_factory=dict)  # each label's share of the samples, if they have any
-    # F1 of always answering the most frequent label, for ordered labels closeness of the best constant answer; None
-    # without labels
+    # F1 of always answering the most frequent label; for ordered labels and several, the score of the best constant
+    # answer; None without labels
     constant_f1: float | None = None
-    # The label of nearly all answers, if F1 is hardly above `constant_f1`: S and C are then meaningless
+    # The label, or labels, of nearly all answers, if F1 is hardly above `constant_f1`: S and C are then meaningless
     near_constant: str | None = None
     # F1 is not surely above `constant_f1`, and agreement beyond chance (Cohen's kappa) is slight: S and C mean nothing
     is_guess: bool = False
@@ -51,16 +55,58 @@ class AnswerShares:
         return self.near_constant is not None or self.is_guess
 
 
+class _Worths(NamedTuple):
+    """What answers are worth, and how much each weighs in the mean (None: all the same), (N, Q) or (N, 1)."""
+
+    worths: NDArray[np.bool_] | Floats
+    weights: Floats | None
+
+    @classmethod
+    def of(cls, predictions: Predictions) -> _Worths:
+        """Each answer's, or each sample's mean where not every cell was asked."""
+        worths = predictions.right if predictions.quality is None else predictions.quality
+        weights = predictions.weights
+        if predictions.is_whole:
+            return cls(worths, weights)
+        n_asked = predictions.asked.sum(axis=1, keepdims=True)
+        if weights is None:
+            return cls(worths.sum(axis=1, keepdims=True) / n_asked, None)
+        of_samples = weights.sum(axis=1, keepdims=True)
+        means = (weights * worths).sum(axis=1, keepdims=True) / np.where(of_samples > 0, of_samples, 1.0)
+        return cls(means, of_samples / n_asked)
+
+    @property
+    def mean(self) -> float:
+        if self.weights is not None and not self.weights.any():
+            return 1.0  # no labels, neither given nor right
+        return float(np.average(self.worths, weights=self.weights))
+
+    def surely_gain(self, constant: _Worths, share: float) -> bool:
+        """Whether the mean surely gains more than this share of what a constant answer, per sample, leaves."""
+        shape = self.worths.shape
+        difference = mean_difference(
+            np.broadcast_to(constant.worths, shape),
+            self.worths,
+            first_weights=None if constant.weights is None else np.broadcast_to(constant.weights, shape),
+            second_weights=self.weights,
+        )
+        return difference.p_above(share * (1 - constant.mean)) <= _LEVEL
+
+
 def answer_shares(predictions: Predictions) -> AnswerShares | None:
-    """Return the shares of answers and classes; None for open answers and answers scored by a metric.
+    """Return the shares of answers and classes; None for other open answers and answers scored by a metric.
 
     A prompt is near-constant if `lopsidedness` is half or more, and its F1 (of ordered labels, closeness) does not
     surely gain a quarter of what the best constant answer leaves: paired over samples and wordings, one-sided at 5 %.
-    So one that finds much of a rare class is not near-constant.
+    So one that finds much of a rare class is not near-constant. Where a text has several labels, what counts is how
+    near the answers are to the set of labels that most of them give (Jaccard), compared with the samples' own sets.
     """
     answers, labels = predictions.answers, predictions.labels
-    if answers.open is not None or predictions.metric_scores is not None:
+    if predictions.metric_scores is not None:
         return None
+    if answers.open is not None:
+        rows = predictions.label_rows if predictions.is_labelled else None
+        return None if rows is None else _shares_of_sets(predictions, rows)
     counts = predictions.counts.sum(axis=0)
     of_answers = counts / counts.sum()
     shares = dict(zip(predictions.class_names, of_answers.tolist(), strict=True))
@@ -70,17 +116,55 @@ def answer_shares(predictions: Predictions) -> AnswerShares | None:
     worth = np.eye(len(labels), len(labels) + 1) if answers.worth is None else answers.worth
     n_of_class = np.bincount(truth, minlength=len(labels))
     of_class = dict(zip(labels, (n_of_class / len(truth)).tolist(), strict=True))
-    constant = worth[truth, int((n_of_class @ worth).argmax())]
-    is_near = _is_lopsided(shares, of_class) and not _surely_gains(predictions, constant, _LEAST_GAINED)
+    constant = _Worths(worth[truth, int((n_of_class @ worth).argmax())][:, None], None)
     by_chance = float(n_of_class @ worth @ of_answers) / len(truth)
-    is_slight = float(_worths(predictions).mean()) - by_chance < _SLIGHT * (1 - by_chance)
-    return AnswerShares(
-        answer_shares=shares,
-        class_shares=of_class,
-        constant_f1=float(constant.mean()),
-        near_constant=most_answered(shares) if is_near else None,
-        is_guess=is_slight and not _surely_gains(predictions, constant, 0.0),
+    usual = most_answered(shares) if _is_lopsided(shares, of_class) else None
+    return _compared_with_constant(
+        _Worths.of(predictions), constant, by_chance, AnswerShares(shares, of_class, near_constant=usual)
     )
+
+
+def _shares_of_sets(predictions: Predictions, rows: LabelRows) -> AnswerShares:
+    """The same where a text has several labels, or none."""
+    given = rows.given[predictions.asked]
+    of_answers, of_samples = given.mean(axis=0), rows.true.mean(axis=0)
+    most = of_answers >= 0.5
+    is_lopsided = _excess(float(_jaccard(given, most).mean()), float(_jaccard(rows.true, most).mean())) >= LOPSIDED
+    # micro-F1 of a constant answer is 2 TP / (its labels + the right ones): the best has the most frequent labels
+    by_frequency = np.argsort(-of_samples, kind="stable")
+    n_answered = np.arange(1, len(by_frequency) + 1)
+    f1 = 2 * of_samples[by_frequency].cumsum() / (n_answered + of_samples.sum())
+    best = np.isin(np.arange(len(by_frequency)), by_frequency[: int(f1.argmax()) + 1])
+    weights = (best.sum() + rows.true.sum(axis=1, keepdims=True)).astype(np.float64)
+    constant = _Worths(2 * (rows.true & best).sum(axis=1, keepdims=True) / weights, weights)
+    by_chance = 2 * float(of_answers @ of_samples) / max(float((of_answers + of_samples).sum()), 1.0)
+    labels = np.array(predictions.labels)
+    usual = ", ".join(labels[most].tolist()) or "no label"
+    shares = AnswerShares(
+        dict(zip(labels.tolist(), of_answers.tolist(), strict=True)),
+        dict(zip(labels.tolist(), of_samples.tolist(), strict=True)),
+        near_constant=usual if is_lopsided else None,
+    )
+    return _compared_with_constant(_Worths.of(predictions), constant, by_chance, shares)
+
+
+def _compared_with_constant(
+    answered: _Worths, constant: _Worths, by_chance: float, shares: AnswerShares
+) -> AnswerShares:
+    """Decide whether answers are near-constant, if lopsided, and whether they are guesses."""
+    is_slight = answered.mean - by_chance < _SLIGHT * (1 - by_chance)
+    return replace(
+        shares,
+        constant_f1=constant.mean,
+        near_constant=None if answered.surely_gain(constant, _LEAST_GAINED) else shares.near_constant,
+        is_guess=is_slight and not answered.surely_gain(constant, 0.0),
+    )
+
+
+def _jaccard(sets: NDArray[np.bool_], other: NDArray[np.bool_]) -> Floats:
+    """How alike each set of labels, (M, L), is to another, (L,): (M,) in [0, 1], 1 for two empty ones."""
+    n_either = (sets | other).sum(axis=1)
+    return np.where(n_either > 0, (sets & other).sum(axis=1) / np.maximum(n_either, 1), 1.0)
 
 
 def most_answered(shares: Mapping[str, float]) -> str:
@@ -97,10 +181,11 @@ def lopsidedness(shares: Mapping[str, float], of_class: Mapping[str, float]) -> 
     0.5
     """
     label = most_answered(shares)
-    of_label = of_class.get(label, 0.0)
-    if of_label >= 1:
-        return 0.0
-    return (shares[label] - of_label) / (1 - of_label)
+    return _excess(shares[label], of_class.get(label, 0.0))
+
+
+def _excess(answered: float, right: float) -> float:
+    return 0.0 if right >= 1 else (answered - right) / (1 - right)
 
 
 def _is_lopsided(shares: Mapping[str, float], of_class: Mapping[str, float] | None) -> bool:
@@ -109,26 +194,14 @@ def _is_lopsided(shares: Mapping[str, float], of_class: Mapping[str, float] | No
     return lopsidedness(shares, of_class) >= LOPSIDED
 
 
-def _surely_gains(predictions: Predictions, constant: NDArray[np.float64], share: float) -> bool:
-    """Whether F1 surely gains more than this share of what a constant answer, worth so much on each sample, leaves."""
-    worths = _worths(predictions)
-    left = 1 - float(constant.mean())
-    return mean_difference(np.broadcast_to(constant[:, None], worths.shape), worths).p_above(share * left) <= _LEVEL
-
-
-def _worths(predictions: Predictions) -> NDArray[np.bool_] | NDArray[np.float64]:
-    """What each answer is worth, (N, Q), or each sample's mean, (N, 1), where not every cell was asked."""
-    worths = predictions.right if predictions.quality is None else predictions.quality
-    return worths if predictions.is_whole else (worths.sum(axis=1) / predictions.asked.sum(axis=1))[:, None]
-
-
 def why_worthless(predictions: Predictions) -> str:
     """Return why S and C of a prompt are meaningless (`AnswerShares`), as words that follow its name; empty if not."""
     shares = answer_shares(predictions)
     if shares is None or not shares.is_hollow:
         return ""
-    f1, is_ordinal = float(_worths(predictions).mean()), predictions.answers.worth is not None
-    scores = asdict(shares) | {"f1": f1, "ordinal": is_ordinal}
+    answers = predictions.answers
+    kind = {"ordinal": answers.worth is not None, "open": answers.open is not None}
+    scores = asdict(shares) | {"f1": _Worths.of(predictions).mean, **kind}
     return _guess_phrase(scores) if shares.near_constant is None else answered_phrase(scores)
 
 
@@ -143,8 +216,8 @@ def _guess_phrase(scores: Mapping[str, Any]) -> str:
 
 def _compared(scores: Mapping[str, Any]) -> tuple[str, str]:
     """The names of the quality and of the constant answer that it is compared with."""
-    if scores.get("ordinal"):
-        return CLOSENESS, "the best constant answer"
+    if scores.get("ordinal") or scores.get("open"):
+        return CLOSENESS if scores.get("ordinal") else LabelSets.quality_name, "the best constant answer"
     return F1, f"always answering {most_answered(scores['class_shares'])}"
 
 
@@ -160,15 +233,16 @@ def shares_line(scores: Mapping[str, Any], name: str = "The prompt") -> str:
     label_shares, of_class = scores.get("answer_shares"), scores.get("class_shares")
     if not label_shares:
         return ""
-    if not _is_lopsided(label_shares, of_class):
+    near_constant = scores.get("near_constant")
+    if near_constant is None and not _is_lopsided(label_shares, of_class):
         guess = _guess_phrase(scores)
         return f"{name} {guess}{_NOTHING}" if guess else ""
     line = f"{name} {answered_phrase(scores)}"
-    if not of_class:
-        return f"{line}."
     label = most_answered(label_shares)
-    line += f", and {100 * of_class.get(label, 0.0):.0f} % are {label}."
-    if scores["near_constant"] is None:
+    if of_class and near_constant in (None, label):
+        line += f", and {100 * of_class.get(label, 0.0):.0f} % are {label}"
+    line += "."
+    if near_constant is None:
         return line
     quality, constant = _compared(scores)
     reached = f"Its {quality} is {100 * scores['f1']:.1f}, and {100 * scores['constant_f1']:.1f}"
@@ -183,6 +257,8 @@ def shares_lines(shown: Mapping[str, Mapping[str, Any]], reason: str = "") -> li
 
 def answered_phrase(scores: Mapping[str, Any]) -> str:
     label = most_answered(scores["answer_shares"])
+    if scores.get("near_constant") not in (None, label):  # several labels
+        return f"answers nearly the same to most texts ({scores['near_constant']})"
     return f"answers {label} to {100 * scores['answer_shares'][label]:.0f} % of the texts"
 
 

@@ -118,7 +118,7 @@ class Scores:
     # correctness (PSS, P24), in [0, 1]; None where undefined: for other answers than single labels, under one wording
     posix: float | None = None
     pss: float | None = None
-    shares: AnswerShares | None = None  # None for open answers and those that a metric scores
+    shares: AnswerShares | None = None  # None where answers are no labels, or a metric scores them
     per_model: dict[str, ModelScores] = field(default_factory=dict)  # with several models, by name
     over: str = ""  # whether the combined scores are the ``worst`` or the ``mean``
     quality: str | None = None  # what a metric of the user's own, whose mean `f1` is, is called; None without one

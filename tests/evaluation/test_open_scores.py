@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from psopt.answers import ONE_LABEL, AnswerType, NoLabel, code_of, packed, unpacked
-from psopt.evaluation import Predictions, compare_paired, objective_values, readable_sensitivity, score
+from psopt.evaluation import (
+    Predictions,
+    answer_shares,
+    compare_paired,
+    objective_values,
+    readable_sensitivity,
+    score,
+    shares_line,
+    why_worthless,
+)
 from psopt.metrics import prediction_counts, sample_sensitivity
 from psopt.search.racing._race import sample_gains
 from psopt.tasks import AnswerSpec, Sample, written_set
@@ -39,12 +48,44 @@ def random_sets(seed: int) -> tuple[Predictions, Any, Any]:
     rng = np.random.default_rng(seed)
     true = rng.random((40, 3)) < 0.4
     given = true[:, None, :] ^ (rng.random((40, 6, 3)) < 0.15)
+    return sets_of(true, given), true, given
 
+
+def sets_of(true: Any, given: Any) -> Predictions:
     def written(row: Any) -> str:
         return written_set([label for label, is_in in zip(LABELS, row, strict=True) if is_in], LABELS)
 
-    grid = [[written(answer) for answer in row] for row in given]
-    return predictions_of("labels", grid, [written(row) for row in true], LABELS), true, given
+    return predictions_of(
+        "labels", [[written(answer) for answer in row] for row in given], [*map(written, true)], LABELS
+    )
+
+
+def test_nearly_the_same_set_everywhere_is_near_constant_and_one_that_follows_the_text_is_not() -> None:
+    right, true, given = random_sets(0)
+    flips = np.random.default_rng(1).random(given.shape) < 0.05
+    all_labels, no_label = sets_of(true, ~flips), sets_of(true, flips)
+    n_true = true.sum(axis=0)
+    best = max(2 * n / (40 * k + n_true.sum()) for k, n in enumerate(np.sort(n_true)[::-1].cumsum().tolist(), start=1))
+    for predictions, usual in ((right, None), (all_labels, "a, b, c"), (no_label, "no label")):
+        shares = score(predictions).shares
+        assert shares is not None
+        assert (shares.near_constant, shares.constant_f1) == (usual, pytest.approx(best))
+        assert shares.class_shares == pytest.approx(dict(zip(LABELS, true.mean(axis=0).tolist(), strict=True)))
+    # also from a part of the grid, as a race has it
+    part = np.where(np.arange(6) < np.arange(40)[:, None] % 6 + 1, all_labels.array, -1)
+    so_far = answer_shares(replace(all_labels, array=part))
+    assert so_far is not None
+    assert so_far.near_constant == "a, b, c"
+    line = shares_line(score(all_labels).to_dict(), "B")
+    f1 = 100 * score(all_labels).f1
+    assert line == (
+        f"B answers nearly the same to most texts (a, b, c). Its micro-F1 is {f1:.1f}, and {100 * best:.1f} for the "
+        "best constant answer: its S and C say nothing."
+    )
+    # answers that have nothing to do with the text, but are not all the same
+    by_chance = sets_of(true, np.random.default_rng(2).random(given.shape) < 0.4)
+    assert score(by_chance).is_hollow
+    assert why_worthless(by_chance).endswith("for the best constant answer")
 
 
 def test_numbers_within_tolerance_are_one_class() -> None:
