@@ -59,34 +59,27 @@ class Assessor:
 
     def assess(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> Assessment:
         """Return the verdicts on (N, Q) answers to N samples; raises PsoptError if the matcher or rater fails."""
-        worths, of_rater = self._worths(array, samples)
-        same, of_matcher = self._same(array, samples)
-        return Assessment(worths, same, {**of_rater, **of_matcher})
+        worths = same = None
+        measures: dict[str, float] = {}
+        if self.rater and all(sample.label is not None for sample in samples):
+            is_read = array >= FIRST_CODE
+            answered = [samples[row] for row in np.nonzero(is_read)[0].tolist()]
+            texts = map(text_of, array[is_read].tolist())
+            answers = [(sample.text, str(sample.label), text) for sample, text in zip(answered, texts, strict=True)]
+            worths = np.zeros(array.shape)
+            worths[is_read] = self.rater.rate(answers)
+            measures |= self.rater.measures(answers)
+        if matcher := self.matcher:
+            compared: list[Pair] = []
 
-    def _worths(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> tuple[Any, dict[str, float]]:
-        if self.rater is None or any(sample.label is None for sample in samples):
-            return None, {}
-        is_read = array >= FIRST_CODE
-        answered = [samples[row] for row in np.nonzero(is_read)[0].tolist()]
-        texts = map(text_of, array[is_read].tolist())
-        answers = [(sample.text, str(sample.label), text) for sample, text in zip(answered, texts, strict=True)]
-        worths = np.zeros(array.shape)
-        worths[is_read] = self.rater.rate(answers)
-        return worths, self.rater.measures(answers)
+            def are_same(pairs: list[tuple[int, str, str]]) -> list[bool]:
+                comparisons = [(samples[row].text, first, second) for row, first, second in pairs]
+                compared.extend(comparisons)
+                return matcher.same(comparisons)
 
-    def _same(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> tuple[Any, dict[str, float]]:
-        matcher = self.matcher
-        if matcher is None:
-            return None, {}
-        compared: list[Pair] = []
-
-        def are_same(pairs: list[tuple[int, str, str]]) -> list[bool]:
-            comparisons = [(samples[row].text, first, second) for row, first, second in pairs]
-            compared.extend(comparisons)
-            return matcher.same(comparisons)
-
-        classes = classes_by_pairs(distinct_answers(array), are_same)
-        return numbered(array, classes), matcher.measures(compared)
+            same = numbered(array, classes_by_pairs(distinct_answers(array), are_same))
+            measures |= matcher.measures(compared)
+        return Assessment(worths, same, measures)
 
 
 class OwnFunction(Matcher, Rater):

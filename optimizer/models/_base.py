@@ -143,12 +143,10 @@ class WholeGrids:
     """Whole grids from a model that answers cells: it is asked for all of them."""
 
     def predict(self: Any, prompts: Prompts, texts: Texts, on_progress: Progress = None) -> Ints:
-        answers: Ints = self.predict_cells(prompts, texts, all_cells(prompts, texts), on_progress)
-        return answers
+        return np.asarray(self.predict_cells(prompts, texts, all_cells(prompts, texts), on_progress))
 
     def predict_proba(self: Any, prompts: Prompts, texts: Texts, on_progress: Progress = None) -> Floats:
-        shares: Floats = self.predict_proba_cells(prompts, texts, all_cells(prompts, texts), on_progress)
-        return shares
+        return np.asarray(self.predict_proba_cells(prompts, texts, all_cells(prompts, texts), on_progress))
 
 
 class WrappedModel(WholeGrids):

@@ -203,15 +203,12 @@ def assessor_for(spec: AnswerSpec, cache_dir: Path | None, options: LMConfig, bu
     if not spec.is_assessed:
         return None
 
-    def judge(model: str) -> Writer:
+    def asked(by: Any, judging: type[SamenessJudge | RatingJudge]) -> Any:
+        if by.kind != JUDGE:
+            return OwnFunction(by.name) if by.kind == FUNCTION else None
         if options.batch:
             raise InputError("--batch is for answers without a judge, who is asked call by call: leave it out")
-        return load_writer(model, cache_dir=cache_dir, options=options, budget=budget)
-
-    def asked(by: Any, judging: type[SamenessJudge | RatingJudge]) -> Any:
-        if by.kind == JUDGE:
-            return judging(judge(by.name))
-        return OwnFunction(by.name) if by.kind == FUNCTION else None
+        return judging(load_writer(by.name, cache_dir=cache_dir, options=options, budget=budget))
 
     return Assessor(asked(spec.equivalence, SamenessJudge), asked(spec.rating, RatingJudge))
 

@@ -71,7 +71,6 @@ _SHOWN = (
 
 
 def _not_watched(_call: CallStart) -> OnCallEnd:
-    """Watch no call."""
     return lambda _end: None
 
 

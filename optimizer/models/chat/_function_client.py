@@ -43,7 +43,6 @@ class FunctionClient(ChatClient):
         self.endpoint = _place(function)
 
     def request(self, query: Query) -> dict[str, Any]:
-        """Build what the function gets, with its name."""
         return {"model": self.name, "messages": query.messages}
 
     async def send(self, request: dict[str, Any]) -> Answer:

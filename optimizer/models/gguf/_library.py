@@ -82,7 +82,7 @@ class Library:
                 bound.restype, bound.argtypes = result, arguments
                 setattr(self, function, bound)
         except AttributeError as error:
-            raise _unknown_layout(f"has no {str(error).rpartition(' ')[2]}") from error
+            raise unknown_layout(f"has no {str(error).rpartition(' ')[2]}") from error
         self._keep_errors = _LOGS(self._log)
         self.listen()
         self.llama_backend_init()
@@ -100,7 +100,7 @@ class Library:
         flash = default.find(_AUTOMATIC) + 12
         switches = default.find(_SWITCHES)  # the first match: the bytes behind the struct are arbitrary
         if default[:16] != _SIZES.tobytes() or not 0 < flash < switches < _LONGEST_SETTINGS:
-            raise _unknown_layout("lays out its settings in another way")
+            raise unknown_layout()
         settings = bytearray(default)
         n_all = n_tokens if is_shared else n_tokens * n_sequences
         settings[:16] = np.array([n_all, n_batch, n_batch, n_sequences], dtype=np.uint32).tobytes()
@@ -112,11 +112,6 @@ class Library:
         """Forget earlier messages, and keep those to come: a server that xllamacpp starts takes them for itself."""
         self.errors: list[str] = []
         self.llama_log_set(self._keep_errors, None)
-
-    def check_room(self, context: int, n_tokens: int) -> None:
-        """Raise ModelError unless a context took its settings, so that a sequence may have `n_tokens`."""
-        if self.llama_n_ctx_seq(context) != n_tokens:
-            raise _unknown_layout("lays out its settings in another way")
 
     def reason(self) -> str:
         """The library's own explanation of a failure; empty where it gave none."""
@@ -135,7 +130,7 @@ def library() -> Library:
     return Library()
 
 
-def _unknown_layout(why: str) -> ModelError:
+def unknown_layout(why: str = "lays out its settings in another way") -> ModelError:
     return ModelError(
         f"the installed xllamacpp {why}: pip install 'psopt[gguf]' brings one that fits, or ask llama.cpp's own server "
         "(--model openai/NAME --api-base URL)"

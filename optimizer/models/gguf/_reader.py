@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from psopt.errors import InputError, ModelError
-from psopt.models.gguf._library import Batch, library
+from psopt.models.gguf._library import Batch, library, unknown_layout
 from psopt.models.scoring import common_length
 
 if TYPE_CHECKING:
@@ -235,14 +235,14 @@ class Reader:
             self._weights.model, self._library.context_settings(size, _BATCH, n_sequences, is_shared=is_shared)
         )
         if not self._context:
-            self._context = None
             reason = self._library.reason() or "the memory may be too small"
             raise ModelError(f"{self._weights.name} can't read {n_tokens} tokens: {reason}")
         # A context reads from the memory of the weights, so its finalizer keeps them alive.
         self._free = weakref.finalize(self, _free, self._library, self._context, self._weights)
         self._free.atexit = False
         self._library.llama_set_n_threads(self._context, 1, 1)
-        self._library.check_room(self._context, size)
+        if self._library.llama_n_ctx_seq(self._context) != size:
+            raise unknown_layout()
 
     def _forget_from(self, n_known: int) -> None:
         self._read = [tokens[:n_known] for tokens in self._read]

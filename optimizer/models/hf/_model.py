@@ -80,7 +80,16 @@ class HFModel(ScoringModel):
 
     @cached_property
     def _can_share(self) -> bool:
-        return can_share(self.network)
+        """Whether a few tokens score the same in both ways: not every network can continue from a cache."""
+        import torch
+
+        try:
+            difference = _tried(self.network, shares=True) - _tried(self.network, shares=False)
+        except torch.cuda.OutOfMemoryError:
+            raise
+        except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError):
+            return False  # other kinds of layers, or a forward pass without such arguments
+        return bool(np.abs(difference).max() < _TOLERANCE.get(str(self.network.dtype), _COARSE_TOLERANCE))
 
     def steps(self, prompts: Sequence[list[int]], tree: LabelTree) -> Iterator[tuple[list[int], Steps]]:
         """Score the tree after each prompt (see `ScoringModel.steps`); raises ModelError if the network fails."""
@@ -257,19 +266,6 @@ def _fill(steps: Steps, tree: LabelTree, path: Sequence[int], logits: Any) -> No
     totals = torch.stack([torch.logsumexp(text.float(), dim=-1) for text in logits])
     picked = logits[:, columns, [tree.targets[step] for step in on_path]].float() - totals[:, columns]
     steps[:, on_path] = picked.cpu().numpy()
-
-
-def can_share(network: Any) -> bool:
-    """Score a few tokens in both ways and return whether they agree: not every network can continue from a cache."""
-    import torch
-
-    try:
-        difference = _tried(network, shares=True) - _tried(network, shares=False)
-    except torch.cuda.OutOfMemoryError:
-        raise
-    except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError):
-        return False  # other kinds of layers, or a forward pass without such arguments
-    return bool(np.abs(difference).max() < _TOLERANCE.get(str(network.dtype), _COARSE_TOLERANCE))
 
 
 def _tried(network: Any, *, shares: bool) -> Steps:

@@ -79,7 +79,6 @@ def _on_the_hub(name: str, repo: str) -> Source:
 
 
 def _source(name: str, place: str, version: str, **options: Any) -> Source:
-    """A source, with its configuration, which is read with these options."""
     options["trust_remote_code"] = False
     with loading(name, place) as transformers:
         return Source(name, place, version, options, transformers.AutoConfig.from_pretrained(place, **options))

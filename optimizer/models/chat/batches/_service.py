@@ -158,13 +158,13 @@ class OpenBatches:
     @contextlib.contextmanager
     def sending(self) -> Iterator[bool]:
         """Say whether nobody else opens batches here; if so, nobody in any process does until this ends."""
-        with contextlib.ExitStack() as stack:
-            may_send = True
-            try:
-                stack.enter_context(FileLock(self._folder.with_name(_LOCK), timeout=0))
-            except Timeout:
-                may_send = False
-            yield may_send
+        lock = FileLock(self._folder.with_name(_LOCK), timeout=0)
+        with contextlib.suppress(Timeout):
+            lock.acquire()
+        try:
+            yield lock.is_locked
+        finally:
+            lock.release()
 
     def holding(self, keys: Set[bytes]) -> list[OpenBatch]:
         """The batches that contain one of these keys, whichever process sent them."""
