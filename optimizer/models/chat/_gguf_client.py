@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psopt.errors import ModelError, import_extra
+from psopt.errors import ModelError
 from psopt.models.chat._client import ChatClient, ModelRefusedError
 from psopt.models.chat._completion import ErrorInAnswerError, read_completion
 from psopt.models.chat._worker_pool import in_a_thread
-from psopt.models.gguf import GGUFModel, check_is_gguf, n_processors
+from psopt.models.gguf import GGUFModel, find_gguf, n_processors
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from psopt.models.chat._client import Answer, Query
     from psopt.settings import LMConfig
 
@@ -29,11 +30,8 @@ class GGUFClient(ChatClient):
     """
 
     def __init__(self, name: str, path: Path, options: LMConfig) -> None:
-        import_extra("xllamacpp", f"the model {name}", "gguf")
-        self._path = Path(path).expanduser()
-        check_is_gguf(name, self._path)
+        self._path, stat = find_gguf(name, path)
         self._options = options
-        stat = self._path.stat()
         self.name = name
         self.endpoint = f"gguf:{stat.st_size}:{stat.st_mtime_ns}"
 

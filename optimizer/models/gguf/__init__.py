@@ -2,4 +2,4 @@
 
 from psopt.models.gguf._fetching import KNOWN, KnownModel, fast_copy, fetched_model
 from psopt.models.gguf._model import GGUFModel, n_processors
-from psopt.models.gguf._reader import Reader, check_is_gguf
+from psopt.models.gguf._reader import Reader, find_gguf

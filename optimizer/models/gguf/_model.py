@@ -9,18 +9,17 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property
 from importlib.metadata import version
-from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
-from psopt.errors import import_extra
-from psopt.models.gguf._reader import FEW_WAYS, GGUFWeights, Reader, check_is_gguf
+from psopt.models.gguf._reader import FEW_WAYS, GGUFWeights, Reader, find_gguf
 from psopt.models.scoring import PromptTokenizer, ScoringModel, common_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
@@ -52,11 +51,8 @@ class GGUFModel(ScoringModel):
     def __init__(
         self, path: str | Path, *, name: str = "", cache: AnswerCache | None = None, likelihood: str = "mean"
     ) -> None:
-        self._path = Path(path).expanduser()
         name = name or f"gguf/{path}"
-        import_extra("xllamacpp", f"the model {name}", "gguf")
-        check_is_gguf(name, self._path)
-        stat = self._path.stat()
+        self._path, stat = find_gguf(name, path)
         self._most_kept = stat.st_size
         self._prefixes: dict[tuple[int, ...], ReadPrefix] = {}  # the one used last comes last
         # What computes with the file, and how: other versions may round differently

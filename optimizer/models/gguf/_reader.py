@@ -6,16 +6,16 @@ import itertools
 import os
 import weakref
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from psopt.errors import InputError, ModelError
+from psopt.errors import InputError, ModelError, import_extra
 from psopt.models.gguf._library import Batch, library, unknown_layout
 from psopt.models.scoring import common_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
     from psopt.models.gguf._library import Library
@@ -69,8 +69,10 @@ class GGUFWeights:
         return list(map(int, tokens[:n]))
 
 
-def check_is_gguf(name: str, path: Path) -> None:
-    """Refuse anything but a GGUF file; raises InputError."""
+def find_gguf(name: str, path: str | Path) -> tuple[Path, os.stat_result]:
+    """Find a GGUF file, its size and time; raises InputError if it is none, MissingExtraError without xllamacpp."""
+    import_extra("xllamacpp", f"the model {name}", "gguf")
+    path = Path(path).expanduser()
     if not path.exists():
         raise InputError(f"{name}: there is no file {path}")
     if path.is_dir():
@@ -84,6 +86,7 @@ def check_is_gguf(name: str, path: Path) -> None:
         raise InputError(f"{name} can't be read: {error.strerror}") from error
     if begins != _MAGIC:
         raise InputError(f"{name} is no GGUF file: it begins with {begins!r}")
+    return path, path.stat()
 
 
 _BATCH = 512  # tokens read at once: llama.cpp's own default; larger ones are no faster on a CPU

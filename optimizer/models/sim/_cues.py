@@ -54,30 +54,27 @@ class Cue:
         return not self.words.isdisjoint(content_words(text)) or sample_shows_any(text, self.phrases)
 
 
-def read_cues(prompt: Prompt, labels: Sequence[str]) -> list[Cue]:
-    """Read a prompt: everything in it that pulls texts to one of `labels`."""
+def pulls(prompt: Prompt, labels: Sequence[str], texts: Sequence[str]) -> NDArray[np.float64]:
+    """Return the rate at which a prompt pulls each text to each label: (n_texts, n_labels), 0 or more."""
+    rates = np.zeros((len(texts), len(labels)))
+    for cue in _cues(prompt, labels):
+        rates[:, cue.label] += cue.pull * np.array([cue.concerns(text) for text in texts], dtype=bool)
+    return rates
+
+
+def _cues(prompt: Prompt, labels: Sequence[str]) -> Iterator[Cue]:
     nouns = content_words(prompt.noun)
-    cues = []
     for note in prompt.notes:
         for mention in label_mentions(note, labels):
             words = frozenset() if mention.cues else content_words(mention.topic) - nouns
-            cues.append(Cue(mention.label, NOTE, mention.cues, words))
+            yield Cue(mention.label, NOTE, mention.cues, words)
     for definition in prompt.definitions:
         pieces = [words_of(piece) for piece in _PIECES.split(definition.text)]
         longer = chain.from_iterable(words for words in pieces if len(words) > _LONGEST_PHRASE)
         phrases = tuple(_short_phrases(pieces))
-        cues.append(Cue(labels.index(definition.label), DEFINITION, phrases, _content(longer) - nouns))
-    return cues + [
-        Cue(labels.index(example.label), EXAMPLE, (), content_words(example.text)) for example in prompt.examples
-    ]
-
-
-def pulls(cues: Sequence[Cue], texts: Sequence[str], n_labels: int) -> NDArray[np.float64]:
-    """Return the rate at which each text is pulled to each label: (n_texts, n_labels), 0 or more."""
-    rates = np.zeros((len(texts), n_labels))
-    for cue in cues:
-        rates[:, cue.label] += cue.pull * np.array([cue.concerns(text) for text in texts], dtype=bool)
-    return rates
+        yield Cue(labels.index(definition.label), DEFINITION, phrases, _content(longer) - nouns)
+    for example in prompt.examples:
+        yield Cue(labels.index(example.label), EXAMPLE, (), content_words(example.text))
 
 
 def _short_phrases(pieces: Sequence[list[str]]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from psopt.errors import InputError
 from psopt.models._base import Capabilities
-from psopt.models.sim._cues import pulls, read_cues
+from psopt.models.sim._cues import pulls
 from psopt.search_spaces import with_statements
 from psopt.text import words_of
 
@@ -146,7 +146,7 @@ class SimulatedModel:
         truth = np.array([text.truth for text in read], dtype=np.int64)
         own = keys([text.own for text in read])
         group = keys([text.group for text in read])
-        rates = pulls(read_cues(with_statements(prompt), self.labels), texts, len(self.labels))
+        rates = pulls(with_statements(prompt), self.labels, texts)
         return _profiles(own, group, truth, self.options, self.options.obey * rates)[:, [*positions, -1]]
 
     def true_labels(self, texts: Texts) -> tuple[str, ...]:
