@@ -319,11 +319,6 @@ def read_response_format(text: str) -> str:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"the response format is no JSON: {error}; {_FORMS}") from error
-    return json.dumps(_in_full(data), ensure_ascii=False)
-
-
-def _in_full(data: Any) -> dict[str, Any]:
-    """The response format in OpenAI's full form, however much of it was given."""
     if not isinstance(data, dict):
         raise InputError(f"the response format is no JSON schema but {json.dumps(data):.40}; {_FORMS}")
     if data.get("type") == "json_schema":
@@ -340,4 +335,4 @@ def _in_full(data: Any) -> dict[str, Any]:
         raise InputError(
             f"the response format is no JSON schema: {shown:.40} says neither type nor properties; {_FORMS}"
         )
-    return {"type": "json_schema", "json_schema": named}
+    return json.dumps({"type": "json_schema", "json_schema": named}, ensure_ascii=False)

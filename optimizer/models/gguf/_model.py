@@ -100,7 +100,10 @@ class GGUFModel(ScoringModel):
     def _shared(
         self, prompts: Sequence[Tokens], n_shared: int, tree: LabelTree, readers: SimpleQueue[Reader]
     ) -> ReadPrefix | None:
-        """The common beginning of all prompts, read now or before; None where it is short, or there is one prompt."""
+        """The common beginning of all prompts, read now or before; None where it is short, or there is one prompt.
+
+        It is kept as the one used last, and the oldest are dropped while they take more room than the file.
+        """
         if len(prompts) == 1 or n_shared < _LONG:
             return None
         tokens = tuple(prompts[0][:n_shared])
@@ -109,11 +112,6 @@ class GGUFModel(ScoringModel):
             n_room = max(map(len, prompts)) + len(tree.tokens)
             with _lent(readers) as reader:
                 prefix = reader.read_prefix(prompts[0][:n_shared], n_processors(), n_room)
-        self._keep(tokens, prefix)
-        return prefix
-
-    def _keep(self, tokens: tuple[int, ...], prefix: ReadPrefix) -> None:
-        """Keep a beginning as the one used last, and drop the oldest while they take more room than the file."""
         self._prefixes[tokens] = prefix
         n_bytes = sum(kept.memory.nbytes for kept in list(self._prefixes.values()))  # other threads may add some
         for oldest in list(self._prefixes)[:-1]:
@@ -121,6 +119,7 @@ class GGUFModel(ScoringModel):
                 break
             if dropped := self._prefixes.pop(oldest, None):
                 n_bytes -= dropped.memory.nbytes
+        return prefix
 
 
 @contextmanager

@@ -71,17 +71,11 @@ def _cues(prompt: Prompt, labels: Sequence[str]) -> Iterator[Cue]:
     for definition in prompt.definitions:
         pieces = [words_of(piece) for piece in _PIECES.split(definition.text)]
         longer = chain.from_iterable(words for words in pieces if len(words) > _LONGEST_PHRASE)
-        phrases = tuple(_short_phrases(pieces))
+        short = [[word for word in words if word not in ARTICLES] for words in pieces if len(words) <= _LONGEST_PHRASE]
+        phrases = tuple(" ".join(words) for words in short if words)
         yield Cue(labels.index(definition.label), DEFINITION, phrases, _content(longer) - nouns)
     for example in prompt.examples:
         yield Cue(labels.index(example.label), EXAMPLE, (), content_words(example.text))
-
-
-def _short_phrases(pieces: Sequence[list[str]]) -> Iterator[str]:
-    for words in pieces:
-        phrase_words = [word for word in words if word not in ARTICLES]
-        if phrase_words and len(words) <= _LONGEST_PHRASE:
-            yield " ".join(phrase_words)
 
 
 @lru_cache(maxsize=100_000)
