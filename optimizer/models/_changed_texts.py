@@ -5,8 +5,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,18 +31,11 @@ class ChangedTextsModel(WrappedModel):
         if capabilities_of(model).has_metric_scores:
             raise InputError(f"--vary input changes texts, and {model.name} is asked about its examples as they are")
         super().__init__(model)
-        self._columns = columns
-
-    @cached_property
-    def _texts(self) -> list[str]:
-        return list({_key(text): text for text in chain.from_iterable(self._columns)}.values())
-
-    @cached_property
-    def _rows(self) -> Ints:
-        """The place in `_texts` of each cell's text, (N, Q)."""
-        row_of = {_key(text): row for row, text in enumerate(self._texts)}
-        rows = [row_of[_key(text)] for text in chain.from_iterable(self._columns)]
-        return np.array(rows, dtype=np.int64).reshape(len(self._columns), -1).T
+        # Equal texts of different rows count as two: a template may name a column that is not part of the text.
+        row_of: dict[Any, int] = {}
+        rows = [[row_of.setdefault((text, columns_of_row(text)), len(row_of)) for text in column] for column in columns]
+        self._texts = [text for text, _ in row_of]
+        self._rows = np.array(rows, dtype=np.int64).T  # the place in `_texts` of each cell's text, (N, Q)
 
     def _asked(self, prompts: Prompts, cells: Cells) -> tuple[list[Prompt], Ints, Cells]:
         """The distinct prompts, which of them each of the Q is, and the cells to ask for: (n_texts, n_prompts)."""
@@ -91,8 +82,3 @@ class ChangedTextsModel(WrappedModel):
         wide = np.full(wanted.shape, NOT_ASKED, dtype=np.int64)
         wide[self._rows, columns] = array
         return different, columns, wide
-
-
-def _key(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Equal texts of different rows count as two: a template may name a column that is not part of the text."""
-    return text, columns_of_row(text)
