@@ -23,7 +23,6 @@ from psopt.models.chat import (
     function_name,
     load_writer,
     name_hint,
-    same_meaning,
 )
 from psopt.models.chat._factory import BATCH_KINDS, RUN_HERE, WRITING_KINDS
 from psopt.models.gguf import GGUFModel, fast_copy, fetched_model
@@ -256,7 +255,7 @@ class ModelProvider:
 
     def judge(self, model: Any) -> Callable[[str, str], bool]:
         """Load a model that says whether two descriptions of a task ask for the same thing."""
-        return same_meaning(self.writer(model))
+        return self.writer(model).judge
 
     def engine(self, kind: str, name: Any) -> Engine:
         """Make what asks a chat model, for programs that write their own requests, call by call (see `chat_engine`)."""

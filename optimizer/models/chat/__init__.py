@@ -20,5 +20,5 @@ from psopt.models.chat._token_counts import (
     tokens_of_query,
     tokens_of_text,
 )
-from psopt.models.chat._writer import RatingJudge, SamenessJudge, Writer, same_meaning
+from psopt.models.chat._writer import RatingJudge, SamenessJudge, Writer
 from psopt.settings import LMConfig
