@@ -117,7 +117,7 @@ def _text(message: dict[str, Any]) -> tuple[str | None, str, bool]:
     """
     text, thought, refusal = _parts(message.get("content"))
     beside = (message.get(name) for name in _REASONING)
-    thought = thought or next((field for field in beside if isinstance(field, str)), "")
+    thought = thought or next((field for field in beside if field and isinstance(field, str)), "")
     refusal = refusal or str(message.get("refusal") or "")
     text = _called(message) or text  # text next to a call is not an answer: "Let me look at that."
     if text or refusal or not thought:

@@ -101,10 +101,7 @@ class Engine:
 
     def kept_by_key(self, keys: Iterable[bytes]) -> dict[bytes, Answer]:
         keys = list(keys)
-        answers = {key: Answer.from_dict(value) for key, value in self._cache.get_many(keys).items()}
-        if empty := [key for key, answer in answers.items() if answer.is_empty]:  # of an earlier version
-            self._cache.forget(empty)
-        lasting = {key: answer for key, answer in answers.items() if not answer.is_empty}
+        lasting = {key: Answer.from_dict(value) for key, value in self._cache.get_many(keys).items()}
         return {key: self._empty[key] for key in keys if key in self._empty} | lasting
 
     def missing(self, queries: Iterable[Query]) -> list[Query]:
