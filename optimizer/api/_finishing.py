@@ -39,8 +39,6 @@ from psopt.tasks import Sample, Task, read_samples
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from optuna.trial import FrozenTrial
-
 
 _LEFT_OUT = 8  # edits whose contribution is measured if a further evaluation costs next to nothing
 
@@ -92,14 +90,10 @@ def finish(
 
 def _of_workers(search: Search) -> dict[str, Any]:
     """What the trials of workers took. What they asked to diagnose and to propose nobody has counted."""
-    trials = [trial for trial in search.study.trials_in(TrialState.COMPLETE) if not _is_own(trial)]
+    done = search.study.trials_in(TrialState.COMPLETE)
+    trials = [trial for trial in done if not str(trial.user_attrs.get(CLAIMED, OF_RUN)).startswith(OF_RUN)]
     spent = {name: sum(trial.user_attrs.get(name, 0) for trial in trials) for name in ("calls", "tokens", "cost_usd")}
     return {"workers": {"trials": len(trials), **spent}} if trials else {}
-
-
-def _is_own(trial: FrozenTrial) -> bool:
-    """Whether a part of the run itself has evaluated it, and no worker."""
-    return str(trial.user_attrs.get(CLAIMED, OF_RUN)).startswith(OF_RUN)
 
 
 def _scored(search: Search, order: Sequence[Candidate]) -> tuple[dict[str, Candidate], list[Candidate]]:

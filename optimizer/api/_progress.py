@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from psopt.notebooks import progress_bar
@@ -66,11 +66,8 @@ def watched(observer: Observer | None, progress: bool | None) -> Iterator[Observ
     if observer is not None:
         yield observer
         return
-    shown = SearchBar(progress)
-    try:
+    with closing(SearchBar(progress)) as shown:
         yield shown
-    finally:
-        shown.close()
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from psopt.runs import MANIFEST, Run, RunDirectory, RunSettings, read_run
 from psopt.runs.planning import with_changed_limits
 from psopt.search import Observer, Search, SearchProblem, join_study
 from psopt.search_spaces import Prompt
-from psopt.settings import LMConfig, RunOptions, SizeOptions, all_leaves, changed, check_keywords
+from psopt.settings import LMConfig, RunOptions, SizeOptions, all_leaves, built, check_keywords
 from psopt.tracking import Callback, split_callbacks, tracker_names
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def settings_to_resume(run: str | Path, **changes: Any) -> RunSettings:
         wanted["log"] = tracker_names(wanted["log"])
     if "headers" in wanted:
         wanted["headers"] = {**settings.lm.headers, **wanted["headers"]}
-    return changed(settings, wanted)
+    return built(RunSettings, wanted, settings, facts=True)
 
 
 def load_run(path: str | Path, *, storage: str | None = None) -> Run:

@@ -77,7 +77,6 @@ def search_in(
     search: Search | None = None
     try:
         study = _begin(recorder, problem, program, resume=resume)
-        _note_beginning(study, recorder)
         reserve = Reserve(
             evaluator, settings.leave_one_out or 0, len(settings.heldout_from), len(probes), most_tested(recorder)
         )
@@ -153,6 +152,8 @@ def _begin(
     observer.study = study
     observer.started(recorder.task, directory.path)
     _describe(study, recorder, problem.baseline_prompt)
+    lines = ["What is recommended is decided at the end, on test samples. If the run was broken off:"]
+    _show_note(study, recorder, "Not finished", [*lines, f"    {_what_resumes(recorder)}"])
     return study
 
 
@@ -220,11 +221,6 @@ _MEANING = (
     "S (sensitivity) is how far answers change with the wording, C (consistency) how alike the samples of a class are "
     "answered, both on val. Each trial is the original prompt with some edits; its parameters say which."
 )
-
-
-def _note_beginning(study: StoredStudy, recorder: RunRecorder) -> None:
-    lines = ["What is recommended is decided at the end, on test samples. If the run was broken off:"]
-    _show_note(study, recorder, "Not finished", [*lines, f"    {_what_resumes(recorder)}"])
 
 
 def _note_result(study: StoredStudy, recorder: RunRecorder, run: Run) -> None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
-from psopt.settings import LMConfig
+from psopt.settings import changed_leaves
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from psopt.runs._measured import Measured
     from psopt.runs._prompt_source import PromptSource
-    from psopt.settings import MeasureOptions
+    from psopt.settings import LMConfig, MeasureOptions
 
 
 def as_in_run(
@@ -28,9 +28,7 @@ def as_in_run(
 
 def set_in(options: MeasureOptions | LMConfig) -> set[str]:
     """The names of the options, and of those of the language model, that differ from their defaults."""
-    usual = type(options)()
-    names = {part.name for part in fields(options) if getattr(options, part.name) != getattr(usual, part.name)}
-    return names if isinstance(options, LMConfig) else names | set_in(options.lm)
+    return {leaf.key for leaf, _, _ in changed_leaves(type(options)(), options)}
 
 
 def as_measured(sources: Sequence[PromptSource], given: Collection[str] = ()) -> Measured:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from psopt.evaluation import Evaluator
-    from psopt.models.chat import Budget
     from psopt.runs._measured import Measured
     from psopt.runs._recommendation import Recommendation
     from psopt.runs._settings import RunSettings
@@ -96,7 +95,7 @@ def manifest(
         "baseline": baseline and {"id": baseline.id, **scores_of(baseline), "call": call(baseline)},
         "front": list(map(listed, found.front)),
         "short": found.shortest and listed(found.shortest),
-        "calls": {**_calls(evaluator.budget), **_models_of(evaluator)},
+        "calls": _calls(evaluator),
         "finish_reason": finish_reason,
         "seconds": round(seconds + before.get("seconds", 0.0), 3),
         **_how_asked(settings, evaluator),
@@ -167,21 +166,14 @@ def _findings(found: Found, evaluator: Evaluator, settings: RunSettings, before:
     return entries
 
 
-def _models_of(evaluator: Evaluator) -> dict[str, Any]:
-    """How many answers each model gave, if responses name several."""
+def _calls(evaluator: Evaluator) -> dict[str, Any]:
+    """What all parts of a run have asked and paid; if responses name several models, how many answers each gave."""
+    usage = evaluator.budget.earlier + evaluator.budget.usage
     answered: Counter[str] = Counter()
     for each in evaluator.each:
         if asks_in_chat(each.model):
             answered.update(each.model.answered_by)
-    if len(answered) < 2:
-        return {}
-    return {"models": dict(answered.most_common())}
-
-
-def _calls(budget: Budget) -> dict[str, Any]:
-    """What all parts of a run have asked and paid."""
-    usage = budget.earlier + budget.usage
-    return {
+    calls: dict[str, Any] = {
         "made": usage.made,
         "cached": usage.cached,
         "failed": usage.failed,
@@ -190,6 +182,7 @@ def _calls(budget: Budget) -> dict[str, Any]:
         "reasoning_tokens": usage.reasoning,
         "cached_input_tokens": usage.cached_in,
     }
+    return {**calls, "models": dict(answered.most_common())} if len(answered) > 1 else calls
 
 
 def limits_line(limits: Mapping[str, Any]) -> str:

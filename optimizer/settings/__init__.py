@@ -32,7 +32,6 @@ from psopt.settings._rephrasing import (
     RephrasingOptions,
     RephrasingSizes,
     TextFamily,
-    read_families,
 )
 from psopt.settings._run import (
     GATE_MARGIN,
@@ -62,7 +61,6 @@ from psopt.settings._search import (
 from psopt.settings._tree import (
     built,
     by_full_name,
-    changed,
     changed_leaves,
     check_keywords,
     flat,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -53,13 +52,6 @@ def group_given(name: str, value: Any, group: type[_Settings]) -> _Settings | No
     if value is None or isinstance(value, group):
         return value
     raise InputError(f"{name} takes {group.__name__}(..), not {value!r:.60}")
-
-
-def changed(settings: _Settings, changes: Mapping[str, Any]) -> _Settings:
-    """Return the settings with other values by key, at any depth."""
-    wanted = {name: changed(getattr(settings, name), changes) for name in groups(type(settings))}
-    wanted |= {leaf.name: changes[leaf.key] for leaf in leaves(type(settings)) if leaf.key in changes}
-    return replace(settings, **wanted)  # type: ignore[type-var]
 
 
 def changed_leaves(before: Any, after: Any, but: tuple[type, ...] = ()) -> Iterator[tuple[Leaf, Any, Any]]:

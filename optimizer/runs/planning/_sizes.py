@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -41,17 +41,6 @@ def asked_sizes(options: SizeOptions) -> dict[str, int]:
     return {name: size for name, size in sizes.items() if size is not None}
 
 
-class _Station(NamedTuple):
-    """A place on the path: samples of train, answers of one prompt on val and test, wordings, candidates, rounds."""
-
-    train: int
-    val: int
-    test: int
-    wordings: int
-    trials: int
-    rounds: int
-
-
 FLOOR_TRIALS = 4
 """The baseline and three candidates: with fewer, there is no search to speak of."""
 _MANY = 10**9
@@ -60,14 +49,15 @@ _MOST_WORDINGS = 10
 # Chosen so that a task with enough samples takes about 5,000, 20,000 and 60,000 calls. Wordings begin at two, since one
 # has no S, and grow more slowly than samples: for the same number of answers, two wordings of many samples have a fifth
 # of the variance of all wordings of few. Each test can show a difference smaller by a third than the one before.
-_STATIONS = (
-    _Station(train=40, val=40 * 2, test=20 * 5, wordings=2, trials=FLOOR_TRIALS, rounds=1),
-    _Station(train=100, val=150 * 3, test=120 * 3, wordings=3, trials=10, rounds=2),
-    _Station(train=200, val=300 * 4, test=250 * 4, wordings=4, trials=20, rounds=3),
-    _Station(train=350, val=500 * 6, test=400 * 6, wordings=6, trials=32, rounds=3),
-    # The sizes if nothing is planned: all that there is, but at most 500 samples of val
-    _Station(train=500, val=_MANY, test=_MANY, wordings=_MOST_WORDINGS, trials=40, rounds=3),
-)
+# The last is what is taken if nothing is planned: all that there is, but at most 500 samples of val.
+_STATIONS = {
+    "train": (40, 100, 200, 350, 500),
+    "val": (40 * 2, 150 * 3, 300 * 4, 500 * 6, _MANY),  # answers of one prompt: samples x wordings, as of test
+    "test": (20 * 5, 120 * 3, 250 * 4, 400 * 6, _MANY),
+    "wordings": (2, 3, 4, 6, _MOST_WORDINGS),
+    "trials": (FLOOR_TRIALS, 10, 20, 32, 40),
+    "rounds": (1, 2, 3, 3, 3),
+}
 _MORE_HELDOUT = 2
 """How many more wordings test has than val: few can't show that S is no worse, and two show no scatter of S at all.
 
@@ -88,14 +78,14 @@ def path(asked: Mapping[str, int], available: Mapping[str, int]) -> tuple[Sizes,
     holds the most available: samples of a split, wordings of a file.
     """
     steps = [_NOTHING]
-    for number in range(_STEPS * (len(_STATIONS) - 1) + 1):
+    for number in range(_STEPS * (len(_STATIONS["train"]) - 1) + 1):
         steps.append(_sizes_at(number / _STEPS, asked, available, steps[-1]))
     return tuple(steps[1:])
 
 
 def _sizes_at(station: float, asked: Mapping[str, int], available: Mapping[str, int], before: Sizes) -> Sizes:
     def planned(name: str, most: int = _MANY) -> float:
-        sizes = [max(1, min(getattr(of, name), most)) for of in _STATIONS]
+        sizes = [max(1, min(size, most)) for size in _STATIONS[name]]
         return float(np.exp(np.interp(station, range(len(sizes)), np.log(sizes)))) + 1e-6
 
     def wordings(name: str, n_planned: int) -> int:
