@@ -82,15 +82,14 @@ class SizeChoice:
         of_user = Limits() if is_unlimited else Limits.of_user(settings.lm)
         limits, limits_of_run = of_user.within(effort)
         planner = self._planner(limits)
-        is_full = effort == "full"
-        sizes = planner.full if is_full else planner.chosen
+        is_full, full = effort == "full", planner.path[-1]
+        sizes = full if is_full else planner.chosen
         # counted on the samples and wordings of these sizes
         settings = sized(settings, asdict(sizes))
         basis = self._basis(settings)
-        full_calls = planner.estimate(planner.full).calls
+        full_calls = planner.estimate(full).calls
         warnings = () if is_full else planner.warnings(sizes)
-        most_test = planner.full.test
-        return Plan(effort, sizes, limits_of_run, basis.estimate(settings), full_calls, most_test, warnings)
+        return Plan(effort, sizes, limits_of_run, basis.estimate(settings), full_calls, full.test, warnings)
 
     def least(self) -> Need:
         """Count what the smallest useful run with the user's sizes takes."""
@@ -162,15 +161,13 @@ def _available(task: Task, settings: RunSettings) -> Mapping[str, int]:
 
 def kept_pace(answering: Sequence[Model], models: ModelProvider) -> Pace | None:
     """How fast local models were when they were last timed; None if unknown, and for others."""
-    paces = [_kept(model, models) for model in answering if not capabilities_of(model).is_free]
+    asked = [model for model in answering if not capabilities_of(model).is_free]
+    paces = []
+    for model in asked:
+        is_local = capabilities_of(model).costs_time
+        rate = kept_rate(AnswerCache(models.cache_dir), model.name, None) if is_local else None
+        paces.append(Pace(rate.per_minute, rate.day) if rate else None)
     return Pace.of_several(paces, len(answering) - len(paces))
-
-
-def _kept(model: Model, models: ModelProvider) -> Pace | None:
-    if not capabilities_of(model).costs_time:
-        return None
-    rate = kept_rate(AnswerCache(models.cache_dir), model.name, None)
-    return Pace(rate.per_minute, rate.day) if rate else None
 
 
 def timed_pace(evaluator: Evaluator, prompt: Prompt, models: ModelProvider) -> Pace | None:

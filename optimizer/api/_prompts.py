@@ -62,9 +62,8 @@ def file_of(prompt: AnyPrompt | None) -> str:
     """Where a prompt came from; empty for one that was made in Python."""
     if isinstance(prompt, PromptSource):
         return str(prompt.path)
-    if isinstance(prompt, str) and is_prompt_text(prompt):
-        return ""
-    return str(prompt) if isinstance(prompt, (str, Path)) else ""
+    is_file = isinstance(prompt, Path) or (isinstance(prompt, str) and not is_prompt_text(prompt))
+    return str(prompt) if is_file else ""
 
 
 def prompt_to_show(source: PromptSource, task: Task | None = None) -> TaskPrompt:

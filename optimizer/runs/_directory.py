@@ -6,6 +6,7 @@ import json
 import os
 import re
 import tempfile
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -193,9 +194,5 @@ def free_folder(parent: Path, name: str) -> Path:
     'runs/x-y-minilm'
     """
     name = re.sub(r"[^\w.=,+-]+", "-", name).strip(".-") or "run"
-    folder = parent / name
-    number = 2
-    while folder.exists():
-        folder = parent / f"{name}-{number}"
-        number += 1
-    return folder
+    numbered = (parent / f"{name}-{number}" for number in count(2))
+    return next(folder for folder in chain([parent / name], numbered) if not folder.exists())

@@ -52,12 +52,9 @@ def write_predictions(
     for split, predictions in splits.items():
         arrays[split] = codes[split]
         arrays[f"{split}_ids"] = np.array([sample.id for sample in predictions.samples])
-        if predictions.probabilities is not None:
-            arrays[f"{split}_probabilities"] = predictions.probabilities
-        if predictions.metric_scores is not None:
-            arrays[f"{split}_merits"] = predictions.metric_scores
-        if predictions.same is not None:
-            arrays[f"{split}_same"] = predictions.same.astype(np.int16)
+        same = None if predictions.same is None else predictions.same.astype(np.int16)
+        scored = {"probabilities": predictions.probabilities, "merits": predictions.metric_scores, "same": same}
+        arrays |= {f"{split}_{name}": array for name, array in scored.items() if array is not None}
         if predictions.no_labels:
             kinds = arrays[f"{split}_na_kinds"] = np.full(codes[split].shape, "", dtype=f"<U{_LONGEST_KIND}")
             for missed in predictions.no_labels:

@@ -104,10 +104,8 @@ def _sentence(data: Mapping[str, Any], tests: list[Mapping[str, Any]], quality: 
     recommended_test = next((test for test in tests if test["id"] == data["id"]), None)
     if recommended_test is not None:
         return _of_chosen(data, recommended_test, quality)
-    if not tests and data["reason"] == NOTHING_COMPARED:
-        return f"{NOTHING_COMPARED}."
     if not tests:
-        return f"Keep yours: {data['reason']}."
+        return f"{NOTHING_COMPARED}." if data["reason"] == NOTHING_COMPARED else f"Keep yours: {data['reason']}."
     best = nearest_to_pass(tests)
     found = f"Keep yours. The best found, {best['id']},"
     if best["lost"]:

@@ -180,13 +180,8 @@ class Planner:
 
     @cached_property
     def path(self) -> tuple[Sizes, ...]:
-        """All sizes that may be chosen, the smallest first."""
+        """All sizes that may be chosen, the smallest first; the last are those if nothing is planned."""
         return path(self.asked, self.available)
-
-    @property
-    def full(self) -> Sizes:
-        """The sizes if nothing is planned."""
-        return self.path[-1]
 
     @property
     def least(self) -> Sizes:
