@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from psopt.answers import CLOSENESS, F1, LabelSets
+from psopt.evaluation._label_rows import mean_influences
 from psopt.evaluation._na_kinds import whose
 from psopt.evaluation._open_scores import NO_SHARES
 from psopt.metrics import mean_difference
@@ -58,13 +59,13 @@ class AnswerShares:
 class _Worths(NamedTuple):
     """What answers are worth, and how much each weighs in the mean (None: all the same), (N, Q) or (N, 1)."""
 
-    worths: NDArray[np.bool_] | Floats
+    worths: Floats
     weights: Floats | None
 
     @classmethod
     def of(cls, predictions: Predictions) -> _Worths:
         """Each answer's, or each sample's mean where not every cell was asked."""
-        worths = predictions.right if predictions.quality is None else predictions.quality
+        worths = np.asarray(predictions.right if predictions.quality is None else predictions.quality, dtype=np.float64)
         weights = predictions.weights
         if predictions.is_whole:
             return cls(worths, weights)
@@ -77,9 +78,7 @@ class _Worths(NamedTuple):
 
     @property
     def mean(self) -> float:
-        if self.weights is not None and not self.weights.any():
-            return 1.0  # no labels, neither given nor right
-        return float(np.average(self.worths, weights=self.weights))
+        return float(self.worths.mean()) if self.weights is None else mean_influences(self.worths, self.weights)[0]
 
     def surely_gain(self, constant: _Worths, share: float) -> bool:
         """Whether the mean surely gains more than this share of what a constant answer, per sample, leaves."""
@@ -119,9 +118,7 @@ def answer_shares(predictions: Predictions) -> AnswerShares | None:
     constant = _Worths(worth[truth, int((n_of_class @ worth).argmax())][:, None], None)
     by_chance = float(n_of_class @ worth @ of_answers) / len(truth)
     usual = most_answered(shares) if _is_lopsided(shares, of_class) else None
-    return _compared_with_constant(
-        _Worths.of(predictions), constant, by_chance, AnswerShares(shares, of_class, near_constant=usual)
-    )
+    return _against_constant(predictions, shares, of_class, usual, constant, by_chance)
 
 
 def _shares_of_sets(predictions: Predictions, rows: LabelRows) -> AnswerShares:
@@ -138,25 +135,29 @@ def _shares_of_sets(predictions: Predictions, rows: LabelRows) -> AnswerShares:
     weights = (best.sum() + rows.true.sum(axis=1, keepdims=True)).astype(np.float64)
     constant = _Worths(2 * (rows.true & best).sum(axis=1, keepdims=True) / weights, weights)
     by_chance = 2 * float(of_answers @ of_samples) / max(float((of_answers + of_samples).sum()), 1.0)
-    labels = np.array(predictions.labels)
-    usual = ", ".join(labels[most].tolist()) or "no label"
-    shares = AnswerShares(
-        dict(zip(labels.tolist(), of_answers.tolist(), strict=True)),
-        dict(zip(labels.tolist(), of_samples.tolist(), strict=True)),
-        near_constant=usual if is_lopsided else None,
-    )
-    return _compared_with_constant(_Worths.of(predictions), constant, by_chance, shares)
+    labels = predictions.labels
+    usual = ", ".join(label for label, is_usual in zip(labels, most, strict=True) if is_usual) or "no label"
+    shares, of_class = (dict(zip(labels, of.tolist(), strict=True)) for of in (of_answers, of_samples))
+    return _against_constant(predictions, shares, of_class, usual if is_lopsided else None, constant, by_chance)
 
 
-def _compared_with_constant(
-    answered: _Worths, constant: _Worths, by_chance: float, shares: AnswerShares
+def _against_constant(
+    predictions: Predictions,
+    shares: dict[str, float],
+    of_class: dict[str, float],
+    usual: str | None,
+    constant: _Worths,
+    by_chance: float,
 ) -> AnswerShares:
-    """Decide whether answers are near-constant, if lopsided, and whether they are guesses."""
+    """Decide whether answers are near-constant, where `usual` says what they nearly always are, or guesses."""
+    answered = _Worths.of(predictions)
+    is_near = usual is not None and not answered.surely_gain(constant, _LEAST_GAINED)
     is_slight = answered.mean - by_chance < _SLIGHT * (1 - by_chance)
-    return replace(
-        shares,
+    return AnswerShares(
+        answer_shares=shares,
+        class_shares=of_class,
         constant_f1=constant.mean,
-        near_constant=None if answered.surely_gain(constant, _LEAST_GAINED) else shares.near_constant,
+        near_constant=usual if is_near else None,
         is_guess=is_slight and not answered.surely_gain(constant, 0.0),
     )
 
@@ -216,8 +217,10 @@ def _guess_phrase(scores: Mapping[str, Any]) -> str:
 
 def _compared(scores: Mapping[str, Any]) -> tuple[str, str]:
     """The names of the quality and of the constant answer that it is compared with."""
-    if scores.get("ordinal") or scores.get("open"):
-        return CLOSENESS if scores.get("ordinal") else LabelSets.quality_name, "the best constant answer"
+    if scores.get("ordinal"):
+        return CLOSENESS, "the best constant answer"
+    if scores.get("open"):
+        return LabelSets.quality_name, "the best constant answer"
     return F1, f"always answering {most_answered(scores['class_shares'])}"
 
 

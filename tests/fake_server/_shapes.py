@@ -81,10 +81,8 @@ def _messages(text: str) -> dict[str, tuple[dict[str, Any], str]]:
         "thinking-parts": ({"content": [thinking, said]}, "stop"),  # as Mistral's Magistral
         "reasoning": ({"content": text, "reasoning_content": THOUGHT}, "stop"),  # as vLLM and DeepSeek
         "reasoning-field": ({"content": text, "reasoning": THOUGHT}, "stop"),  # as OpenRouter
-        "all-reasoning": (
-            {"content": None, "reasoning_content": "", "reasoning": f"{THOUGHT}\nAnswer: {text}"},
-            "stop",
-        ),
+        "all-reasoning": ({"content": None, "reasoning_content": f"{THOUGHT}\nAnswer: {text}"}, "stop"),
+        "beside-empty": ({"content": None, "reasoning_content": "", "reasoning": f"Answer: {text}"}, "stop"),
         "thought-out": ({"content": None, "reasoning_content": THOUGHT}, "length"),
         "think": ({"content": f"<think>{THOUGHT}</think>\n{text}"}, "stop"),
         "fenced": ({"content": f'```json\n{{"label": "{text}"}}\n```'}, "stop"),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.fake_server import FakeServer
 
-READ = ("parts", "thinking-parts", "reasoning", "reasoning-field", "all-reasoning", "think", "fenced")
+READ = ("parts", "thinking-parts", "reasoning", "reasoning-field", "all-reasoning", "beside-empty", "think", "fenced")
 pytestmark = pytest.mark.usefixtures("quick")
 
 
