@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
 _DIAGNOSED = (60, 3)  # train samples and rephrasings
 _MOST_OF_A_KIND = 6  # notes or definitions at once: about as many as a search for a small model recommends
-_WRITTEN = 4  # groups and labels that the writer gets
 
 
 def main() -> None:
@@ -198,7 +197,7 @@ def _written(
     models: ModelProvider,
     writer: str,
 ) -> dict[str, list[Edit]]:
-    proposer = LLMProposer(models.writer(writer), _WRITTEN)
+    proposer = LLMProposer(models.writer(writer))
     edits = proposer.propose(task, prompt, train, diagnosis)
     refused = [f"{draft.kind}: {draft.reason}" for draft in proposer.refused]
     print(f"{writer} on {task.name}: {len(edits)} drafts passed; refused {refused}", flush=True)

@@ -256,8 +256,10 @@ def _in_its_form(instruction: Instruction, frames: Frames, slots: dict[str, str]
 
 def _suits(frame: str, instruction: Instruction, text: str) -> bool:
     """Whether a frame goes with a text: "Read it. Read it and .." reads badly, and so does "Task: Task .."."""
-    if not frame.endswith(("{d}", "{D}")) and not instruction.is_one_sentence:
-        return False
+    if not frame.endswith(("{d}", "{D}")):
+        ends_protected = any(end == len(text) for _, end in protected_ranges(text))  # a full stop there stays
+        if ends_protected or not instruction.is_one_sentence:
+            return False
     if any(kind.search(frame) and kind.search(instruction.text) for kind in (_READING, _ROLE)):
         return False
     first = text.split()[0]

@@ -101,12 +101,12 @@ def _mark(slot: Slot) -> str:
 
 
 def _own_form(prompt: Prompt) -> list[Segment]:
-    system, user = render(prompt, _SAMPLE)
-    before, _, after = user["content"].partition(_SAMPLE)
-    return [
-        Segment(0, "system", system["content"], "kept"),
-        Segment(1, "user", prompt.description, "rephrased", 0),
-        Segment(1, "user", before.removeprefix(prompt.description), "kept"),
-        Segment(1, "user", "{text}", "field"),
-        Segment(1, "user", after, "kept"),
-    ]
+    system, *turns = render(prompt, _SAMPLE)  # with examples as turns of a conversation there are several
+    shown = [Segment(0, "system", system["content"], "kept"), Segment(1, "user", prompt.description, "rephrased", 0)]
+    for number, turn in enumerate(turns, start=1):
+        text = turn["content"].removeprefix(prompt.description) if number == 1 else turn["content"]
+        before, field, after = text.partition(_SAMPLE)
+        shown.append(Segment(number, turn["role"], before, "kept"))
+        if field:
+            shown += [Segment(number, turn["role"], "{text}", "field"), Segment(number, turn["role"], after, "kept")]
+    return shown

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 from psopt.errors import InputError
 from psopt.rephrasings import given_wordings
+from psopt.search_spaces import Example, Prompt
 from psopt.tasks import load_task
 
 from tests.cli.limited_runs import read
@@ -325,3 +326,15 @@ def test_where_a_model_writes_no_note_is_in_english(mails: Path, server: FakeSer
     assert "notes by rule" not in asked.stderr
     assert "can't be used" not in asked.stderr
     assert "usually belongs to" not in prompts_of(mails / "run")
+
+
+def test_show_splits_psopt_s_own_form_with_examples_as_turns(folder: Path) -> None:
+    examples = (Example("I was charged twice", "billing"), Example("It crashes", "tech"))
+    prompt = Prompt("Name the team.", ("billing", "tech"), "mail", examples=examples)
+    (folder / "own.json").write_text(json.dumps(prompt.to_dict()))
+    shown = psopt(folder, *SHOW, "own.json", code=0).stdout
+    assert shown.count("<rephrase>") == 1
+    said = ["<rephrase>Name the team.</rephrase>", "I was charged twice", "It crashes", "{text}"]
+    places = [shown.index(text) for text in said]
+    assert places == sorted(places)
+    assert shown.count("[assistant]\n") == len(examples)

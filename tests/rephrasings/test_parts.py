@@ -152,3 +152,9 @@ def test_what_is_protected_and_what_is_kept_come_through(parts: list[str]) -> No
         for passage in passages.texts:
             for protected, times in Counter(protected_texts(passage, LABELS)).items():
                 assert text.count(protected) >= times
+
+
+def test_a_protected_last_sentence_keeps_its_full_stop_in_every_frame() -> None:
+    found = rephrase_by_rules("Sort the text by topic Do not explain anything.", "mail", 12, 6, 1, protect=LABELS)
+    for text in (*found.search, *found.heldout):
+        assert "Do not explain anything." in text
