@@ -5,8 +5,7 @@ BIN := $(VENV)/bin
 SERVERS ?= .venv-servers
 SETUP := $(VENV)/.set-up
 RUNS := $(VENV)/.runs
-# What is imported is compiled then; all of torch, SciPy and transformers would take half a minute.
-INSTALL = $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e
+INSTALL = scripts/install $(VENV) -c constraints.txt -e
 SOURCES := $(shell find optimizer metrics search_spaces -name '*.py' -o -name '*.toml' -o -name '*.label' -o -name '*.jsonl' -o -name '*.json' -o -name '*.html' -o -name 'SKILL.md')
 
 .DEFAULT_GOAL := help
