@@ -92,8 +92,8 @@ LARGEST_HISTOGRAM = 10_000_000  # entries (80 MB); beyond that (thousands of cla
 
 def class_distances(table: NDArray[Any], n_rephrasings: int | None, y: NDArray[Any]) -> NDArray[np.float64]:
     """Sum of the distances over all ordered pairs of each class: (N, C), (N,) -> (C,)."""
-    if n_rephrasings is not None and _fits_lattice(table, n_rephrasings):
-        below = np.cumsum(_class_histograms(table, n_rephrasings, y), axis=-1, dtype=np.float64)
+    if n_rephrasings is not None and _fits_lattice(table, n_rephrasings, table.shape[1]):
+        below = np.cumsum(_class_histograms(table, n_rephrasings, y, table.shape[1]), axis=-1, dtype=np.float64)
         crossings = below[..., :-1] * (below[..., -1:] - below[..., :-1])
         return np.asarray(crossings.sum(axis=(-2, -1)) / n_rephrasings)
     shares = table / (n_rephrasings or 1)
@@ -102,8 +102,9 @@ def class_distances(table: NDArray[Any], n_rephrasings: int | None, y: NDArray[A
 
 def class_differences(table: NDArray[Any], n_rephrasings: int | None, y: NDArray[Any]) -> NDArray[np.float64]:
     """Sum of the distances from each sample to all of its class: (N, C), (N,) -> (N,)."""
-    if n_rephrasings is not None and _fits_lattice(table, n_rephrasings):
-        from_point = _lattice_differences(_class_histograms(table, n_rephrasings, y), n_rephrasings)
+    n_labels = int(y.max()) + 1  # of the samples of a single class one, though answers may be of all
+    if n_rephrasings is not None and _fits_lattice(table, n_rephrasings, n_labels):
+        from_point = _lattice_differences(_class_histograms(table, n_rephrasings, y, n_labels), n_rephrasings)
         differences = from_point[y[:, None], np.arange(table.shape[1]), table]
     else:
         shares = table / (n_rephrasings or 1)
@@ -113,21 +114,21 @@ def class_differences(table: NDArray[Any], n_rephrasings: int | None, y: NDArray
     return np.asarray(differences.sum(axis=1) / 2)
 
 
-def _fits_lattice(table: NDArray[Any], n_rephrasings: int) -> bool:
+def _fits_lattice(table: NDArray[Any], n_rephrasings: int, n_labels: int) -> bool:
     n_classes: int = table.shape[1]
-    return n_classes * n_classes * (n_rephrasings + 1) <= LARGEST_HISTOGRAM
+    return n_labels * n_classes * (n_rephrasings + 1) <= LARGEST_HISTOGRAM
 
 
-def _class_histograms(counts: NDArray[Any], n_rephrasings: int, y: NDArray[Any]) -> NDArray[np.int64]:
-    """How many samples of class y have count k in column c: (C, C, Q + 1), indexed [y, c, k]."""
+def _class_histograms(counts: NDArray[Any], n_rephrasings: int, y: NDArray[Any], n_labels: int) -> NDArray[np.int64]:
+    """How many samples of class y have count k in column c: (n_labels, C, Q + 1), indexed [y, c, k]."""
     n_samples, n_classes = counts.shape
     column = np.arange(n_classes) * (n_rephrasings + 1)
-    histogram = np.zeros(n_classes * n_classes * (n_rephrasings + 1), dtype=np.int64)
+    histogram = np.zeros(n_labels * n_classes * (n_rephrasings + 1), dtype=np.int64)
     for rows in row_blocks(n_samples, n_classes, max(BLOCK_ENTRIES, histogram.size)):
         cells = np.add(counts[rows], column, dtype=np.intp, casting="unsafe")
         cells += y[rows, None].astype(np.intp) * (n_classes * (n_rephrasings + 1))
         histogram += np.bincount(cells.ravel(), minlength=histogram.size)
-    return histogram.reshape(n_classes, n_classes, n_rephrasings + 1)
+    return histogram.reshape(n_labels, n_classes, n_rephrasings + 1)
 
 
 def _lattice_differences(histogram: NDArray[np.int64], n_rephrasings: int) -> NDArray[np.float64]:

@@ -217,8 +217,7 @@ def diagnose_predictions(predictions: Predictions, *, labelled: Sequence[Sample]
     views: tuple[View, ...] = ("sensitivity", "accuracy") if predictions.is_labelled else ("sensitivity",)
     if predictions.is_labelled and predictions.answers.open is None:
         views = VIEWS
-        of_views = (find_slices(predictions, view, labelled=labelled) for view in views)
-        slices = tuple(itertools.chain.from_iterable(of_views))
+        slices = find_slices(predictions, views, labelled=labelled)
     else:
         slices = find_open_slices(predictions, views)
     return Diagnosis({view: _most_severe(predictions, view) for view in views}, slices)

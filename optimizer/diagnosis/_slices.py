@@ -138,9 +138,9 @@ Signs = Callable[["Sequence[str]"], "NDArray[np.bool_]"]
 
 
 def find_slices(
-    predictions: Predictions, view: View, *, labelled: Sequence[Sample] = (), signs: Signs | None = None
+    predictions: Predictions, views: Sequence[View], *, labelled: Sequence[Sample] = (), signs: Signs | None = None
 ) -> tuple[FailureSlice, ...]:
-    """Find what failing samples have in common, the slice that covers most severity first.
+    """Find what failing samples have in common, view by view, the slice that covers most severity first.
 
     A greedy cover. It takes the phrase whose texts of one class carry most severity, minus the right answers that the
     phrase's other texts would lose if it indicated that class. Then it removes the samples that the phrase explains,
@@ -149,22 +149,29 @@ def find_slices(
     From `labelled`, more labelled samples (all of train), it is estimated how reliably a phrase indicates a class.
     `signs` restricts the names of slices to phrases that it accepts as signs of their class.
     """
-    labels, index, truth = predictions.labels, PhraseIndex.of(predictions.texts), predictions.truth
+    index = PhraseIndex.of(predictions.texts)
     if not index.phrases:
         return ()
-    right, uncovered = predictions.share_right, severity(predictions, view).copy()
-    one_hot = np.eye(len(labels))[truth]
-    purity = index.purity(labelled or predictions.samples, labels)
+    purity = index.purity(labelled or predictions.samples, predictions.labels)
     # "not" and "was a" name no group, though they may mark a class
     says_something = np.array([has_content(phrase) for phrase in index.phrases], dtype=np.bool_)
     is_sign = (purity >= LEAST_PURITY) & says_something[:, None]
     if signs is not None:
         is_sign &= signs(index.phrases)
+    slices = (_cover(predictions, view, index, np.where(is_sign, purity, 0.0)) for view in views)
+    return tuple(itertools.chain.from_iterable(slices))
+
+
+def _cover(predictions: Predictions, view: View, index: PhraseIndex, purity: NDArray[np.float64]) -> list[FailureSlice]:
+    """Cover failing samples by slices; `purity` is 0 where a phrase is no sign of a label."""
+    labels, truth, right = predictions.labels, predictions.truth, predictions.share_right
+    uncovered = severity(predictions, view).copy()
+    one_hot = np.eye(len(labels))[truth]
     lost = index.shown.T @ (right[:, None] * (1 - one_hot))
     slices: list[FailureSlice] = []
     while len(slices) < MOST_SLICES:
         failing = uncovered[:, None] * one_hot
-        is_possible = is_sign & (index.shown.T @ (failing > 0) >= LEAST_MEMBERS)
+        is_possible = (purity > 0) & (index.shown.T @ (failing > 0) >= LEAST_MEMBERS)
         benefit = np.where(is_possible, (index.shown.T @ failing - lost) * purity, -np.inf)
         main, label = divmod(int(np.argmax(benefit)), len(labels))
         if benefit[main, label] < _LEAST_BENEFIT:
@@ -188,7 +195,7 @@ def find_slices(
             )
         )
         uncovered[own] = 0
-    return tuple(slices)
+    return slices
 
 
 def with_siblings(phrases: Sequence[str], best_first: Sequence[int]) -> list[int]:

@@ -12,7 +12,7 @@ from psopt.answers import AnswerType
 from psopt.dspy_programs._examples import inputs_key
 from psopt.dspy_programs._outcome import MeantOutcome, UnreferencedOutcome
 from psopt.evaluation import Predictions, assessed
-from psopt.proposals import EXAMPLE_LAYERS, ProposalChecks, examples_from_train, propose_edits
+from psopt.proposals import EXAMPLE_LAYERS, examples_from_train, propose_edits
 from psopt.tasks import Sample
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from psopt.diagnosis import Diagnosis
     from psopt.dspy_programs._model import ProgramModel
+    from psopt.proposals import ProposalChecks
     from psopt.search_spaces import Edit, Prompt
-    from psopt.settings import HoldBack
     from psopt.tasks import Task
 
 
@@ -47,19 +47,18 @@ class ProgramProposals:
         predictions: Predictions,
         diagnosis: Diagnosis,
         pool: Sequence[Edit],
-        hold_back: HoldBack = "all",
+        checks: ProposalChecks,
         _many_examples: bool = False,  # a program's user sets their number
     ) -> list[Edit]:
         """Return edits, those with the highest possible gain first."""
         # Free text has no labels for notes, and neither has an output that only a metric can judge.
         edits: list[Edit] = []
         if not isinstance(self.model.outcome, (MeantOutcome, UnreferencedOutcome)):
-            proposed = propose_edits(task, prompt, predictions, diagnosis, pool, hold_back)
+            proposed = propose_edits(task, prompt, predictions, diagnosis, pool, checks)
             edits = [edit for edit in proposed if edit.kind != "example"]
         usable = self._usable(task, predictions)
         if not usable.samples:
             return edits
-        checks = ProposalChecks.of(task, prompt, hold_back)
         kinds: tuple[str, ...] = EXAMPLE_LAYERS
         if predictions.labels:  # few leave room for more layers of typical examples, which always exist
             n_layers = math.ceil(self.n_demonstrations / len(predictions.labels))

@@ -144,7 +144,8 @@ class ProposalChecks:
 
     @cached_property
     def _held(self) -> NearCopies:
-        shared = _held_by_nearly_all(_words_in(sample.text) for sample in self.task.samples)
+        samples = self.task.samples
+        shared = _held_by_nearly_all((_words_in(sample.text) for sample in samples), len(samples))
         return NearCopies((sample.text for sample in (*self.task.val, *self.task.test)), shared)
 
     def names_a_case(self, sample: Sample) -> bool:
@@ -154,7 +155,9 @@ class ProposalChecks:
     @cached_property
     def _shared_pieces(self) -> frozenset[str]:
         """What looks private but is in nearly all samples, like a policy's phone number: it belongs to no person."""
-        return _held_by_nearly_all(set(private_pieces(shown_words(sample.text))) for sample in self.task.samples)
+        samples = self.task.samples
+        pieces = (set(private_pieces(shown_words(sample.text))) for sample in samples)
+        return _held_by_nearly_all(pieces, len(samples))
 
     @cached_property
     def _usual_inputs(self) -> tuple[str, ...]:
@@ -206,11 +209,19 @@ def _words_in(text: str) -> set[str]:
     return set(words_of(without_markup(shown_words(text))))
 
 
-def _held_by_nearly_all(parts: Iterable[Set[str]]) -> frozenset[str]:
-    """What nearly all of the sets hold, if there are at least ten."""
-    sets = list(parts)
-    counts = Counter(chain.from_iterable(sets))
-    return frozenset(part for part, n in counts.items() if n >= max(_LEAST_TEXTS, _NEARLY_ALL * len(sets)))
+def _held_by_nearly_all(sets: Iterable[Set[str]], n_sets: int) -> frozenset[str]:
+    """What nearly all of the sets hold, if there are at least ten; the rest is not read once there can be nothing."""
+    least = max(_LEAST_TEXTS, _NEARLY_ALL * n_sets)
+    counts: Counter[str] = Counter()
+    for n_left, held in zip(reversed(range(n_sets)), sets, strict=True):
+        if n_left + 1 >= least:
+            counts.update(held)
+            continue
+        counts.update(held & counts.keys())  # what is first seen here is in too few
+        counts = Counter({part: n for part, n in counts.items() if n + n_left >= least})
+        if not counts:
+            break
+    return frozenset(part for part, n in counts.items() if n >= least)
 
 
 LEAST_TEXTS = 5

@@ -21,10 +21,9 @@ from psopt.templates import template_marks
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.diagnosis import Diagnosis, FailureSlice
+    from psopt.diagnosis import Diagnosis
     from psopt.evaluation import Predictions
     from psopt.search_spaces import Edit, Prompt
-    from psopt.settings import HoldBack
     from psopt.tasks import Task
 
 
@@ -34,17 +33,17 @@ def propose_edits(
     predictions: Predictions,
     diagnosis: Diagnosis,
     pool: Sequence[Edit] = (),
-    hold_back: HoldBack = "all",
+    checks: ProposalChecks | None = None,
     many_examples: bool = False,
 ) -> list[Edit]:
     """Propose edits for a prompt from its diagnosis on train, those with the highest possible gain first.
 
     Excluded are edits that the prompt already holds, examples in the pool, second notes on a topic, and edits that
-    `ProposalChecks` object to. For a template, so is text that would read as a part of it once exported. `hold_back`
-    sets which samples may not be examples. With `many_examples` there are up to twice as many, if they are short: for
-    models that read them as turns of a conversation.
+    `checks` object to (by default those of the task's train). For a template, so is text that would read as a part of
+    it once exported. With `many_examples` there are up to twice as many examples, if they are short: for models that
+    read them as turns of a conversation.
     """
-    checks = ProposalChecks.of(task, prompt, hold_back)
+    checks = checks or ProposalChecks.of(task, prompt)
     shown = {example.text for example in prompt.examples} | {edit.text for edit in pool if edit.kind == "example"}
     more = EXAMPLE_LAYERS if many_examples and not task.spec.is_open else ()
     examples = examples_from_train(
@@ -58,9 +57,8 @@ def propose_edits(
         edits += examples
     else:
         # Found again, by sure signs alone: a slice named by a chance phrase would hide those that others could name.
-        slices: list[FailureSlice] = []
-        for view in dict.fromkeys(failing.view for failing in diagnosis.slices):
-            slices += find_slices(predictions, view, labelled=checks.evidence.samples, signs=checks.evidence.is_sign)
+        views = list(dict.fromkeys(failing.view for failing in diagnosis.slices))
+        slices = find_slices(predictions, views, labelled=checks.evidence.samples, signs=checks.evidence.is_sign)
         edits += [*definitions_from_subclasses(task, predictions), *notes_from_slices(slices, task.noun), *examples]
         edits = checks.allowed(edits)
     columns = task.fields if prompt.template else ()  # looks at all samples

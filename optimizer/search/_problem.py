@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from psopt.models import calibrates, can, capabilities_of, longest_of
-from psopt.proposals import NoVerbatim, propose_edits
+from psopt.proposals import NoVerbatim, ProposalChecks, propose_edits
 from psopt.search._prompt_limits import PromptLimits, tokens_around
 from psopt.search_spaces import CALIBRATE
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from psopt.search.distributed import StoredStudy
     from psopt.search.racing import StoppedCandidate
     from psopt.search_spaces import Edit, Prompt
-    from psopt.settings import HoldBack, SearchOptions
+    from psopt.settings import SearchOptions
     from psopt.tasks import Task
 
 
-Propose = Callable[["Task", "Prompt", "Predictions", "Diagnosis", "Sequence[Edit]", "HoldBack", bool], "list[Edit]"]
-"""Takes a task, a prompt, its predictions on train, their diagnosis, the pool and what is held back; returns edits."""
+Propose = Callable[["Task", "Prompt", "Predictions", "Diagnosis", "Sequence[Edit]", ProposalChecks, bool], "list[Edit]"]
+"""Takes a task, a prompt, its predictions on train, their diagnosis, the pool and the checks; returns edits."""
 
 
 class Observer:
@@ -88,6 +88,11 @@ class SearchProblem:
         evaluator, rephrasings = self.evaluator, self.evaluator.rephrasings
         texts = longest_of((*evaluator.texts("train"), *evaluator.texts("val"), *evaluator.texts("test")))
         return max((*rephrasings.on("train")[0], *rephrasings.on("test")[0]), key=len), texts
+
+    @cached_property
+    def checks(self) -> ProposalChecks:
+        """What every edit must satisfy. They read all samples, so all rounds share them."""
+        return ProposalChecks.of(self.task, self.baseline_prompt, self.options.parts.hold_back)
 
     @cached_property
     def no_verbatim(self) -> NoVerbatim | None:

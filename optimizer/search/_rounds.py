@@ -94,13 +94,13 @@ def _propose(
     problem: SearchProblem, prompt: Prompt, on_train: Predictions, diagnosis: Diagnosis, pool: Sequence[Edit]
 ) -> list[Edit]:
     """Propose edits by rule, and by a language model where there is one."""
-    hold_back = problem.options.parts.hold_back
-    by_rule = problem.propose(problem.task, prompt, on_train, diagnosis, pool, hold_back, problem.reads_order)
+    task, checks = problem.task, problem.checks
+    by_rule = problem.propose(task, prompt, on_train, diagnosis, pool, checks, problem.reads_order)
     if problem.proposer is None or problem.proposer.unfit:
         return by_rule
     problem.observer.phase(f"{problem.proposer.writer.name} drafts edits")
     by_model = problem.proposer.propose(
-        problem.task, prompt, on_train, diagnosis, [*pool, *by_rule], problem.observer.answers
+        task, prompt, on_train, diagnosis, [*pool, *by_rule], checks, problem.observer.answers
     )
     if problem.proposer.unfit:
         problem.observer.phase(f"{problem.proposer.unfit}: edits are made by rule; --proposer takes another model")

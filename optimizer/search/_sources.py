@@ -202,7 +202,8 @@ class CandidateQueue:
 
     def put_untried(self, edits: tuple[Edit, ...], order: str) -> None:
         """Queue edits, or similar ones if these are known already, so that no trial is spent on known ones."""
-        for _ in range(_TRIES_FOR_A_NEIGHBOUR):
+        n_subsets = 2 ** len({edit.parameter_name for edit in self._history.pool})
+        for _ in range(min(_TRIES_FOR_A_NEIGHBOUR, n_subsets)):
             if self._history.find(self._history.prompt_of(edits, order).id) is None:
                 break
             edits = self.neighbour(edits)

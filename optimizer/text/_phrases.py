@@ -95,7 +95,7 @@ def word_runs(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
     >>> list(word_runs(["who", "won", "it"], 2))
     [('who', 'won'), ('won', 'it')]
     """
-    return (tuple(words[start : start + length]) for start in range(len(words) - length + 1))
+    return zip(*(words[start:] for start in range(length)), strict=False)
 
 
 def phrases_of(text: str) -> set[str]:
@@ -110,11 +110,9 @@ def phrases_of(text: str) -> set[str]:
 def _phrases_of_words(words: Sequence[str]) -> Iterator[str]:
     """Yield every phrase of consecutive words, the first ones also as openings, with ``^``."""
     for length in range(1, LONGEST_PHRASE + 1):
-        for start, run in enumerate(word_runs(words, length)):
-            phrase = " ".join(run)
-            yield phrase
-            if start == 0:
-                yield f"^{phrase}"
+        phrases = list(map(" ".join, word_runs(words, length)))
+        yield from phrases
+        yield from (f"^{opening}" for opening in phrases[:1])
 
 
 def shows(text: str, phrase: str) -> bool:

@@ -43,7 +43,7 @@ def test_need_is_that_of_the_view_and_finds_the_two_groups_that_shake(
     predictions: Any, view: Any, expected: float
 ) -> None:
     np.testing.assert_allclose(severity(predictions, view), np.where(SHAKES, expected, 0))
-    groups = find_slices(predictions, view)
+    groups = find_slices(predictions, [view])
     assert {(group.label, group.predicted) for group in groups} == {("Number", "Person"), ("Person", "Number")}
     topics = " ".join(group.topic for group in groups)
     assert "when" in topics
@@ -60,7 +60,7 @@ def test_function_words_alone_name_no_group(predictions: Any) -> None:
         for place, (one, shakes) in enumerate(zip(predictions.samples, SHAKES, strict=True))
     )
     of_samples = dataclasses.replace(predictions, samples=samples)
-    assert find_slices(of_samples, "sensitivity") == ()
+    assert find_slices(of_samples, ["sensitivity"]) == ()
     assert diagnose_predictions(without_labels(of_samples)).slices == ()
 
 
@@ -131,7 +131,7 @@ def mails() -> Any:
 @pytest.mark.parametrize("view", ["sensitivity", "accuracy"])
 def test_a_slice_names_the_field_that_tells_in_readable_words(mails: Any, view: Any) -> None:
     """The word "invoice" is in every mail, so that it tells something of subjects alone."""
-    found = find_slices(mails, view)
+    found = find_slices(mails, [view])
     assert found[0].label == "billing"
     assert "invoice" not in found[0].phrases
     assert all(phrase.split(": ")[0] in ("subject", "body") for phrase in found[0].phrases)

@@ -69,10 +69,10 @@ class DraftChecks:
     noun: str = ""  # what a sample is called
 
     @classmethod
-    def of(cls, task: Task, *, in_template: bool = False) -> DraftChecks:
+    def of(cls, task: Task, checks: ProposalChecks | None = None, *, in_template: bool = False) -> DraftChecks:
         """The checks for a task's labels and its train texts."""
         texts = tuple(sample.text for sample in task.train)
-        return cls(tuple(task.labels), texts, in_template, ProposalChecks.of(task), task.noun)
+        return cls(tuple(task.labels), texts, in_template, checks or ProposalChecks.of(task), task.noun)
 
     def read(self, written: str, field: str, label: str, taken: Iterable[str]) -> str:
         """Return the text of a draft that passes all checks: `written` is a JSON object with `field` and ``label``.

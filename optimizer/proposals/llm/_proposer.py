@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from psopt.evaluation import Predictions
     from psopt.models import OnProgress
     from psopt.models.chat import Writer
+    from psopt.proposals._checks import ProposalChecks
     from psopt.proposals.llm._requests import DraftRequest
     from psopt.search_spaces import Edit, Prompt
     from psopt.tasks import Task
@@ -68,6 +69,7 @@ class LLMProposer:
         predictions: Predictions,
         diagnosis: Diagnosis,
         pool: Sequence[Edit] = (),
+        checks: ProposalChecks | None = None,
         on_progress: OnProgress | None = None,
     ) -> list[Edit]:
         """Return edits that passed the checks; `predictions` are of train samples."""
@@ -75,7 +77,7 @@ class LLMProposer:
             return []
         if self.remarks is not None:
             predictions = replace(predictions, remarks=self.remarks(prompt, predictions))
-        checks = DraftChecks.of(task, in_template=prompt.template is not None)
+        draft_checks = DraftChecks.of(task, checks, in_template=prompt.template is not None)
         topics = None if task.spec.is_open else NoteTopics(task, pool, prompt.notes)
         requests = self._requests(task, prompt, predictions, diagnosis)
         new: list[Edit] = []
@@ -85,7 +87,7 @@ class LLMProposer:
             n_bad = 0
             for request, draft in zip(requests, self._drafts(requests, number, on_progress), strict=True):
                 try:
-                    new += self._read(request, draft, checks, [*pool, *new], topics)
+                    new += self._read(request, draft, draft_checks, [*pool, *new], topics)
                 except DraftError as error:
                     self._refuse(request.edit, draft, str(error))
                     again.append(replace(request, messages=ask_again(request.messages, draft, str(error))))
