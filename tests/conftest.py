@@ -10,8 +10,9 @@ import signal
 import sqlite3
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,16 +22,12 @@ from optuna.storages._rdb.storage import _VersionManager
 from psopt.models.chat import LMConfig, load_writer
 from psopt.models.gguf import KNOWN
 from psopt.models.minilm import Encoder
+from psopt.search_spaces import Prompt
 from psopt.tasks import DatasetInfo, Sample, Task
 from psopt.text import shows
 
 from tests.fake_server import FakeServer
 from tests.storages import STORAGES, Postgres
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from psopt.search_spaces import Prompt
 
 # No test is timed: much else may run beside them. Where changes are judged the same examples are drawn each time: none
 # is refused for what was there before it. People's own runs look for what nobody has tried.

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
 
 SIZES = {"billing": 160, "delivery": 100, "login": 60, "returns": 40, "bugs": 24, "sales": 12, "privacy": 8, "press": 4}
 """How many tickets each class has: 40 to 1."""

@@ -9,13 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from tests.loopback import Answer, Request, answering
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 TURN = "\n\x1e\n"  # between what the user says in turns: only examples make several of them
 

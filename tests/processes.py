@@ -19,12 +19,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Any
 
 # What a run imports on its way, beside psopt's own modules; dspy and torch are left to those who ask for them.
 IMPORTED = (

@@ -8,16 +8,14 @@ import re
 import shlex
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from psopt.cli import command_line
 
 from tests.docs.pages import DOCS, ROOT, all_commands, guides, python_blocks
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 README = (ROOT / "README.md").read_text("utf-8")
 TEXTS = {page.name: page.read_text("utf-8") for page in (ROOT / "README.md", *sorted(DOCS.rglob("*.md")))}

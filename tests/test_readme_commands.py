@@ -12,9 +12,10 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -22,9 +23,6 @@ from tests import open_tasks
 from tests.commands import run_command
 from tests.docs.pages import DOCS, ROOT, all_commands
 from tests.fake_server import FakeServer
-
-if TYPE_CHECKING:
-    import subprocess
 
 COMMANDS = all_commands()
 SMALL = "--trials 3 --samples 24 --rephrasings 3 --rounds 1 --test-samples 24 --heldout 3"

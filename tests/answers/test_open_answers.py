@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from psopt.answers import FIRST_CODE, AnswerType, code_of, reader_for, text_of
 from psopt.tasks import AnswerSpec
 
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 TEAMS = ("billing", "sales", "human resources")
 

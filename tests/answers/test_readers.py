@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,9 +13,6 @@ from psopt.answers import ANSWER_FORMS, NO_LABEL_CURES, read_answer, reader_for
 from psopt.errors import InputError
 
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LABELS = ("billing", "sales", "human being", "R&D")
 THOUGHTS = '<think>Is it sales? I\'d answer {"team": "sales"}.</think>\n'

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import psopt
@@ -16,10 +18,6 @@ from psopt.search.gating import gate
 from psopt.tasks import Sample, Task
 
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 LABELS = ("a", "b", "never")
 RIGHT_OF_TEN = [10, 9, 8, 7, 0, 10, 10, 10]  # of each sample, how many of ten answers are right

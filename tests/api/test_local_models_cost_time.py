@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psopt
@@ -26,10 +28,6 @@ from psopt.settings import DataOptions, SizeOptions
 from tests.cli.limited_runs import own_words
 from tests.models.tiny_lm import make_network, save_model
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 N = 60
 TASK = Task.from_records(

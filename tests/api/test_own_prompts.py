@@ -6,7 +6,7 @@ import json
 import pickle
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psopt
 import pytest
@@ -14,18 +14,15 @@ from psopt.api import run
 from psopt.errors import InputError, NoLabelsError
 from psopt.evaluation import score
 from psopt.runs import RunSettings, load_data, read_source
-from psopt.search import Observer
+from psopt.search import Candidate, Observer
 from psopt.search_spaces import Prompt
 from psopt.settings import DataOptions, MeasureOptions, SearchOptions
+from psopt.tasks import Task
 from psopt.templates import Field, Message, Part, Template
 from psopt.testing import assert_robust
 
 from tests.mails import CHAT, LABELS, TEXT, enter_mails
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from psopt.search import Candidate
-    from psopt.tasks import Task
 
 SIM = "sim/accuracy=0.7,wobble=0.3"
 SMALL: dict[str, Any] = {"model": SIM, "rephrasings": 3, "samples": 8}

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psopt
 import pytest
 from psopt.notebooks import TerminalBar, progress_bar
 from psopt.search import Observer
+from psopt.tasks import Task
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from psopt.tasks import Task
-
-    from tests.conftest import KeywordModel
+from tests.conftest import KeywordModel
 
 SMALL: dict[str, Any] = {"rephrasings": 3, "heldout": 3, "rounds": 1, "trials": 3, "race": "off"}
 

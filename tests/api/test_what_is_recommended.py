@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psopt
 import pytest
 from psopt.report import diagnosis_page
 from psopt.runs import recommendation_lines
+from psopt.search_spaces import Prompt
 from psopt.tasks import Task
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from psopt.search_spaces import Prompt
 
 LABELS = ("Number", "Person", "Place")
 QUESTIONS = {"Number": "how many saw thing {}", "Person": "who built thing {}", "Place": "where is thing {}"}

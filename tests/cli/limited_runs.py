@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import itertools
 import json
-from typing import TYPE_CHECKING, Any
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from tests import commands
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Callable
-    from pathlib import Path
 
 KEY = "sk-very-secret-0123456789"
 SMALL = ["--effort", "full", "--trials", "4", "--samples", "30", "--rephrasings", "3", "--heldout", "4"]

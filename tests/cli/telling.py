@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from tests.commands import run_command
-
-if TYPE_CHECKING:
-    import subprocess
 
 
 def told(words: list[str], folder: str) -> tuple[int, str, str]:

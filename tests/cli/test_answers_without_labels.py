@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import subprocess
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,10 +13,6 @@ import pytest
 from tests import commands
 from tests.cli.limited_runs import write_data
 from tests.fake_server import FakeServer
-
-if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
 
 NONSENSE = "fixed:That is hard to say."
 THINKING = "fixed:<think>Hm, a</think> aaa"

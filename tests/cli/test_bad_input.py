@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from psopt.tasks import list_datasets
@@ -12,9 +12,6 @@ from psopt.tasks import list_datasets
 from tests.cli.telling import check_refused
 from tests.commands import psopt
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GOOD = "text,label\n" + "".join(f"when did {i} end,Number\nwho built {i},Person\n" for i in range(10))
 OPTIMIZE = ["optimize", "--dataset", "good.csv"]

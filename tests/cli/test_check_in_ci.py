@@ -9,9 +9,10 @@ import json
 import os
 import re
 import subprocess
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -23,9 +24,6 @@ from psopt.cli import command_line
 from tests.cli.limited_runs import write_data
 from tests.cli.telling import failed_cases
 from tests.commands import psopt
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 DATA = ["--dataset", "data.csv", "--rephrasings", "5", "--samples", "40"]
 SHAKY = ["--model", "sim/wobble=0.6,accuracy=0.6,na=0"]

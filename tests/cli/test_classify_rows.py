@@ -6,7 +6,10 @@ import csv
 import itertools
 import json
 import re
-from typing import TYPE_CHECKING, Any
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psopt
@@ -21,11 +24,6 @@ from psopt.templates import Field, Message, Part, Slot, Template
 from tests import commands
 from tests.cli.telling import check_refused
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 LABELS = ("billing", "sales")
 ROWS = [

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import functools
 import json
-from typing import TYPE_CHECKING, Any
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -17,11 +20,6 @@ from tests.cli.limited_runs import write_data
 from tests.cli.telling import check_refused, check_says
 from tests.fake_server import FakeServer
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Iterator
-    from pathlib import Path
 
 psopt = functools.partial(commands.psopt, code=0)
 MODEL = ["--dataset", "data.csv", "--model", "sim/accuracy=0.9,wobble=0,na=0", "--rephrasings", "3"]

@@ -7,8 +7,10 @@ import html
 import json
 import re
 import shutil
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import optuna
@@ -18,10 +20,6 @@ from tests.cli.telling import check_refused
 from tests.commands import psopt
 from tests.fake_server import FakeServer
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Iterator
 
 OWN = Path(__file__).resolve().parents[2] / "examples" / "own_prompt"
 ORIGINAL = (OWN / "sections.md").read_text()

@@ -11,22 +11,19 @@ import importlib
 import json
 import random
 import shutil
-from typing import TYPE_CHECKING, Any
+import subprocess
+from pathlib import Path
+from typing import Any
 
 import optuna
 import pytest
+from psopt.tasks import Task
 
 from tests.cli.limited_runs import SMALL, environment, optimize, read
 from tests.cli.limited_runs import psopt as priced
 from tests.commands import psopt
 from tests.fake_server import FakeServer
 from tests.processes import Process
-
-if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
-
-    from psopt.tasks import Task
 
 # What stands at the loop's edges, and which call of it fails: later ones, once a trial is done.
 CALLS = [

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from typing import TYPE_CHECKING, Any
+import subprocess
+from pathlib import Path
+from typing import Any
 
 import pytest
 from psopt.models.chat import AnswerRate, LMConfig
@@ -14,11 +16,6 @@ from psopt.runs.planning import EFFORT_CALLS
 
 from tests.cli.limited_runs import optimize, psopt, read, write_questions
 from tests.fake_server import FakeServer
-
-if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
-
 
 N_VAL = N_TRAIN = 30 * 3
 N_TEST = 30 * 4

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import subprocess
+from pathlib import Path
+from typing import Any
 
 import pytest
 from psopt import check as psopt_check
@@ -14,11 +16,6 @@ from tests.cli.limited_runs import write_data
 from tests.cli.telling import check_refused, check_says, failed_cases
 from tests.commands import psopt
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
-
 
 NOTE = 'A question that begins with "when" belongs to Number.'
 SIM = "sim/wobble=0.5,accuracy=0.8,na=0"

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import optuna
@@ -16,11 +19,6 @@ from tests import commands, open_tasks
 from tests.cli.limited_runs import own_words, read
 from tests.cli.telling import check_refused, check_says
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Iterator
-    from pathlib import Path
 
 # By kind: the server, how quality is called, and what stands beside it.
 KINDS = {

@@ -10,7 +10,7 @@ import html
 import json
 import re
 from itertools import cycle
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from psopt.errors import InputError
@@ -21,14 +21,10 @@ from psopt.tasks import load_task
 from tests.cli.limited_runs import read
 from tests.cli.telling import check_refused, check_says
 from tests.commands import psopt
+from tests.fake_server import FakeServer
 from tests.mails import LABELS, SHAPES, make_mails
 from tests.sweeps import each
 from tests.tracking.small_runs import arguments, optimize
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.fake_server import FakeServer
 
 SIM = "sim/accuracy=0.7,wobble=0.3"
 DATA = ["--dataset", "mails.csv", "--label-column", "team"]

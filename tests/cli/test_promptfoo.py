@@ -12,23 +12,19 @@ import os
 import shlex
 import shutil
 import subprocess
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 from psopt import load_task
 from psopt.search_spaces import Definition, Example, Prompt, filled_template, render
-from psopt.tasks import fields_of
+from psopt.tasks import Task, fields_of
 from psopt.templates import promptfoo_text, read_template, with_prompt
 
 from tests.cli.telling import check_refused, check_says
 from tests.commands import psopt
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from psopt.tasks import Task
 
 # As people have them: comments, two prompts, a provider, tests of several kinds.
 CONFIG = """\

@@ -6,19 +6,15 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.cli.limited_runs import read, write_questions
 from tests.cli.telling import check_refused
 from tests.commands import run_command
+from tests.fake_server import FakeServer
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.fake_server import FakeServer
 
 SMALL = ["--trials", "3", "--samples", "12", "--rephrasings", "3", "--rounds", "1"]
 TEXTS = "what is x called ?\nwhat is y called ?\n"

@@ -14,7 +14,8 @@ import subprocess
 import sys
 import threading
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from psopt.cli import command_line
@@ -28,10 +29,6 @@ from tests.commands import run_command
 from tests.fake_server import FakeServer
 from tests.loopback import Answer, answering
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 SECRET = "a1b2c3d4e5f6a7b8c9d0"
 MEASURED = ["--samples", "20", "--rephrasings", "3", "--concurrency", "32"]

@@ -6,7 +6,8 @@ import json
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import optuna
 import pytest
@@ -18,10 +19,6 @@ from tests.cli.telling import check_refused, check_says
 from tests.commands import psopt
 from tests.fake_server import FakeServer
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 SIM = ["--model", "sim/wobble=0.5,seed=3", "--rephrasings", "2"]
 SMALL = [*SIM, "--samples", "12", "--trials", "3", "--rounds", "1", "--out", "run"]

@@ -9,7 +9,8 @@ import os
 import shlex
 import shutil
 import signal
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psopt
@@ -25,9 +26,6 @@ from tests.commands import psopt as psopt_in
 from tests.fake_server import FakeServer
 from tests.processes import Process
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GOOD = "sim/wobble=0.2,accuracy=0.9,na=0"
 WEAK = "sim/wobble=0.4,accuracy=0.6,na=0"

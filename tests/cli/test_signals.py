@@ -7,7 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from psopt.cli import main
@@ -16,9 +17,6 @@ from tests.cli.limited_runs import write_questions
 from tests.commands import environment, psopt, run_command
 from tests.fake_server import FakeServer
 from tests.processes import Process
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SMALL = ["--rephrasings", "2", "--concurrency", "4"]
 SEARCH = ["optimize", "--trials", "3", "--samples", "20", "--rounds", "1", "--out", "run"]

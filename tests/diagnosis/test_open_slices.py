@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +15,6 @@ from psopt.tasks import AnswerSpec, Sample
 from scipy import sparse
 
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 NUMBERS = AnswerType(spec=AnswerSpec("number"))
 WORDINGS = 6

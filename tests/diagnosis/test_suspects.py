@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 from psopt.answers import AnswerType, code_of
 from psopt.diagnosis import find_suspects, suspects_line, without_suspects
 from psopt.evaluation import Predictions
 from psopt.models import NOT_ASKED
 from psopt.tasks import AnswerSpec, Sample
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 LABELS = ("billing", "delivery")
 WORDS = ("the invoice number {i} shows too many dollars", "the parcel number {i} never arrived")

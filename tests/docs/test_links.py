@@ -7,16 +7,13 @@ import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
 from tests.docs.pages import DOCS, ROOT
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md")), *sorted((ROOT / ".github").rglob("*.md"))]
 _LINK = re.compile(r"(?<!\\)\]\(([^)\s]+)\)")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import dspy
 from psopt import SensitivityOptimizer
@@ -11,9 +12,6 @@ from psopt.search import Observer
 
 from tests.dspy_programs.keyword_lm import keyword_lm
 from tests.dspy_programs.programs_to_mend import examples
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TRAIN, VAL, TEST = examples(0, 5), examples(5, 5), examples(10, 5)
 SETS = TRAIN, VAL, TEST[:6]

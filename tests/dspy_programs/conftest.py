@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 collect_ignore_glob = [] if find_spec("dspy") else ["test_*.py"]  # the extra `dspy` is not installed
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable
+from typing import Any, Literal
 
 import dspy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Sort(dspy.Signature):

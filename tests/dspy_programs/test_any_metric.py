@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import dspy
 import pytest
@@ -17,9 +18,6 @@ from tests.dspy_programs.programs_to_mend import Sort, Sorter, Topic, predict
 from tests.fake_server import FakeServer
 from tests.fake_server._drafts import written
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NUMBERS: Any = (40, 10)  # trials and rephrasings, as they were told in 0.1
 WITHOUT_LABELS = [dspy.Example(question=one.question).with_inputs("question") for one in TRAIN + VAL]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
 
 import dspy
 import pydantic
@@ -23,10 +25,6 @@ from tests.dspy_programs.programs_to_mend import (
     chain_of_thought,
     predict,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 class SaysText(Sorter):

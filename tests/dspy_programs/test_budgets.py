@@ -6,7 +6,8 @@ import json
 import logging
 import re
 import shutil
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import dspy
 import pytest
@@ -19,9 +20,6 @@ from tests.dspy_programs.keyword_lm import keyword_lm, n_calls
 from tests.dspy_programs.programs_to_mend import Sort, Sorter, TwoSteps, examples, predict
 from tests.sweeps import each
 from tests.tracking.small_runs import Listening
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TRAIN, VAL = examples(0, 25), examples(25, 25)
 MANY = {"train": 100, "val": 50, "test": 50}

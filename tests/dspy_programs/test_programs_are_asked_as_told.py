@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import dspy
 import pytest
@@ -15,9 +16,6 @@ from tests.dspy_programs.compiling import FEW, compiled, manifest
 from tests.dspy_programs.programs_to_mend import predict
 from tests.fake_server import FakeServer
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @each("error", [AnswersMissingError, ModelError])

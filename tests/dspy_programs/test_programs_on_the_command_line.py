@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import dspy
 import pytest
@@ -16,10 +18,6 @@ from psopt.templates import ExampleForm, Field, Message, Part, Slot, Template
 
 from tests.commands import exit_code
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 SIZES = {"small": "a crumb", "medium": "a chair", "large": "a mountain"}
 MINE = f"""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import dspy
 import pandas as pd
@@ -18,9 +19,6 @@ from tests.dspy_programs.keyword_lm import ShownEngine, keyword_lm, lm_of, n_cal
 from tests.dspy_programs.programs_to_mend import Sort, Topic, TwoSteps, answered, chain_of_thought, predict
 from tests.fake_server import FakeServer
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_without_proof_the_program_that_was_given_comes_back_and_the_front_beside_it(tmp_path: Path) -> None:

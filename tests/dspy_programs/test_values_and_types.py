@@ -7,7 +7,8 @@ import decimal
 import enum
 import json
 import zlib
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import dspy
 import numpy as np
@@ -21,9 +22,6 @@ from tests.dspy_programs.compiling import TRAIN, VAL, compiled, examples_offered
 from tests.dspy_programs.keyword_lm import KeywordEngine, lm_of
 from tests.dspy_programs.programs_to_mend import answered, predict
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 VALUES = {
     "a": (np.int64(3), 3),

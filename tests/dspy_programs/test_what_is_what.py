@@ -8,7 +8,9 @@ import functools
 import re
 import threading
 import types
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
 
 import dspy
 import numpy as np
@@ -21,10 +23,6 @@ from tests.dspy_programs.compiling import FEW, Listener, compiled
 from tests.dspy_programs.keyword_lm import keyword_lm, n_calls
 from tests.dspy_programs.programs_to_mend import Sort, Sorter, examples, predict
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 class Picture:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from psopt.evaluation import Predictions
 from psopt.tasks import Sample
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def grid(rows: Any, truth: Sequence[int] | None = None, labels: str = "ab", **more: Any) -> Predictions:

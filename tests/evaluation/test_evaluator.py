@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,12 +15,10 @@ from psopt.models import AnswerCache, load_model
 from psopt.models.chat import Budget, LMConfig, chat_model
 from psopt.rephrasings import RephrasingSet
 from psopt.search_spaces import seed_prompt
+from psopt.tasks import Task
 
 from tests.fake_server import FakeServer
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from psopt.tasks import Task
 
 DESCRIPTION = "Sort the question by what it asks for."
 SET = RephrasingSet(

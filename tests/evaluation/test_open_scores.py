@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import pickle
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,9 +25,6 @@ from psopt.metrics import prediction_counts, sample_sensitivity
 from psopt.search.racing._race import sample_gains
 from psopt.tasks import AnswerSpec, Sample, written_set
 from sklearn.metrics import accuracy_score, f1_score
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 LABELS = ("a", "b", "c")
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import runpy
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.conftest import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 EXPERIMENTS = ROOT / "experiments"
 RESULTS = EXPERIMENTS / "results"

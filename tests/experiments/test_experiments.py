@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,9 +12,6 @@ from psopt.metrics import micro_f1, prediction_counts, sensitivity
 
 from tests.experiments.conftest import EXPERIMENTS, RESULTS
 from tests.fake_server import FakeServer
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SMALL = ("--dataset", "trec", "--samples", "10", "--rephrasings", "3", "--seed", "0", "--trials", "3")
 SEARCHING = ("ablation", "appendix_b", "appendix_c", "transfer")  # sim answers at once

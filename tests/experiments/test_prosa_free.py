@@ -5,17 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 from psopt.errors import DataError
 
 from tests.experiments.conftest import EXPERIMENTS, RESULTS
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 ALL = ["commonsenseqa", "arc_challenge", "math", "alpaca_eval", "arena_hard"]
 LABELS = ["CommonsenseQA", "ARC-Challenge"]

@@ -8,8 +8,9 @@ import inspect
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import psopt.metrics
@@ -17,9 +18,6 @@ import pytest
 from psopt.metrics import prediction_counts
 
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 N_SAMPLES, N_REPHRASINGS, N_CLASSES = 30, 6, 4
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "metrics.md"

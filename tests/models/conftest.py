@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 from psopt.models import AnswerCache
 from psopt.models.chat import Budget, LMConfig, chat_model
 from psopt.search_spaces import Prompt
 
-from tests.fake_server import FakeServerOptions
+from tests.fake_server import FakeServer, FakeServerOptions
 from tests.fake_server._options import FIXED_AT_START
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.fake_server import FakeServer
 
 LABELS = ("Entity", "Person", "Number")
 PROMPTS = [Prompt(description, LABELS, "question") for description in ("Sort it.", "Say the class.")]

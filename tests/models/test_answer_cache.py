@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from psopt.errors import InputError
 from psopt.models import AnswerCache, answer_key
 from psopt.models.chat import LMConfig, load_writer
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.fake_server import FakeServer
+from tests.fake_server import FakeServer
 
 
 def test_several_connections_write_to_one_cache_at_once(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from psopt.errors import ModelError
@@ -11,13 +12,9 @@ from psopt.models.chat import Answer, TransientError
 from psopt.models.chat._completion import read_completion
 from psopt.models.chat._refusals import Refusal
 
+from tests.fake_server import FakeServer
 from tests.models.conftest import LABELS, PROMPTS, TEXTS, model_at
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.fake_server import FakeServer
 
 READ = ("parts", "thinking-parts", "reasoning", "reasoning-field", "all-reasoning", "beside-empty", "think", "fenced")
 pytestmark = pytest.mark.usefixtures("quick")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,10 +19,6 @@ from psopt.models.minilm import Encoder
 from psopt.tasks import AnswerSpec, Sample, Task
 
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
 
 NA, ASKED_NOBODY = 0, -1
 

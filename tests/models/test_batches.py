@@ -6,9 +6,11 @@ import asyncio
 import json
 import logging
 import re
+from collections.abc import Callable
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from psopt.errors import BudgetReachedError, InputError, ModelError, UnansweredError
@@ -17,14 +19,9 @@ from psopt.models.chat import Budget, LMConfig, chat_model, price_of
 from psopt.models.chat.batches import BatchRunner
 from psopt.tasks import Task
 
+from tests.fake_server import FakeServer
 from tests.models.conftest import LABELS, PROMPTS, TEXTS, model_at
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.fake_server import FakeServer
 
 MORE_TEXTS = [f"What is item {i} ?" for i in range(30)]
 N = len(TEXTS) * len(PROMPTS)

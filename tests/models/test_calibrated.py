@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from psopt.api import Classifier
 from psopt.errors import InputError
 from psopt.models import CalibratedModel, Capabilities, LabelledTexts, ModelProvider
@@ -18,11 +20,6 @@ from psopt.settings import AnsweringOptions
 from psopt.tasks import InputColumns, Task
 
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 LABELS = ("A", "B", "C")
 PROMPT = Prompt("Say which.", LABELS)

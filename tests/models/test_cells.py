@@ -6,7 +6,7 @@ A grid whose columns have texts of their own is answered as each text alone woul
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,14 +28,11 @@ from psopt.models.hf import HFModel
 from psopt.models.minilm import MiniLM
 from psopt.models.sim import SimulatedModel
 from psopt.search_spaces import Prompt
+from psopt.tasks import Task
 
 from tests.conftest import KeywordModel
+from tests.fake_server import FakeServer
 from tests.models.conftest import model_at
-
-if TYPE_CHECKING:
-    from psopt.tasks import Task
-
-    from tests.fake_server import FakeServer
 
 LABELS = ("Number", "Person")
 PROMPTS = [Prompt(description, LABELS, "question") for description in ("Sort it.", "Say the class.", "Classify it.")]

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import re
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, ModelError
 from psopt.models.chat import Budget, Need, price_of
 
-from tests.fake_server import FAULTS
+from tests.fake_server import FAULTS, FakeServer
 from tests.models.conftest import KEY, LABELS, PROMPTS, TEXTS, model_at
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.fake_server import FakeServer
 
 pytestmark = pytest.mark.usefixtures("quick")
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import psopt
@@ -17,10 +19,6 @@ from psopt.search_spaces import Prompt
 from psopt.tasks import Task
 
 from tests.open_tasks import RuleServer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 SURE = {"7": [0.9, 0.7], "8": [0.5, 0.1], "none at all": [0.3, 0.3, 0.6]}
 """The probabilities of each answer's tokens: .8, .3 and .4 in the mean."""

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from psopt.errors import InputError, ModelError
 from psopt.models import load_model
 from psopt.models.chat import LMConfig
 from psopt.search_spaces import Prompt
+from psopt.tasks import Task
 
+from tests.fake_server import FakeServer
 from tests.models.conftest import KEY
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from psopt.tasks import Task
-
-    from tests.fake_server import FakeServer
 
 dspy = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 

@@ -6,7 +6,8 @@ import asyncio
 import functools
 import threading
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import psopt
 import pytest
@@ -14,13 +15,9 @@ from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, Mo
 from psopt.models import load_model, name_of_model
 from psopt.models.chat import LMConfig
 from psopt.search_spaces import Prompt
+from psopt.tasks import Task
 
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from psopt.tasks import Task
 
 PROMPTS = [Prompt(description, ("Number", "Person"), "question") for description in ("Sort it.", "Classify it.")]
 TEXTS = [f"{'When' if i % 2 else 'Who'} is thing {i} ?" for i in range(24)]

@@ -7,8 +7,10 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +18,10 @@ from psopt.errors import InputError, MissingExtraError, ModelError
 from psopt.models import AnswerCache, load_model
 from psopt.models.chat import LMConfig
 from psopt.search_spaces import Definition, Example, Prompt, render
+from psopt.tasks import Task
 from psopt.templates import ExampleForm, Field, Message, Part, Template
+
+from tests.loopback import Answer, Request
 
 pytest.importorskip("torch", reason="psopt[local] is not installed")
 pytest.importorskip("transformers", reason="psopt[local] is not installed")
@@ -31,14 +36,6 @@ from tests.hub import Clerk, HubStandIn
 from tests.loopback import answering
 from tests.models.tiny_lm import CHAT_ML, make_network, make_tokenizer, save_model
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from psopt.tasks import Task
-
-    from tests.loopback import Answer, Request
 
 LABEL_SETS = {
     "beginnings of each other": ("Number", "Numbers", "Number of people", "Number of"),

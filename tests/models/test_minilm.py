@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,10 +12,6 @@ from psopt.models.minilm import Encoder, MiniLM
 from psopt.search_spaces import Prompt
 from psopt.tasks import Row
 from psopt.templates import Field, Message, Part, Template
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytest.importorskip("torch", reason="the extra `local` is not installed")
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -12,9 +13,6 @@ from psopt.models.minilm import MiniLM, MiniLMEngine
 from psopt.search_spaces import Definition, Example, Prompt
 
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 pytest.importorskip("torch", reason="the extra `local` is not installed")

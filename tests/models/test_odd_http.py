@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import socketserver
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from psopt.errors import BudgetReachedError, ModelError
@@ -13,10 +15,6 @@ from psopt.models.chat import Budget
 
 from tests.models.conftest import KEY, PROMPTS, TEXTS, model_at
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.usefixtures("quick")
 HEADER = "gate-a1B2c3D4e5F6g7H8"

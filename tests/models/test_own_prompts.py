@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from psopt.answers import CUT_OFF
@@ -15,11 +15,9 @@ from psopt.search_spaces import Prompt
 from psopt.tasks import Row
 from psopt.templates import Field, Message, Part, Template
 
+from tests.fake_server import FakeServer
 from tests.models.conftest import model_at
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from tests.fake_server import FakeServer
 
 pytestmark = pytest.mark.usefixtures("quick")
 LABELS = ("billing", "sales")

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import psopt
 import pytest
 from psopt.models.chat import LMConfig
 from psopt.runs import Grid
 from psopt.search_spaces import Prompt
+from psopt.tasks import Task
 
+from tests.fake_server import FakeServer
 from tests.fake_server._answering import digest
 from tests.models.conftest import LABELS, PROMPTS, TEXTS, model_at
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from psopt.tasks import Task
-
-    from tests.fake_server import FakeServer
 
 pytestmark = pytest.mark.usefixtures("quick")
 LONG = "Sort the question by what it asks for, and by nothing else that it may hold. " * 10

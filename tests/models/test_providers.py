@@ -6,7 +6,8 @@ import asyncio
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,14 +17,9 @@ from psopt.models.chat import LMConfig, TransientError, chat_model
 from psopt.models.chat._openai_client import OpenAIClient
 from psopt.search_spaces import Example
 
-from tests.fake_server import PROVIDERS
+from tests.fake_server import PROVIDERS, FakeServer
 from tests.models.conftest import LABELS, PROMPTS, TEXTS, model_at
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.fake_server import FakeServer
 
 pytestmark = pytest.mark.usefixtures("quick")
 

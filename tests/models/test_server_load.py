@@ -10,8 +10,9 @@ import heapq
 import logging
 import random
 import time
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from psopt.errors import BudgetReachedError, ModelError
@@ -20,13 +21,9 @@ from psopt.models.chat._refusals import retry_after
 from psopt.models.chat._request_scheduler import ConcurrencyLimit, RequestScheduler, TimeoutPolicy
 from psopt.settings import LMConfig
 
+from tests.fake_server import FakeServer
 from tests.models.conftest import PROMPTS, TEXTS, model_at
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from tests.fake_server import FakeServer
 
 
 def rounds(limit: ConcurrencyLimit, n: int, refuses: Callable[[int], bool]) -> float:

@@ -6,9 +6,10 @@ import hashlib
 import itertools
 import math
 import runpy
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,9 +20,6 @@ from psopt.search_spaces import Definition, Example, Prompt
 from psopt.tasks import DatasetInfo, Sample, Task
 
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 EXPECTED = runpy.run_path(str(Path(__file__).resolve().parents[2] / "experiments" / "_expected_scores.py"))
 expected_scores: Any = EXPECTED["expected_scores"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,11 +13,9 @@ from psopt.proposals.llm import DraftChecks, DraftError, LLMProposer
 from psopt.search_spaces import Edit, seed_prompt
 from psopt.tasks import Sample, Task
 
+from tests.fake_server import FakeServer
 from tests.proposals.drafts import Writer, asked_label, draft_of
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from tests.fake_server import FakeServer
 
 WORDINGS = ("Sort the question by what it asks for.", "Sort it by what it asks.", "Do sort it.")
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 import psopt
 import pytest
@@ -21,10 +23,6 @@ from psopt.text import FUNCTION_WORDS
 
 from tests.messy_tickets import NAMES
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 # What notes and definitions by rule are put together of.
 OURS = {"begins", "contains", "belongs", "whose", "typical", "wordings", "also", "mail"}

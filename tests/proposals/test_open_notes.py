@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,9 +19,6 @@ from psopt.tasks import Task, written_set
 
 from tests import open_tasks
 from tests.proposals.drafts import Writer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Said = dict[str, str | None]
 

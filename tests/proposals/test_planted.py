@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from psopt.api._finishing import planted_flips
 from psopt.evaluation import Evaluator
 from psopt.models import Capabilities
 from psopt.proposals import planted_texts
 from psopt.rephrasings import RephrasingSet
 from psopt.runs import unasked_lines
-from psopt.search_spaces import Edit, Provenance, apply_edits, seed_prompt
+from psopt.search_spaces import Edit, Prompt, Provenance, apply_edits, seed_prompt
 from psopt.tasks import Task
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-    from psopt.search_spaces import Prompt
 
 BILLING = ("My invoice is wrong", "A charge that I do not know", "Please send the receipt", "The invoice came twice")
 SUPPORT = ("Chrome shows nothing", "It stops after a minute", "The page is blank", "I can not log in")

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from psopt.diagnosis import diagnose_predictions
@@ -11,9 +10,6 @@ from psopt.search_spaces import Edit, apply_edits, seed_prompt
 from psopt.tasks import Task
 
 from tests.conftest import KeywordModel
-
-if TYPE_CHECKING:
-    from psopt.tasks import Task
 
 REPHRASINGS = ["odd", "even", "odd again", "even too"]
 

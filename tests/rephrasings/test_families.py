@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,17 +16,11 @@ from hypothesis import strategies as st
 from psopt.errors import InputError
 from psopt.evaluation import Predictions, evaluate, score
 from psopt.rephrasings import change_texts, read_file, rephrasings_for, to_file, vary
-from psopt.search_spaces import PLAIN, Example, Prompt, PromptFormat, render, render_instructions
+from psopt.search_spaces import PLAIN, Example, Messages, Prompt, PromptFormat, render, render_instructions
 from psopt.settings import TEXT_FAMILIES, UNCHANGED, RephrasingOptions
-from psopt.tasks import Row
+from psopt.tasks import Row, Task
 
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from psopt.search_spaces import Messages
-    from psopt.tasks import Task
 
 
 def test_families_take_turns_the_original_comes_first_and_what_is_held_out_was_not_searched(

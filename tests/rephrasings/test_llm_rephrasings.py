@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 from psopt.errors import InputError
@@ -12,13 +14,8 @@ from psopt.rephrasings import Checks, RephrasingSet, read_file, to_file, write_r
 from psopt.rephrasings._llm import _clean
 from psopt.templates import split_description
 
+from tests.fake_server import FakeServer
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tests.fake_server import FakeServer
 
 ORIGINAL = "Say whether the review of {product} is good or bad."
 LABELS = ("good", "bad")

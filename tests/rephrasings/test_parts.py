@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,14 +22,10 @@ from psopt.rephrasings import (
 )
 from psopt.rephrasings._passages import protected_texts, read_passages
 from psopt.search_spaces import Prompt
+from psopt.tasks import Task
 from psopt.templates import PART_BREAK, Message, Part, Template, split_description
 
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from psopt.tasks import Task
 
 FIRST = 'You work for "the shop". Classify the question\n  by the kind of answer.\n- Number: a count\n- Person: a name'
 SECOND = 'Decide which class the text is in. Answer as JSON: {"label": ".."}'

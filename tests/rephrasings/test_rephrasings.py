@@ -7,8 +7,10 @@ import itertools
 import json
 import math
 import re
+from collections.abc import Iterator
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from psopt.errors import InputError
@@ -30,10 +32,6 @@ from psopt.tasks import Task, list_datasets, load_task
 
 from tests.sweeps import each
 from tests.texts import letters
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 WRITTEN: dict[str, dict[str, Any]] = {
     file.name.removesuffix(".json"): json.loads(file.read_text("utf-8"))

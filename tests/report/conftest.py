@@ -6,19 +6,16 @@ import dataclasses
 import json
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from psopt.api import optimize
 from psopt.runs import RunDirectory
+from psopt.tasks import Sample, Task
 
 from tests.conftest import KeywordModel
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from psopt.tasks import Sample, Task
 
 HOSTILE = '<script>alert("x")</script>'
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,15 +16,10 @@ from psopt.report import diagnosis_page, fixed_and_broken, write_report
 from psopt.report._class_figures import class_sensitivity, confusion
 from psopt.report._wording_figures import flips
 from psopt.runs import RunDirectory
-from psopt.tasks import Sample
+from psopt.tasks import Sample, Task
 
 from tests.commands import psopt
 from tests.report.conftest import HOSTILE, changed_copy, hostile, read
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from psopt.tasks import Task
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -15,9 +16,6 @@ from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 
 from tests.commands import psopt  # noqa: E402
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 DRIVER = shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(not DRIVER, reason="no chromedriver is installed (Debian: chromium-driver)")

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from psopt.errors import InputError
 from psopt.evaluation import compare_paired
 from psopt.report import compare_runs, fixed_and_broken, write_report
+from psopt.runs import RunDirectory
 
 from tests.report.conftest import changed_copy, read
-
-if TYPE_CHECKING:
-    from psopt.runs import RunDirectory
 
 
 def test_a_run_against_itself_differs_in_nothing(directory: RunDirectory) -> None:

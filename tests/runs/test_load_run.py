@@ -5,21 +5,17 @@ from __future__ import annotations
 import json
 import pickle
 import shutil
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import psopt
 import pytest
 from psopt.errors import InputError, ModelError
 from psopt.runs import read_entry
-from psopt.search import Observer
+from psopt.search import Candidate, Observer
+from psopt.tasks import Task
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from psopt.search import Candidate
-    from psopt.tasks import Task
-
-    from tests.conftest import KeywordModel
+from tests.conftest import KeywordModel
 
 SMALL: dict[str, Any] = {"rephrasings": 3, "heldout": 3, "rounds": 1, "seed": 7, "race": "off"}
 

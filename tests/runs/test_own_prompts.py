@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from psopt.errors import InputError
 from psopt.runs import inputs_named, load_data, read_source, write_prompt
 from psopt.search_spaces import Example, Prompt, render
 from psopt.settings import DataOptions, PromptOptions
-from psopt.tasks import columns_of_row
+from psopt.tasks import Task, columns_of_row
 
 from tests.mails import enter_mails
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from psopt.tasks import Task
 
 
 def test_what_is_no_prompt_and_an_unknown_form_are_told() -> None:

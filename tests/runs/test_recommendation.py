@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
+from psopt.evaluation import Predictions
 from psopt.runs import (
     CallPrice,
     n_looks,
@@ -23,12 +26,6 @@ from psopt.search_spaces import Prompt
 
 from tests.evaluation.grids import grid
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
-    from psopt.evaluation import Predictions
 
 
 def predictions(n: int, share: float, seed: int) -> Predictions:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import optuna
 import pytest
 from psopt.errors import InputError, UnknownNameError
 from psopt.runs import RunDirectory, free_folder, held, n_evaluated, pick_entry
 from psopt.search import open_study
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_files_appear_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import optuna
 from psopt.evaluation import Evaluator
@@ -11,9 +11,7 @@ from psopt.rephrasings import RephrasingSet
 from psopt.search import Search, SearchProblem, open_study
 from psopt.search_spaces import seed_prompt
 from psopt.settings import SearchOptions
-
-if TYPE_CHECKING:
-    from psopt.tasks import Task
+from psopt.tasks import Task
 
 HELD_OUT = ("Do sort.", "Sort please!!")
 

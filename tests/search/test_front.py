@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,11 +13,9 @@ from psopt.proposals import merged_edit, replace_merged
 from psopt.search import Candidate, knee, nominees, pareto_front, scoring_order
 from psopt.search._shorten import edit_worths, is_as_good, next_shorter, shortest
 from psopt.search_spaces import Edit, Prompt, Provenance
+from psopt.tasks import Task
 
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from psopt.tasks import Task
 
 
 def candidate(

@@ -8,16 +8,14 @@ import threading
 import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import optuna
 import pytest
 from psopt.search.distributed import RetryPolicy, retrying
 
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def stored(work: Any) -> Any:

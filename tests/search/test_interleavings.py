@@ -9,7 +9,8 @@ was seen before is not followed.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import optuna
 import pytest
@@ -17,9 +18,6 @@ from optuna.trial import TrialState
 from psopt.search.distributed._coordinator import SharedCoordinator
 
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 WAITING, RUNNING, FAIL = TrialState.WAITING, TrialState.RUNNING, TrialState.FAIL
 COMPLETE, PRUNED = TrialState.COMPLETE, TrialState.PRUNED

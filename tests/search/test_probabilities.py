@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psopt
@@ -13,13 +15,8 @@ from psopt.models.chat import LMConfig
 from psopt.models.sim import SimulatedModel
 from psopt.report import compare_runs
 from psopt.runs import RunDirectory
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from psopt.search_spaces import Prompt
-    from psopt.tasks import Task
+from psopt.search_spaces import Prompt
+from psopt.tasks import Task
 
 MODEL = "sim/wobble=0.6,accuracy=0.6,na=0"
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import optuna
 import pytest
@@ -10,18 +11,13 @@ from optuna_dashboard import get_note, save_note
 from psopt.errors import InputError, UnknownNameError
 from psopt.search import Search, SearchProblem, _rounds, open_study, show_note
 from psopt.search._sources import Choice
-from psopt.search_spaces import CALIBRATE, SearchRestriction, seed_prompt
+from psopt.search_spaces import CALIBRATE, Edit, SearchRestriction, seed_prompt
 from psopt.settings import SearchOptions
+from psopt.tasks import Task
 
 from tests.conftest import KeywordModel
 from tests.search.searches import complete, make_evaluator, make_search
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from psopt.search_spaces import Edit
-    from psopt.tasks import Task
 
 
 def search(task: Task, folder: Path, model: Any = None, **options: Any) -> Any:

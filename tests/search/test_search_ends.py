@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import optuna
 import pytest
@@ -15,15 +17,10 @@ from psopt.errors import DamagedStudyError
 from psopt.search import _trial
 from psopt.search.distributed import open_storage
 from psopt.search.distributed._coordinator import beating
+from psopt.tasks import Task
 
 from tests.search.searches import make_evaluator, make_search
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from psopt.tasks import Task
 
 record, score = vars(_trial)["record"], vars(_trial)["score"]
 LOCKED = sqlalchemy.exc.OperationalError("INSERT", None, Exception("database is locked"))

@@ -8,15 +8,13 @@ unsteady all the same.
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from psopt.rephrasings import rephrase_by_rules
 from psopt.search_spaces import Definition, Example, Prompt, render
 
 from tests.models.tiny_lm import make_network, make_tokenizer
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DESCRIPTION = "Sort the question by what it asks for."
 LABELS = ("Number", "Person")

@@ -12,15 +12,12 @@ import socket
 import subprocess
 import urllib.error
 import urllib.request
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tests.waiting import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 KEY = "sk-0123456789abcdef-for-the-proxy"  # LiteLLM refuses to start with a short one
 _SLOTS, _CONTEXT = 2, 2048  # of llama.cpp's server; the tokens of each slot

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import urllib.request
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,10 +15,6 @@ from psopt.models.chat import LMConfig, chat_model
 from psopt.search_spaces import Prompt
 
 from tests.servers.serving import NotInstalledError, Server, serve_llama_cpp
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 LABELS = ("Number", "Location", "Person")
 PROMPT = Prompt("Classify the question by what it asks for.", LABELS, "question")

@@ -6,8 +6,10 @@ Behind llama.cpp's is SmolLM2, behind the others `label_lm`'s model, which is tr
 from __future__ import annotations
 
 import json
+import subprocess
+from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -18,11 +20,6 @@ from tests.fake_server import FakeServer
 from tests.servers import serving
 from tests.servers.label_lm import DESCRIPTION, LABELS, NOUN, make_label_lm, question
 from tests.servers.serving import KEY, NotInstalledError, Server
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Iterator
-    from pathlib import Path
 
 N_SAMPLES = 12
 FAKE = "LiteLLM before a fake"

@@ -10,9 +10,11 @@ import signal
 import socket
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import openai
 import pytest
@@ -22,10 +24,6 @@ from psopt.serving import QueueFullError, TextQueue
 from tests.commands import psopt
 from tests.fake_server import FakeServer
 from tests.processes import Process
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 TEXTS = [f"My parcel {number} is late" for number in range(64)]
 REFUSED: dict[bytes, str] = {

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from psopt.errors import PsoptError
 from psopt.tasks import Task, load_task
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def write_records(path: Path, records: list[dict[str, Any]]) -> Path:

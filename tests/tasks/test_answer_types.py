@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from psopt.errors import InputError
@@ -11,9 +12,6 @@ from psopt.tasks import AnswerSpec, Task, load_task
 
 from tests.sweeps import each
 from tests.tasks.loading import samples_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ORDER = ("low", "medium", "high")
 LEVELS = ORDER * 8
@@ -70,6 +68,12 @@ def test_numbers_are_split_and_drawn_as_they_come() -> None:
 # Cells, what they are said to be, further options, and what is told.
 BAD: list[tuple[Any, str | None, dict[str, Any], str]] = [
     (["1", "many", "2", "few"], "number", {}, "is not a number in 2 rows: record 2, record 4 (the first: "),
+    (
+        ["1", "2.000 €", "2", "3"],
+        "number",
+        {},
+        "record 2: the answer (column 'label') is a number whose size is unclear",
+    ),
     (["1", True, "2", "3"], "number", {}, "record 2: the answer (column 'label') is not a number: 'True'"),
     (["x"] * 25, "number", {}, "record 10 and 15 more (the first: "),
     (["1", "2"], "number", {}, "3 splits need a different sample each"),

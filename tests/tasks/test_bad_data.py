@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from psopt.errors import DataError, InputError
@@ -10,9 +11,6 @@ from psopt.tasks import load_task
 
 from tests.sweeps import each
 from tests.tasks.loading import samples_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HEAD = "text,label\n"
 GOOD = "".join(f"good {i},yes\nbad {i},no\n" for i in range(5))

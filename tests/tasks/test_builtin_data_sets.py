@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 from psopt.errors import DataError
@@ -13,10 +15,6 @@ from psopt.tasks import Task, list_datasets, load_task, read_bundled
 
 from tests.sweeps import each
 from tests.texts import words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 # Of each data set: its labels, and how many samples the sample in its place has at least.
 LABELS: dict[str, tuple[str, ...]] = {

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 from psopt.errors import DataError, MissingExtraError
@@ -12,10 +14,6 @@ from psopt.tasks import Task, load_task
 
 from tests.sweeps import each
 from tests.tasks.loading import samples_of, write_records
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 RECORDS = [
     {"text": f"{'who' if i % 2 else 'when'} is number {i} ?", "label": "Person" if i % 2 else "Date"} for i in range(20)

@@ -8,10 +8,11 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pooch
 import pytest
@@ -22,9 +23,6 @@ from psopt.tasks._builtin import BUILTINS
 
 from tests.loopback import Answer, Request, answering
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 TRAIN, TEST = "train_5500.label", "TREC_10.label"
 LINES = {"NUM:count How many {} ?": 10, "LOC:city Where is {} ?": 10, "HUM:ind Who is {} ?": 10}

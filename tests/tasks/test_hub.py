@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,9 +16,6 @@ from psopt.tasks import HubName, load_task
 
 from tests.hub import TOKEN, Clerk, HubStandIn, hub_stand_in
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytest.importorskip("datasets", reason="psopt[hub] is not installed")
 

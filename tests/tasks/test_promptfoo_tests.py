@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from psopt import load_task
@@ -10,9 +10,6 @@ from psopt.errors import DataError
 from psopt.tasks._promptfoo import EXPECTED, read_tests
 
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def labels_of(folder: Path, tests: str, *, skip: bool = False) -> list[str | None]:

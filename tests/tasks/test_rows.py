@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from psopt.errors import DataError, InputError
@@ -10,9 +11,6 @@ from psopt.tasks import Row, Task, columns_of, fields_of, load_task
 
 from tests.sweeps import each
 from tests.tasks.loading import samples_of, write_records
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SUBJECT = 'Bill, "due" {body}'
 BODY = 'Dear all,\n{{ subject }} is "too high" – 20 €, 50 % {x}\n'

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,10 +16,6 @@ from psopt.tasks import Sample, Task, load_task, subset
 from tests.sweeps import each
 from tests.tasks.loading import samples_of, write_records
 from tests.texts import words
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 
 def records_of(**sizes: int) -> list[tuple[str, Any]]:

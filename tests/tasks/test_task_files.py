@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from psopt.errors import DataError, InputError
 from psopt.tasks import columns_of, load_task
 
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ROWS = "said,kind\n" + "".join(f"lovely {i},good\nawful {i},bad\n" for i in range(6))
 COLUMNS = 'text_column = "said"\nlabel_column = "kind"\n'

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from psopt.templates import example_answer
+from psopt.templates import Template, example_answer
 
 from tests.sweeps import each
 from tests.templates.asking import read_text, template_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from psopt.templates import Template
 
 COLUMNS = ("body", "reason")
 LABELS = ("billing", "tech", "sales")

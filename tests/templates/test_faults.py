@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from psopt.errors import InputError
@@ -12,9 +12,6 @@ from psopt.templates import detect_format, named_fields, read_template
 
 from tests.sweeps import each
 from tests.templates.asking import read_text, template_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 USER = {"role": "user", "content": "Sort this mail: {body}"}
 IMAGE = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}

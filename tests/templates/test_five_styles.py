@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import runpy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import psopt
 import pytest
@@ -14,9 +15,6 @@ from psopt.templates import fill_slots, read_template, write_template
 
 from tests.docs.pages import ROOT
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FOLDER = ROOT / "examples" / "own_prompt"
 EXAMPLE = runpy.run_path(str(FOLDER / "walk.py"))

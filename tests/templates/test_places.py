@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import yaml
 from psopt.templates import Additions
 
 from tests.sweeps import each
 from tests.templates.asking import read_text, written
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LABELS = ("good", "bad", "mixed")
 ADDITIONS = Additions((("mixed", "both"),), ("Be fair.",), (({"text": "Nice.", "by": "Eve"}, "good"),))

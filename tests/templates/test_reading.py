@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from psopt.search_spaces import Prompt, render
@@ -11,9 +12,6 @@ from psopt.templates import Additions, ReadTemplate, detect_format, named_fields
 
 from tests.sweeps import each
 from tests.templates.asking import asked, messages_to, read_text, template_of, written
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 COLUMNS = ("id", "subject", "body")
 LABELS = ("billing", "tech", "sales")

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import psopt
+from psopt.search_spaces import Prompt
 from psopt.tasks import load_task
-from psopt.tracking import RunRecord, Tracker, TrialRecord
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from psopt.search_spaces import Prompt
-    from psopt.tracking import Ending
+from psopt.tracking import Ending, RunRecord, Tracker, TrialRecord
 
 SIM = "sim/accuracy=0.6,wobble=0.4"
 SMALL = {"trials": 4, "samples": 24, "rephrasings": 3, "rounds": 1, "test_samples": 24, "heldout": 3}

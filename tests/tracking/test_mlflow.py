@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import psopt
 import pytest
@@ -14,9 +15,6 @@ from psopt.tracking import MLflowTracker
 from tests.commands import exit_code
 from tests.sweeps import each
 from tests.tracking.small_runs import arguments, optimize
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 mlflow = pytest.importorskip("mlflow", reason="the extra `mlflow` is not installed")
 

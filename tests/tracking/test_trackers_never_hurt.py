@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import optuna
 import psopt
@@ -15,10 +16,6 @@ from psopt.search import Observer
 
 from tests.sweeps import each
 from tests.tracking.small_runs import SIM, Listening, optimize
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 EVENTS = ("start", "begin 1", "trial 2", "end", "close")
 TRIALS = [event for number in range(4) for event in (f"begin {number}", f"trial {number}")]

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from psopt.models.gguf import fast_copy
 
 from tests import commands
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TEXTS = {
     "food": ["bread and butter", "a bowl of soup", "fresh apples", "rice with beans"],

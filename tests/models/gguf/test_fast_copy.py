@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
 from psopt.models.gguf import fast_copy
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 gguf = pytest.importorskip("gguf")
 WEIGHTS = np.linspace(-1, 1, 128, dtype=np.float32).reshape(2, 64)

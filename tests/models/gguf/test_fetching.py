@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import subprocess
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pooch
 import pytest
@@ -20,10 +22,6 @@ from psopt.models import NAMES
 from psopt.models.gguf import KNOWN, KnownModel, fetched_model
 
 from tests.commands import run_command
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Callable
 
 CONTENT = b"GGUF" + bytes(range(256)) * 40
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +14,6 @@ from psopt.models.chat import LMConfig, load_writer
 from psopt.models.gguf import GGUFModel, Reader, fast_copy
 from psopt.models.scoring import label_tree
 from psopt.search_spaces import Example, Prompt
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LABELS = ("Number", "Human being", "Abbreviation")
 TEXTS = ["How many moons has Mars ?", "Who wrote Faust ?", "What does NASA stand for ?", "Who was the first pope ?"]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from psopt.errors import InputError
 from psopt.evaluation import Predictions, holm
 from psopt.runs import recommendation_lines
@@ -15,9 +16,6 @@ from psopt.tasks import Sample
 from psopt.text import read_data
 
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 LABELS = ("a", "b", "c")
 N, Q = 400, 6

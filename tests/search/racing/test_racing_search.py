@@ -6,7 +6,8 @@ import contextlib
 import itertools
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import psopt
 import pytest
@@ -18,15 +19,11 @@ from psopt.models.sim import SimulatedModel
 from psopt.search import Reserve, Search
 from psopt.search.racing import _candidate_races, races, racing_line
 from psopt.search_spaces import SearchRestriction, apply_edits, seed_prompt
+from psopt.tasks import Task
 
 from tests.conftest import make_samples
 from tests.search.searches import HELD_OUT, complete, make_evaluator, make_search
 from tests.sweeps import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from psopt.tasks import Task
 
 WORDINGS = (
     "Sort the question by what it asks for.",
