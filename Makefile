@@ -31,9 +31,10 @@ $(RUNS): pyproject.toml setup.cfg constraints.txt $(VENV)/.files
 	$(INSTALL) '.[local]'
 	@touch $@
 
-# A real language model for the tests: those that need it are skipped where it can't be had.
+# A real language model for the tests: those that need it are skipped where it can't be had. To fetch it anew would
+# remove its faster copy.
 smollm2: | $(SETUP)
-	@$(BIN)/psopt models fetch smollm2 >/dev/null || echo "SmolLM2 is not here: tests that need it will be skipped"
+	@$(BIN)/psopt models list | grep -q ', fetched: ' || $(BIN)/psopt models fetch smollm2 >/dev/null || echo "SmolLM2 is not here: tests that need it will be skipped"
 
 setup: $(SETUP) smollm2  ## Make the virtual environment with everything in it
 
