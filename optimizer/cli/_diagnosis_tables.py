@@ -24,7 +24,7 @@ from psopt.settings import UNCHANGED
 from psopt.text import counted, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from psopt.diagnosis import PromptReport, ToLabel
     from rich.console import Console
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 # Chosen by eye: two tables and their titles on one screen, a text in two or three lines of 80 columns, a UUID in three.
 _ROWS = 12
+_MOST_CLASSES = 40
 _LONGEST = 120
 _NARROWEST_ID = 6
 _WIDEST_ID = 12
@@ -134,11 +135,25 @@ def scores_table(report: PromptReport) -> Table:
         return table
     whole = [with_interval(scores, name) for name in OBJECTIVES]
     table.add_row("all", n_samples, whole[0], *("" for _ in of_class_alone), *whole[1:], style="bold")
-    for label, of_class in scores.per_class.items():
+    per_class = scores.per_class
+    for label in _most_telling(per_class, {label: -(of_class.f1 or 0.0) for label, of_class in per_class.items()}):
+        of_class = per_class[label]
         numbers = (of_class.f1, of_class.sensitivity, of_class.consistency)
         cells = [*("" for _ in of_class_alone), *(percent(number) for number in numbers)]
         table.add_row(label, str(of_class.n), *cells)
+    _say_left_out(table, len(per_class), "of higher F1")
     return table
+
+
+def _most_telling(labels: Iterable[str], telling: Mapping[str, float]) -> list[str]:
+    """The labels that fit on a screen, the most telling ones, in their order."""
+    shown = sorted(telling, key=lambda label: -telling[label])[:_MOST_CLASSES]
+    return [label for label in labels if label in shown]
+
+
+def _say_left_out(table: Table, n_labels: int, which: str) -> None:
+    if n_labels > _MOST_CLASSES:
+        table.add_row(f"{n_labels - _MOST_CLASSES} {which}: --json", style="dim")
 
 
 def shares_table(shares: AnswerShares) -> Table:
@@ -147,9 +162,12 @@ def shares_table(shares: AnswerShares) -> Table:
     if shares.class_shares:
         columns["of the samples"] = shares.class_shares
     table = new_table("What is answered, in percent", texts=["label"], numbers=list(columns))
-    for label in shares.answer_shares:
-        if any(of.get(label) for of in columns.values()):
-            table.add_row(label, *(percent(of.get(label, 0.0)) for of in columns.values()))
+    given = [label for label in shares.answer_shares if any(of.get(label) for of in columns.values())]
+    right = shares.class_shares or {}
+    apart = {label: abs(shares.answer_shares[label] - right.get(label, 0.0)) for label in given}
+    for label in _most_telling(given, apart):
+        table.add_row(label, *(percent(of.get(label, 0.0)) for of in columns.values()))
+    _say_left_out(table, len(given), "less so" if not right else "closer to their shares")
     return table
 
 

@@ -205,3 +205,18 @@ def test_what_makes_no_sense_is_one_line(
     check_refused(ask(verb, *words, code=2), said, alone=False)
     assert n_sent(drawing) == 0
     assert {path.name for path in data.iterdir()} <= {"cache", "data.csv", "prices.toml"}
+
+
+def test_of_many_classes_the_most_telling_are_shown(tmp_path: Path) -> None:
+    rows = [f"text {label} {number},class {label}" for label in range(60) for number in range(6)]
+    (tmp_path / "many.csv").write_text("\n".join(["text,label", *rows]))
+    words = ("diagnose", "--dataset", "many.csv", "--model", "sim/accuracy=0.6,wobble=0.4", "--rephrasings", "3")
+    shown = psopt(tmp_path, *words, code=0).stdout
+    told = json.loads(psopt(tmp_path, *words, "--json", code=0).stdout)
+    worst = sorted(told["per_class"], key=lambda label: told["per_class"][label]["f1"])
+    assert len(worst) == 60
+    assert "20 of higher F1: --json" in shown
+    scores = shown.partition("of higher F1")[0]
+    assert f"{worst[0]} " in scores
+    assert f"{worst[-1]} " not in scores
+    assert "closer to their shares: --json" in shown
