@@ -124,9 +124,17 @@ def mean_statistic(scores: Floats, weights: Floats | None = None) -> Statistic:
 
 def class_f1_statistic(chosen: NDArray[Any], y: NDArray[Any], labels: NDArray[Any]) -> Statistic:
     """F1 of each of k labels, 2 TP / (2 TP + FP + FN); NaN if a label is neither true nor answered."""
-    true = (y == labels[:, None]).astype(np.float64)[:, :, None]
-    answered = (chosen == labels[:, None, None]).astype(np.float64)
-    return _ratio_statistic(2 * true * answered, true + answered, undefined=np.nan)
+    true = (y == labels[:, None]).astype(np.float64)
+    answered = np.array([(chosen == label).sum(axis=1) for label in labels], dtype=np.float64).reshape(true.shape)
+    n_rephrasings = chosen.shape[1]
+
+    def at(without: int | None) -> Linearised:
+        if without is None:
+            return _ratios(2 * true * answered, n_rephrasings * true + answered, undefined=np.nan)
+        left = answered - (chosen[:, without] == labels[:, None])
+        return _ratios(2 * true * left, (n_rephrasings - 1) * true + left, undefined=np.nan)
+
+    return at
 
 
 def _ratio_statistic(parts: Floats, weights: Floats, undefined: float) -> Statistic:
@@ -134,12 +142,16 @@ def _ratio_statistic(parts: Floats, weights: Floats, undefined: float) -> Statis
     part, weight = parts.sum(axis=2), weights.sum(axis=2)
 
     def at(without: int | None) -> Linearised:
-        of_part, of_weight = _left(part, parts, without), _left(weight, weights, without)
-        total = np.maximum(of_weight.sum(axis=1), LEAST_WEIGHT)
-        ratios = np.where(of_weight.any(axis=1), of_part.sum(axis=1) / total, undefined)
-        return ratios, (of_part - ratios[:, None] * of_weight) / total[:, None]
+        return _ratios(_left(part, parts, without), _left(weight, weights, without), undefined)
 
     return at
+
+
+def _ratios(parts: Floats, weights: Floats, undefined: float) -> Linearised:
+    """Ratios of sums over samples, and the influences: k of them, from (k, N) each."""
+    total = np.maximum(weights.sum(axis=1), LEAST_WEIGHT)
+    ratios = np.where(weights.any(axis=1), parts.sum(axis=1) / total, undefined)
+    return ratios, (parts - ratios[:, None] * weights) / total[:, None]
 
 
 def of_groups(statistic: Statistic, groups: NDArray[np.int64] | None) -> Statistic:
