@@ -13,9 +13,8 @@ import psopt
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import evaluate, score
 from psopt.models import ModelProvider
-from psopt.proposals import _phrase_evidence, _pool, examples_from_train, propose_edits
-from psopt.proposals.rules import _examples
-from psopt.proposals.rules._notes import definitions_from_subclasses
+from psopt.proposals import _phrase_evidence, examples_from_train, propose_edits
+from psopt.proposals.rules import _examples, _notes
 from psopt.rephrasings import rephrasings_for
 from psopt.search_spaces import apply_edits, seed_prompt
 from psopt.tasks import subset
@@ -47,9 +46,9 @@ def main() -> None:
         figures = f"{scores.f1:.3f} {scores.sensitivity:.3f} {scores.consistency:.3f}"
         print(f"{name:50s} {len(edits):3d} edits  {figures}")
 
-    subclasses = partial(definitions_from_subclasses, task, on_train)
+    subclasses = partial(_notes.definitions_from_subclasses, task, on_train)
     constants: tuple[Constant, ...] = (
-        (_pool, "_MOST_SUBCLASSES", (5, 10, 20, 40), subclasses),
+        (_notes, "_MOST_SUBCLASSES", (5, 10, 20, 40), subclasses),
         (_examples, "_DIVERSITY", (0.0, 0.25, 0.5, 0.75, 1.0), partial(examples_from_train, on_train)),
         (_examples, "_SHORT", (100, 200, 400), partial(examples_from_train, on_train)),
     )

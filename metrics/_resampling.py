@@ -162,8 +162,10 @@ def rephrasing_curve(
     stream = np.random.default_rng(read_size(seed, "seed", 0))
     summaries = []
     for size in tried:
-        subsets = stream.random((n_subsets if size < n_rephrasings else 1, n_rephrasings)).argsort(axis=1)[:, :size]
-        scores = np.array([[*joint_scores(answers[:, of], truth, n_classes).values()] for of in subsets])
+        drawn = stream.random((n_subsets if size < n_rephrasings else 1, n_rephrasings)).argsort(axis=1)[:, :size]
+        # of five rephrasings there are but ten pairs: each subset is scored once
+        subsets, place = np.unique(np.sort(drawn, axis=1), axis=0, return_inverse=True)
+        scores = np.array([[*joint_scores(answers[:, of], truth, n_classes).values()] for of in subsets])[place.ravel()]
         mean = scores.mean(axis=0)
         bounds = np.full((2, len(SCORES)), np.nan)
         if size < n_rephrasings:

@@ -25,9 +25,9 @@ _MOST_CLASSES = 40  # more can't be told apart on a screen
 
 
 def class_figures(prompts: Mapping[str, Predictions]) -> list[Figure]:
-    """Both figures of classes' scores; none for open answers, or where no class has two samples."""
+    """Both figures of classes' scores; none for open answers and many classes, or where no class has two samples."""
     first = next(iter(prompts.values()))
-    if first.answers.open is not None or not _labels(first):
+    if first.answers.open is not None or len(first.class_names) > _MOST_CLASSES or not _labels(first):
         return []
     return [class_sensitivity(prompts), consistency_matrices(prompts)]
 
