@@ -35,6 +35,7 @@ from psopt.search.distributed import CLAIMED, OF_RUN
 from psopt.search.gating import MeasuredGain, Verdict, gate, untested
 from psopt.search_spaces import CALIBRATE, Prompt
 from psopt.tasks import Sample, Task, read_samples
+from psopt.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,6 +49,11 @@ def finish(
 ) -> tuple[Run, str]:
     """Score the front on test, let the gate decide, measure what edits add, record it; also say if a limit was met."""
     state, evaluator = search.state, search.problem.evaluator
+    if not stopped and search.finish_reason == "exhausted":
+        made = f"{state.n_done} of {counted(search.problem.options.trials, 'trial')}"
+        search.problem.observer.phase(
+            f"all prompts that the edits allow are tried ({made}): more train samples give more"
+        )
     search.problem.observer.phase("scoring the front on test, under held-out rephrasings")
     on_val, shortest, nominated = state.front, state.shortest, nominees(state)
     gated = [state.baseline, *nominated]

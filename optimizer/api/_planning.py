@@ -32,6 +32,7 @@ from psopt.runs import (
     text_phases,
 )
 from psopt.runs.planning import Limits, Plan, Planner, asked_sizes, effort_for, resumed_from, run_settings, sized
+from psopt.search import check_limits
 from psopt.search_spaces import Prompt, seed_prompt
 from psopt.settings import FAMILIES, MeasureOptions, PromptOptions, built
 
@@ -59,10 +60,15 @@ def plan_run(
 ) -> Plan:
     """Plan a run: the sizes that are not `asked` for, and what they are expected to take; nothing is sent.
 
-    A `model` replaces the settings' name of one.
+    A `model` replaces the settings' name of one. Raises InputError if a limit does not pay the least of a run.
     """
     setup = Setup.of(task, settings, ModelProvider(cache_dir, settings.lm), model)
     plan = SizeChoice(setup, asked).plan()
+    planned = plan.applied_to(settings)
+    setup.models.budget.max_calls = planned.lm.max_calls
+    evaluator = replace(setup, settings=planned).frozen_evaluator(planned.rephrasing.by_rule())
+    effort = plan.effort if planned.limited_by == "effort" else ""
+    check_limits(evaluator, settings.baseline(task), effort=effort)
     pace = plan.estimate.pace or kept_pace(setup.answering, setup.models)
     return replace(plan, estimate=replace(plan.estimate, pace=pace))
 

@@ -91,7 +91,7 @@ def check(
 def _remarks(result: CheckResult) -> list[str]:
     """What to know about the figures besides the bounds."""
     from psopt.api import RESTS_ON_NA
-    from psopt.evaluation import beside_quality_line, na_lines, note_size, shares_line
+    from psopt.evaluation import beside_quality_line, lone_classes_line, na_lines, note_size, shares_line
     from psopt.rephrasings import tame_note
 
     scores = result.scores.to_dict()
@@ -102,7 +102,7 @@ def _remarks(result: CheckResult) -> list[str]:
         notes.insert(0, f"S: {too_similar}")
     if result.reruns is not None:
         notes.append(result.reruns.line(result.scores.sensitivity))
-    return [*notes, beside_quality_line(scores), shares_line(scores)]
+    return [*notes, beside_quality_line(scores), shares_line(scores), lone_classes_line(result.scores)]
 
 
 def _drift(

@@ -14,6 +14,7 @@ from psopt.evaluation import (
     beside_quality_line,
     family_scores,
     intervals_note,
+    lone_classes_line,
     na_lines,
     sensitivity_limit,
     shares_line,
@@ -84,6 +85,8 @@ def _print_notes(console: Console, report: PromptReport) -> None:
     lines += [f"{line}." for line in (report.flips_line, intervals, beside_quality_line(measured)) if line]
     print_sentences(console, lines)
     warnings = [*na_lines(measured), shares_line(measured)]
+    if report.scores:
+        warnings.append(lone_classes_line(report.scores))
     if note := tame_note(predictions.diversity):
         warnings.insert(0, f"S: {note}.")
     shown = {example.text for example in report.prompt.examples}

@@ -163,7 +163,7 @@ def worker(
     if output.as_json:
         print_json({"study_name": study_name, "evaluated": n_own}, indent=None)
     elif not output.quiet:
-        why = "the study's trials are done" if n_own != trials else "it was to stop then"
+        why = "nothing is left to try in the study" if n_own != trials else "it was to stop then"
         typer.echo(f"This worker evaluated {counted(n_own, 'prompt')}; {why}.")
     return 0
 

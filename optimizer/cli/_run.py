@@ -12,7 +12,15 @@ from psopt.cli._screen import Screen
 from psopt.cli._tables import in_percent, new_table, print_sentences, print_table, result_console
 from psopt.cli._writing import print_json, warn
 from psopt.errors import BudgetReachedError, InputError
-from psopt.evaluation import Scores, beside_quality_line, na_lines, na_note, objective_values, shares_lines
+from psopt.evaluation import (
+    Scores,
+    beside_quality_line,
+    lone_classes_line,
+    na_lines,
+    na_note,
+    objective_values,
+    shares_lines,
+)
 from psopt.rephrasings import tame_note
 from psopt.runs import (
     MANIFEST,
@@ -282,6 +290,7 @@ def _notes(result: _Result) -> list[str]:
         if note and candidate.id not in compared:
             notes.append(f"{names[candidate.id]}: {note}")
     reason = run.recommendation.verdict.reason if run.recommendation else ""
+    notes += filter(None, [lone_classes_line(run.baseline.test or run.baseline.val)])
     return [*notes, *shares_lines(told, reason)]
 
 

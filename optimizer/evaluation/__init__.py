@@ -46,7 +46,7 @@ from psopt.evaluation._scores import (
     scores_from_dict,
     sensitivity_limit,
 )
-from psopt.evaluation._several import intervals_note, note_size, pooled, score
+from psopt.evaluation._several import intervals_note, lone_classes_line, note_size, pooled, score
 from psopt.evaluation._steadiness import (
     Kept,
     fewest_kept,

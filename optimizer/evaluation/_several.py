@@ -79,6 +79,14 @@ def intervals_note(scores: Scores) -> str:
     return f"95 % intervals cover the sampling of texts and of {scores.varied}"
 
 
+def lone_classes_line(scores: Scores) -> str:
+    """Say that C compares samples with themselves, where most classes have but one; empty elsewhere."""
+    sizes = [of_class.n for of_class in scores.per_class.values()]
+    if 2 * sizes.count(1) <= len(sizes) or scores.consistency is None:
+        return ""
+    return f"{sizes.count(1)} of {len(sizes)} classes have one sample, which C compares with itself: C says little."
+
+
 def pooled(predictions: Predictions) -> Predictions:
     """Return several models' answers side by side, (N, models x Q), for diagnosis: S would mix in disagreement."""
     each = predictions.each

@@ -191,7 +191,7 @@ def test_a_worker_says_why_it_stops_and_other_data_than_the_study_s_are_refused(
     study = study_of(f"sqlite:///{tmp_path / 'shared.db'}")
     psopt(tmp_path, "optimize", *COMMON, "--trials", "2", "--out", "run", *study, code=0)
     done = psopt(tmp_path, "worker", *study, code=0)
-    assert "This worker evaluated 0 prompts; the study's trials are done." in done.stdout
+    assert "This worker evaluated 0 prompts; nothing is left to try in the study." in done.stdout
     assert "Run directory" not in done.stderr
     rows = [f"what is {word} ?,{label}" for word, label in zip("abcdefghijkl", "xy" * 6, strict=True)]
     (tmp_path / "other.csv").write_text("\n".join(["text,label", *rows]))
