@@ -66,9 +66,10 @@ def plan_run(
     plan = SizeChoice(setup, asked).plan()
     planned = plan.applied_to(settings)
     setup.models.budget.max_calls = planned.lm.max_calls
-    evaluator = replace(setup, settings=planned).frozen_evaluator(planned.rephrasing.by_rule())
-    effort = plan.effort if planned.limited_by == "effort" else ""
-    check_limits(evaluator, settings.baseline(task), effort=effort)
+    if setup.models.budget.is_limited:
+        evaluator = replace(setup, settings=planned).frozen_evaluator(planned.rephrasing.by_rule())
+        effort = plan.effort if planned.limited_by == "effort" else ""
+        check_limits(evaluator, settings.baseline(task), effort=effort)
     pace = plan.estimate.pace or kept_pace(setup.answering, setup.models)
     return replace(plan, estimate=replace(plan.estimate, pace=pace))
 

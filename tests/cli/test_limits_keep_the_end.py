@@ -183,7 +183,10 @@ def test_what_a_run_takes_is_about_what_was_expected(data: Any) -> None:
 def test_a_limit_is_compared_with_what_is_expected(data: Any, server: FakeServer) -> None:
     before = server.counts()["requests"]
     asked = ("--dry-run", "--trials", "40", "--max-cost")
-    for limit, how in (("0.02", "stopped at"), ("200", "never more than")):
+    assert (
+        "can't pay the original prompt" in optimize(data, server, *asked, "0.02", code=2).stderr
+    )  # as without --dry-run
+    for limit, how in (("0.05", "stopped at"), ("200", "never more than")):
         said = optimize(data, server, *asked, limit, code=0).stdout
         assert re.fullmatch(rf"About [\d,]+ calls, (.+, )?[\d.]+ USD; {how} {limit} USD\.", said.splitlines()[0])
         assert re.search(r"About [\d.]+ USD for [\d,.M]+ tokens", said)
