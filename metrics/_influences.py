@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._counts import prediction_counts
 from ._inputs import read_either, read_labels
 from ._numerics import class_differences, mean_of_defined
 from ._similarity import answer_entropy, read_similarity
@@ -119,30 +120,25 @@ def mean_statistic(scores: Floats, weights: Floats | None = None) -> Statistic:
     """The mean of one number per answer, (N, Q), or with weights, (N, Q), a ratio of sums; 0 if all weights are 0."""
     if weights is None:
         weights = np.ones(scores.shape)
-    return _ratio_statistic((scores * weights)[None], weights[None], undefined=0.0)
-
-
-def class_f1_statistic(chosen: NDArray[Any], y: NDArray[Any], labels: NDArray[Any]) -> Statistic:
-    """F1 of each of k labels, 2 TP / (2 TP + FP + FN); NaN if a label is neither true nor answered."""
-    true = (y == labels[:, None]).astype(np.float64)
-    answered = np.array([(chosen == label).sum(axis=1) for label in labels], dtype=np.float64).reshape(true.shape)
-    n_rephrasings = chosen.shape[1]
+    parts = scores * weights
+    part, weight = parts.sum(axis=1), weights.sum(axis=1)
 
     def at(without: int | None) -> Linearised:
-        if without is None:
-            return _ratios(2 * true * answered, n_rephrasings * true + answered, undefined=np.nan)
-        left = answered - (chosen[:, without] == labels[:, None])
-        return _ratios(2 * true * left, (n_rephrasings - 1) * true + left, undefined=np.nan)
+        return _ratios(_left(part, parts, without)[None], _left(weight, weights, without)[None], undefined=0.0)
 
     return at
 
 
-def _ratio_statistic(parts: Floats, weights: Floats, undefined: float) -> Statistic:
-    """Ratios of the sum of `parts` to that of `weights`: k of them, from (k, N, Q) each."""
-    part, weight = parts.sum(axis=2), weights.sum(axis=2)
+def class_f1_statistic(chosen: NDArray[Any], y: NDArray[Any], labels: NDArray[Any], n_classes: int) -> Statistic:
+    """F1 of each of k labels, 2 TP / (2 TP + FP + FN); NaN if a label is neither true nor answered."""
+    true = (y == labels[:, None]).astype(np.float64)
+    answered = prediction_counts(chosen, n_classes)[:, labels].T.astype(np.float64)
+    n_rephrasings = chosen.shape[1]
 
     def at(without: int | None) -> Linearised:
-        return _ratios(_left(part, parts, without), _left(weight, weights, without), undefined)
+        n_answers = n_rephrasings - (without is not None)
+        left = answered if without is None else answered - (chosen[:, without] == labels[:, None])
+        return _ratios(2 * true * left, n_answers * true + left, undefined=np.nan)
 
     return at
 

@@ -189,7 +189,7 @@ def class_intervals(
     array = np.asarray(predictions)
     kernel = read_similarity(similarity, len(predicted), n_classes)
     n_samples = np.maximum(_concerned(predicted, truth, wanted), 1)
-    of_f1 = scatter(class_f1_statistic(predicted, truth, wanted), predicted.shape[1], wordings, n_samples)
+    of_f1 = scatter(class_f1_statistic(predicted, truth, wanted, n_classes), predicted.shape[1], wordings, n_samples)
     intervals = []
     for place, label in enumerate(wanted):
         f1 = _interval(of_f1, place, 1.0, tail)
@@ -272,7 +272,7 @@ def macro_f1_interval(
     if not is_known.any():
         return Interval(estimate, 0.0, 1.0)
     n_samples = is_known.sum() ** 2 / (1 / concerned[is_known]).sum()
-    statistic = of_groups(macro_statistic(class_f1_statistic(predicted, truth, wanted[is_known])), draws)
+    statistic = of_groups(macro_statistic(class_f1_statistic(predicted, truth, wanted[is_known], n_classes)), draws)
     interval = _interval(scatter(statistic, predicted.shape[1], wordings, n_samples), 0, 1.0, tail)
     return Interval(estimate, share_known * interval.low, 1 - share_known * (1 - interval.high))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.api._finishing import check_other_wordings, probes_of
-from psopt.api._planning import SizeChoice, kept_pace, timed_pace
+from psopt.api._planning import SizeChoice, check_paid, kept_pace, timed_pace
 from psopt.api._progress import watched
 from psopt.api._prompts import AnyPrompt, file_of, own_prompt, task_for
 from psopt.api._searching import search_in
@@ -32,7 +32,7 @@ from psopt.runs import (
     spending_kept,
 )
 from psopt.runs.planning import Plan, least_calls, run_lines, run_settings
-from psopt.search import Observer, SearchProblem, check_limits
+from psopt.search import Observer, SearchProblem
 from psopt.text import as_path
 from psopt.tracking import Callback, OptunaCallback, Tracker, split_callbacks, tracked, tracker_names
 
@@ -237,8 +237,7 @@ def _evaluator(
     evaluator = setup.frozen_evaluator(options.by_rule())
     if on_plan:
         on_plan(_estimate(setup, evaluator, directory), None)
-    effort = settings.effort if settings.limited_by == "effort" else ""
-    check_limits(evaluator, baseline, has_val=(directory.path / FRONT).exists(), effort=effort)
+    check_paid(evaluator, settings, baseline, has_val=(directory.path / FRONT).exists())
     if options.is_written:
         return setup.frozen_evaluator(options)
     return evaluator

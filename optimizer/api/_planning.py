@@ -68,10 +68,15 @@ def plan_run(
     setup.models.budget.max_calls = planned.lm.max_calls
     if setup.models.budget.is_limited:
         evaluator = replace(setup, settings=planned).frozen_evaluator(planned.rephrasing.by_rule())
-        effort = plan.effort if planned.limited_by == "effort" else ""
-        check_limits(evaluator, settings.baseline(task), effort=effort)
+        check_paid(evaluator, planned, settings.baseline(task))
     pace = plan.estimate.pace or kept_pace(setup.answering, setup.models)
     return replace(plan, estimate=replace(plan.estimate, pace=pace))
+
+
+def check_paid(evaluator: Evaluator, settings: RunSettings, baseline: Prompt, *, has_val: bool = False) -> None:
+    """Refuse a limit that does not pay the least of a run; see `check_limits`."""
+    effort = settings.effort if settings.limited_by == "effort" else ""
+    check_limits(evaluator, baseline, has_val=has_val, effort=effort)
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,12 @@ from psopt.evaluation import (
     shares_line,
 )
 from psopt.rephrasings import tame_note
-from psopt.report import most_severe
+from psopt.report import MOST_CLASSES, most_severe
 from psopt.settings import UNCHANGED
 from psopt.text import counted, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from psopt.diagnosis import PromptReport, ToLabel
     from rich.console import Console
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 # Chosen by eye: two tables and their titles on one screen, a text in two or three lines of 80 columns, a UUID in three.
 _ROWS = 12
-_MOST_CLASSES = 40
 _LONGEST = 120
 _NARROWEST_ID = 6
 _WIDEST_ID = 12
@@ -139,7 +138,7 @@ def scores_table(report: PromptReport) -> Table:
     whole = [with_interval(scores, name) for name in OBJECTIVES]
     table.add_row("all", n_samples, whole[0], *("" for _ in of_class_alone), *whole[1:], style="bold")
     per_class = scores.per_class
-    for label in _most_telling(per_class, {label: -(of_class.f1 or 0.0) for label, of_class in per_class.items()}):
+    for label in _most_telling({label: -(of_class.f1 or 0.0) for label, of_class in per_class.items()}):
         of_class = per_class[label]
         numbers = (of_class.f1, of_class.sensitivity, of_class.consistency)
         cells = [*("" for _ in of_class_alone), *(percent(number) for number in numbers)]
@@ -148,15 +147,15 @@ def scores_table(report: PromptReport) -> Table:
     return table
 
 
-def _most_telling(labels: Iterable[str], telling: Mapping[str, float]) -> list[str]:
+def _most_telling(telling: Mapping[str, float]) -> list[str]:
     """The labels that fit on a screen, the most telling ones, in their order."""
-    shown = sorted(telling, key=lambda label: -telling[label])[:_MOST_CLASSES]
-    return [label for label in labels if label in shown]
+    shown = sorted(telling, key=lambda label: -telling[label])[:MOST_CLASSES]
+    return [label for label in telling if label in shown]
 
 
 def _say_left_out(table: Table, n_labels: int, which: str) -> None:
-    if n_labels > _MOST_CLASSES:
-        table.add_row(f"{n_labels - _MOST_CLASSES} {which}: --json", style="dim")
+    if n_labels > MOST_CLASSES:
+        table.add_row(f"{n_labels - MOST_CLASSES} {which}: --json", style="dim")
 
 
 def shares_table(shares: AnswerShares) -> Table:
@@ -168,7 +167,7 @@ def shares_table(shares: AnswerShares) -> Table:
     given = [label for label in shares.answer_shares if any(of.get(label) for of in columns.values())]
     right = shares.class_shares or {}
     apart = {label: abs(shares.answer_shares[label] - right.get(label, 0.0)) for label in given}
-    for label in _most_telling(given, apart):
+    for label in _most_telling(apart):
         table.add_row(label, *(percent(of.get(label, 0.0)) for of in columns.values()))
     _say_left_out(table, len(given), "less so" if not right else "closer to their shares")
     return table

@@ -158,7 +158,8 @@ def find_slices(
     is_sign = (purity >= LEAST_PURITY) & says_something[:, None]
     if signs is not None:
         is_sign &= signs(index.phrases)
-    slices = (_cover(predictions, view, index, np.where(is_sign, purity, 0.0)) for view in views)
+    purity = np.where(is_sign, purity, 0.0)
+    slices = (_cover(predictions, view, index, purity) for view in views)
     return tuple(itertools.chain.from_iterable(slices))
 
 

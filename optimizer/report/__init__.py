@@ -1,5 +1,6 @@
 """The report: a run, several runs, a comparison or a diagnosis, as one page that opens offline."""
 
+from psopt.report._class_figures import MOST_CLASSES
 from psopt.report._lone_figures import diagnosis_figure, run_figure, save_figures
 from psopt.report._measured_pages import comparison_page, diagnosis_page
 from psopt.report._page import fixed_and_broken

@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
 
 _MOST_OF_A_CLASS = 60  # samples in a matrix: more can't be told apart on a screen
-_MOST_CLASSES = 40  # more can't be told apart on a screen
+MOST_CLASSES = 40
+"""More can't be told apart on a screen."""
 
 
 def class_figures(prompts: Mapping[str, Predictions]) -> list[Figure]:
     """Both figures of classes' scores; none for open answers and many classes, or where no class has two samples."""
     first = next(iter(prompts.values()))
-    if first.answers.open is not None or len(first.class_names) > _MOST_CLASSES or not _labels(first):
+    if first.answers.open is not None or len(first.class_names) > MOST_CLASSES or not _labels(first):
         return []
     return [class_sensitivity(prompts), consistency_matrices(prompts)]
 
@@ -115,7 +116,7 @@ def confusion(prompts: Mapping[str, Predictions]) -> Figure | None:
     from plotly.subplots import make_subplots
 
     first = next(iter(prompts.values()))
-    if first.answers.open is not None or len(first.class_names) > _MOST_CLASSES:
+    if first.answers.open is not None or len(first.class_names) > MOST_CLASSES:
         return None
     rows = _labels(first, least=1)
     columns = shown_labels(first.class_names, 24)

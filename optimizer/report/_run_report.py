@@ -19,7 +19,7 @@ from psopt.evaluation import (
     why_worthless,
 )
 from psopt.rephrasings import tame_note
-from psopt.report._class_figures import class_figures, confusion
+from psopt.report._class_figures import MOST_CLASSES, class_figures, confusion
 from psopt.report._contents import Contents, read_contents
 from psopt.report._page import PromptPanel, fixed_and_broken, render_page
 from psopt.report._prompt_figures import contributions_figure, front_figure
@@ -83,6 +83,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         answered=_answered(contents),
         limits=limits and limits_line(limits),
         front=_rows(contents),
+        most_classes=MOST_CLASSES,
         classes=_classes(contents.run["baseline"]["test"], contents.chosen["test"]),
         prompts={name: PromptPanel.of(prompt, original) for name, prompt in contents.prompts.items()},
         prices=contents.prices,

@@ -47,10 +47,10 @@ def reference_in(cell: Any, column: str, described: TaskFile) -> str:
         reference = as_reference(cell, spec)
         kind = f"{name} is not {_WANTED.get(spec.form, 'a text, or a list of texts')}"
         fix = "correct it or remove the row"
+    if reference is None:
         if spec.kind == NUMBER and isinstance(cell, str) and any(map(math.isnan, numbers_in(cell))):
             kind = f"{name} is a number whose size is unclear"
             fix = "write it out, such as 2000 or 2.5: a decimal point, and nothing between thousands"
-    if reference is None:
         value = "empty" if is_empty(cell) else repr(str(cell)[:60])
         raise RowError(f"{kind}: {value}", fix, kind)
     check_text(reference, name, LONGEST_REFERENCE)
